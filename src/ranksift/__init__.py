@@ -1,0 +1,65 @@
+"""RankSift ranks the good, filters the forbidden, and measures both."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ranksift.collection.errors import InputError as InputError
+    from ranksift.collection.errors import RankSiftWarning as RankSiftWarning
+    from ranksift.collection.gains import Gains as Gains
+    from ranksift.collection.judged import Judged as Judged
+    from ranksift.collection.qrels import Qrels as Qrels
+    from ranksift.collection.qrels import read_qrels as read_qrels
+    from ranksift.collection.run import Run as Run
+    from ranksift.collection.run import read_run as read_run
+    from ranksift.evaluation.evaluate import evaluate as evaluate
+    from ranksift.evaluation.scores import Scores as Scores
+    from ranksift.measures.names import parse_measure as parse_measure
+    from ranksift.measures.names import parse_measures as parse_measures
+
+__version__ = "0.1.0"
+
+# Where each public name lives. Nothing is imported before it is asked for.
+_HOME = {
+    "InputError": "collection.errors",
+    "RankSiftWarning": "collection.errors",
+    "Gains": "collection.gains",
+    "Judged": "collection.judged",
+    "Qrels": "collection.qrels",
+    "read_qrels": "collection.qrels",
+    "Run": "collection.run",
+    "read_run": "collection.run",
+    "Scores": "evaluation.scores",
+    "evaluate": "evaluation.evaluate",
+    "parse_measure": "measures.names",
+    "parse_measures": "measures.names",
+}
+
+__all__ = ["__version__", *_HOME]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(import_module(f"ranksift.{_HOME[name]}"), name)
+    elif name.startswith("__"):
+        raise AttributeError(name)
+    else:
+        value = _measure(name)
+    globals()[name] = value
+    return value
+
+
+def _measure(name: str) -> Any:
+    """The default instance of a measure: ``ranksift.nDCG_f @ 10``."""
+    from ranksift.measures.measure import CATALOGUE
+    from ranksift.measures.names import parse_measure
+
+    if name not in CATALOGUE and name != "nDCG_0":
+        raise AttributeError(f"module 'ranksift' has no attribute {name!r}")
+    return parse_measure(name)
+
+
+def __dir__() -> list[str]:
+    from ranksift.measures.measure import CATALOGUE
+
+    return sorted([*globals(), *_HOME, *CATALOGUE])

@@ -1,0 +1,26 @@
+"""What RankSift says when input cannot be trusted: one line that names the place and the remedy."""
+
+from __future__ import annotations
+
+
+class InputError(ValueError):
+    """Bad input or usage: the message is one line, fit to be shown to the person who gave the input.
+
+    Examples
+    --------
+    >>> str(InputError("no relevant label", source="qrels.txt", line=3, remedy="add one"))
+    'qrels.txt:3: no relevant label; add one'
+    """
+
+    def __init__(
+        self, what: str, *, source: str | None = None, line: int | None = None, remedy: str = ""
+    ) -> None:
+        place = "" if source is None else f"{source}: " if line is None else f"{source}:{line}: "
+        message = f"{place}{what}; {remedy}" if remedy else f"{place}{what}"
+        # Ids and file names come from outside: a newline or an escape sequence in them must not
+        # break the promise of one line.
+        super().__init__("".join(c if c.isprintable() else ascii(c)[1:-1] for c in message))
+
+
+class RankSiftWarning(UserWarning):
+    """Something a user should know, and that does not stop the work."""

@@ -1,0 +1,111 @@
+"""What a label is worth: the gain function, ``ls`` in paper 1, ``g`` in paper 4."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, Union
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ranksift.collection.errors import InputError
+
+
+@dataclass(frozen=True)
+class Gains:
+    """A gain for every label: linear (the label itself) or exponential (2^label - 1), with exceptions.
+
+    A document whose label has a negative gain is forbidden.
+
+    Parameters
+    ----------
+    curve
+        ``"linear"`` or ``"exp"``.
+    overrides
+        Pairs (label, gain) that win over the curve.
+
+    Examples
+    --------
+    >>> Gains.of({-2: -10})([-2, 0, 3]).tolist()
+    [-10.0, 0.0, 3.0]
+    >>> Gains.of("exp")([0, 1, 3]).tolist()
+    [0.0, 1.0, 7.0]
+    >>> str(Gains.of("-2=-10")), str(Gains.of("exp"))
+    ('{-2:-10}', '"exp"')
+    """
+
+    curve: Literal["linear", "exp"] = "linear"
+    overrides: tuple[tuple[float, float], ...] = ()
+
+    @classmethod
+    def of(cls, spec: GainsLike) -> Gains:
+        """Make gains from ``"linear"``, ``"exp"``, a mapping, or the command line's ``"-2=-10,4=8"``."""
+        if isinstance(spec, Gains):
+            return spec
+        if isinstance(spec, Mapping):
+            return cls(overrides=_pairs(spec.items()))
+        if not isinstance(spec, str):
+            raise InputError(
+                f"gains {spec!r} are not understood", remedy="use 'linear', 'exp' or a mapping such as {-2: -10}"
+            )
+        curve: Literal["linear", "exp"] = "linear"
+        pairs: list[tuple[str, str]] = []
+        for word in filter(None, re.split(r"[\s,;]+", spec.strip().strip("{}"))):
+            match = re.fullmatch(r"([^=:]+)[=:]([^=:]+)", word)
+            if match:
+                pairs.append((match[1], match[2]))
+            elif word in ("linear", "exp"):
+                curve = "linear" if word == "linear" else "exp"
+            else:
+                raise InputError(
+                    f"gains {spec!r} are not understood at {word!r}", remedy="use linear, exp or label=gain, as -2=-10"
+                )
+        return cls(curve, _pairs(pairs))
+
+    def __call__(self, labels: ArrayLike) -> NDArray[np.float64]:
+        """Gains of ``labels``."""
+        given = np.asarray(labels, dtype=np.float64)
+        if self.curve == "exp":
+            with np.errstate(over="ignore"):
+                gains = np.exp2(given) - 1.0
+        else:
+            gains = given.copy() if self.overrides else given
+        for label, gain in self.overrides:
+            gains[given == label] = gain
+        if not np.isfinite(gains).all():
+            worst = given[~np.isfinite(gains)][0]
+            raise InputError(f"label {worst:g} has no finite gain", remedy="use linear gains or map it: {label: gain}")
+        return gains
+
+    def __str__(self) -> str:
+        inside = ",".join(f"{_number(label)}:{_number(gain)}" for label, gain in self.overrides)
+        if not self.overrides:
+            return f'"{self.curve}"'
+        return f"{{{inside}}}" if self.curve == "linear" else f'"exp,{inside.replace(":", "=")}"'
+
+
+#: Anything that :meth:`Gains.of` understands.
+GainsLike = Union[Gains, str, Mapping[float, float]]
+
+LINEAR = Gains()
+
+
+def _pairs(items) -> tuple[tuple[float, float], ...]:  # type: ignore[no-untyped-def]
+    pairs: dict[float, float] = {}
+    for label, gain in items:
+        try:
+            key, value = float(label), float(gain)
+        except (TypeError, ValueError):
+            raise InputError(f"gain {label}={gain} is not a pair of numbers", remedy="write -2=-10") from None
+        if not (np.isfinite(key) and np.isfinite(value)):
+            raise InputError(f"gain {label}={gain} is not finite", remedy="use finite numbers")
+        if pairs.get(key, value) != value:
+            raise InputError(f"label {label} is given two gains", remedy="give each label one gain")
+        pairs[key] = value
+    return tuple(sorted(pairs.items()))
+
+
+def _number(x: float) -> str:
+    return str(int(x)) if x == int(x) and abs(x) < 1e15 else repr(x)

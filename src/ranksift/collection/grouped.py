@@ -1,0 +1,256 @@
+"""Rows of (query, document, value) brought together by query: the common ground of qrels and runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeVar, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ranksift.collection.errors import InputError
+from ranksift.collection.ids import Hashes, Ids, Ints
+from ranksift.collection.lines import usable_cores
+
+Floats = NDArray[np.float64]
+OnDuplicate = Literal["error", "first", "best"]
+
+_BATCH = 1 << 16  # rows that are sorted together: they and their keys stay in the cache
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Part:
+    """Consecutive rows of a source. The query is kept once for each stretch of rows that share it."""
+
+    heads: Ints
+    head_ids: Ids
+    head_hashes: Hashes
+    docs: Ids
+    values: Floats
+    keys: Hashes
+
+    @classmethod
+    def of(cls, queries: Ids, docs: Ids, values: Floats) -> Part:
+        """Take one query, document and value a row."""
+        change = np.asarray(queries.lengths[1:] != queries.lengths[:-1])
+        for j in range(queries.words()):
+            word = queries.word(j)
+            change |= word[1:] != word[:-1]
+        heads = np.concatenate(([0], np.flatnonzero(change) + 1)) if len(docs) else np.zeros(0, dtype=np.int64)
+        head_ids = queries.take(heads)
+        head_hashes = head_ids.hashes()
+        stretch = np.diff(heads, append=len(docs))
+        return cls(heads, head_ids, head_hashes, docs, values, docs.hashes(np.repeat(head_hashes, stretch)))
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped:
+    """Documents of every query: query i owns the rows ``offsets[i]`` to ``offsets[i + 1]``.
+
+    Attributes
+    ----------
+    query_ids
+        The queries, in order of first appearance.
+    offsets
+        One more than there are queries.
+    docs
+        Document ids, one a row.
+    values
+        A score or a label, one a row.
+    keys
+        A 64-bit hash of (query, document), one a row.
+    """
+
+    query_ids: tuple[str, ...]
+    offsets: Ints
+    docs: Ids
+    values: Floats
+    keys: Hashes
+
+    @property
+    def lengths(self) -> Ints:
+        """Rows of each query."""
+        return np.diff(self.offsets)
+
+    def take(self, rows: NDArray[np.integer], offsets: Ints | None = None) -> Grouped:
+        """Reorder rows within their queries, or (with new ``offsets``) drop some."""
+        return Grouped(
+            self.query_ids,
+            self.offsets if offsets is None else offsets,
+            self.docs.take(rows),
+            self.values[rows],
+            self.keys[rows],
+        )
+
+    def query_of(self, row: int) -> str:
+        """The query that a row belongs to."""
+        return self.query_ids[int(np.searchsorted(self.offsets, row, side="right")) - 1]
+
+
+def group(parts: Sequence[Part]) -> Grouped:
+    """Bring the rows of each query together, keeping their order."""
+    docs = Ids(
+        parts[0].docs.buffer,
+        np.concatenate([p.docs.starts for p in parts]),
+        np.concatenate([p.docs.lengths for p in parts]),
+    )
+    values = np.concatenate([p.values for p in parts])
+    keys = np.concatenate([p.keys for p in parts])
+    first_rows = np.cumsum([0] + [len(p.values) for p in parts])
+    heads = np.concatenate([p.heads + at for p, at in zip(parts, first_rows, strict=False)])
+    head_ids = Ids(
+        parts[0].head_ids.buffer,
+        np.concatenate([p.head_ids.starts for p in parts]),
+        np.concatenate([p.head_ids.lengths for p in parts]),
+    )
+    codes, first = head_ids.factorize(np.concatenate([p.head_hashes for p in parts]))
+    stretch = np.diff(heads, append=len(values))
+    count = np.bincount(codes, weights=stretch, minlength=len(first)).astype(np.int64)
+    offsets = np.concatenate(([0], np.cumsum(count)))
+    grouped = Grouped(tuple(head_ids.take(first).tolist()), offsets, docs, values, keys)
+    if (codes[1:] >= codes[:-1]).all():
+        return grouped
+    return grouped.take(_stable_order(np.repeat(codes, stretch), len(first)))
+
+
+def _stable_order(codes: Ints, count: int) -> Ints:
+    """Stable argsort of small integers; numpy sorts 16 bits by radix, so wider ones go in two passes."""
+    low = np.argsort((codes & 0xFFFF).astype(np.uint16), kind="stable")
+    if count <= 1 << 16:
+        return low
+    high = (codes >> 16)[low]
+    if count <= 1 << 32:
+        return low[np.argsort(high.astype(np.uint16), kind="stable")]
+    return low[np.argsort(high, kind="stable")]
+
+
+def batches(offsets: Ints, size: int = _BATCH) -> Iterator[tuple[int, int]]:
+    """Cut the queries into stretches of at most ``size`` rows, or of one query that has more."""
+    query, last = 0, len(offsets) - 1
+    while query < last:
+        upto = int(np.searchsorted(offsets, offsets[query] + size, side="right")) - 1
+        upto = min(max(upto, query + 1), last)
+        yield query, upto
+        query = upto
+
+
+def over_batches(work: Callable[[tuple[int, int]], T], offsets: Ints) -> list[T]:
+    """Apply ``work`` to every batch of queries, on all cores when there is much to do."""
+    cores = usable_cores()
+    if int(offsets[-1]) < 4 * _BATCH or cores == 1:
+        return [work(b) for b in batches(offsets)]
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(cores) as pool:
+        return list(pool.map(work, batches(offsets)))
+
+
+def local_codes(offsets: Ints, lo: int, hi: int) -> Ints:
+    """For each row of the queries ``lo`` to ``hi`` the number of its query, counted from 0."""
+    return np.repeat(np.arange(hi - lo), np.diff(offsets[lo : hi + 1]))
+
+
+def without_duplicates(
+    rows: Grouped,
+    policy: OnDuplicate,
+    fail: Callable[[int, str, str], InputError],
+    conflict: Callable[[float, float], tuple[str, str]],
+) -> Grouped:
+    """Refuse, or resolve, documents that a query lists more than once.
+
+    Parameters
+    ----------
+    policy
+        ``"error"``, ``"first"`` (keep the first row) or ``"best"`` (keep the one of highest value).
+    fail
+        Makes the error for a row.
+    conflict
+        Words for two values of the same document: what is wrong, what to do.
+    """
+    if policy not in get_args(OnDuplicate):
+        raise InputError(f"on_duplicate={policy!r} is unknown", remedy="use 'error', 'first' or 'best'")
+
+    def repeated(batch: tuple[int, int]) -> Ints:
+        lo, hi = int(rows.offsets[batch[0]]), int(rows.offsets[batch[1]])
+        ordered = np.sort(rows.keys[lo:hi])
+        twice = ordered[1:][ordered[1:] == ordered[:-1]]
+        if not len(twice):
+            return np.zeros(0, dtype=np.int64)
+        return np.flatnonzero(np.isin(rows.keys[lo:hi], twice)) + lo
+
+    suspects = np.concatenate([np.zeros(0, dtype=np.int64), *over_batches(repeated, rows.offsets)])
+    if not len(suspects):
+        return rows
+    # From here on a Python loop: there are few of these, or the input is broken anyway.
+    kept: dict[tuple[int, str], int] = {}
+    drop: list[int] = []
+    owner = np.searchsorted(rows.offsets, suspects, side="right") - 1
+    found = zip(owner.tolist(), rows.docs.take(suspects).tolist(), suspects.tolist(), strict=True)
+    clashes: list[tuple[int, int]] = []
+    for query, doc, row in found:
+        other = kept.setdefault((query, doc), row)
+        if other == row:
+            continue
+        clashes.append((row, other))
+        if policy == "best" and rows.values[row] > rows.values[other]:
+            kept[query, doc], other = row, other
+            drop.append(other)
+        else:
+            drop.append(row)
+    if not drop:
+        return rows  # only hashes collided
+    if policy == "error":
+        # The clash that a reader of the file meets first.
+        row, other = min(clashes, key=lambda pair: int(rows.docs.starts[pair[0]]))
+        what, remedy = conflict(float(rows.values[other]), float(rows.values[row]))
+        raise fail(row, f"document {rows.docs[row]!r} is listed twice for query {rows.query_of(row)!r}{what}", remedy)
+    keep = np.ones(len(rows.values), dtype=bool)
+    keep[drop] = False
+    counts = np.add.reduceat(keep, rows.offsets[:-1], dtype=np.int64)
+    return rows.take(np.flatnonzero(keep), np.concatenate(([0], np.cumsum(counts))))
+
+
+def by_rank(rows: Grouped) -> Grouped:
+    """Order the documents of each query by value, highest first; ties by document id, last first (trec_eval)."""
+    order = over_batches(lambda batch: _rank_batch(rows, *batch), rows.offsets)
+    if all(o is None for o in order):
+        return rows
+    bounds = [(int(rows.offsets[lo]), int(rows.offsets[hi])) for lo, hi in batches(rows.offsets)]
+    pieces = [np.arange(lo, hi) if o is None else o for o, (lo, hi) in zip(order, bounds, strict=True)]
+    return rows.take(np.concatenate(pieces))
+
+
+def _rank_batch(rows: Grouped, first: int, last: int) -> Ints | None:
+    """Rows of some queries in rank order, ``None`` where they stand in it already."""
+    lo, hi = int(rows.offsets[first]), int(rows.offsets[last])
+    scores = rows.values[lo:hi]
+    inside = np.ones(max(hi - lo - 1, 0), dtype=bool)  # does a row's query go on in the next row?
+    inside[rows.offsets[first + 1 : last] - lo - 1] = False
+    order: Ints | None = None
+    if (inside & (scores[1:] > scores[:-1])).any():
+        codes = local_codes(rows.offsets, first, last)
+        order = np.argsort(-scores)
+        order = order[_stable_order(codes[order], last - first)]
+        scores = scores[order]
+    tied = inside & (scores[1:] == scores[:-1])
+    if tied.any():
+        order = _break_ties(rows.docs, lo, order, tied)
+    return None if order is None else order + lo
+
+
+def _break_ties(docs: Ids, lo: int, order: Ints | None, tied: NDArray[np.bool_]) -> Ints | None:
+    member = np.concatenate((tied, [False]))
+    member[1:] |= tied
+    places = np.flatnonzero(member)  # ranks that share their score with a neighbour
+    starts = np.concatenate(([True], ~tied))[places]
+    rows = places if order is None else order[places]
+    better = docs.take(rows + lo).descending(np.cumsum(starts))
+    if order is None:
+        if (better[1:] > better[:-1]).all():
+            return None
+        order = np.arange(len(member))
+    order = order.copy()
+    order[places] = rows[better]
+    return order

@@ -1,0 +1,212 @@
+"""Columns of identifiers, kept as bytes in one buffer so that seven million of them cost no Python objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Bytes = NDArray[np.uint8]
+Ints = NDArray[np.int64]
+Hashes = NDArray[np.uint64]
+
+#: Bytes that must follow the last identifier in a buffer, so that eight can always be loaded at once.
+PADDING = 8
+
+_U = np.uint64
+_KEEP = np.array([(1 << (8 * n)) - 1 for n in range(9)], dtype=_U)
+_MIX_1 = _U(0x9E3779B97F4A7C15)
+_MIX_2 = _U(0xBF58476D1CE4E5B9)
+_SHIFT = _U(32)
+
+
+def loads(buffer: Bytes) -> Hashes:
+    """View ``buffer`` as the (overlapping, little-endian) 8-byte words that start at each of its bytes."""
+    return np.ndarray((max(len(buffer) - 7, 0),), dtype="<u8", buffer=buffer, strides=(1,))
+
+
+class Ids(Sequence[str]):
+    """An immutable column of identifiers.
+
+    Parameters
+    ----------
+    buffer
+        UTF-8 bytes with at least :data:`PADDING` bytes after the last identifier.
+    starts, lengths
+        Where each identifier begins in ``buffer`` and how many bytes it has.
+
+    Examples
+    --------
+    >>> ids = Ids.from_strings(["d1", "d22", "d1"])
+    >>> ids[1], len(ids), ids.tolist()
+    ('d22', 3, ['d1', 'd22', 'd1'])
+    >>> codes, first = ids.factorize()
+    >>> codes.tolist(), first.tolist()
+    ([0, 1, 0], [0, 1])
+    """
+
+    __slots__ = ("buffer", "starts", "lengths")
+
+    def __init__(self, buffer: Bytes, starts: NDArray[np.integer], lengths: NDArray[np.integer]) -> None:
+        self.buffer = buffer
+        self.starts = starts
+        self.lengths = lengths
+
+    @classmethod
+    def from_strings(cls, strings: Iterable[str]) -> Ids:
+        """Pack Python strings."""
+        encoded = [s.encode("utf-8", "surrogatepass") for s in strings]
+        lengths = np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded))
+        return cls.from_packed(b"".join(encoded), lengths)
+
+    @classmethod
+    def from_packed(cls, packed: bytes, lengths: NDArray[np.integer]) -> Ids:
+        """Take identifiers that lie one after another in ``packed``."""
+        buffer = np.frombuffer(packed + bytes(PADDING), dtype=np.uint8)
+        starts = np.cumsum(lengths, dtype=np.int64) - lengths
+        return cls(buffer, starts, lengths.astype(np.int64, copy=False))
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def __getitem__(self, i):  # type: ignore[no-untyped-def, override]
+        if isinstance(i, slice):
+            return Ids(self.buffer, self.starts[i], self.lengths[i])
+        start = int(self.starts[i])
+        return str(memoryview(self.buffer)[start : start + int(self.lengths[i])], "utf-8", "surrogatepass")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.tolist())
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} ids>"
+
+    def take(self, rows: NDArray[np.integer]) -> Ids:
+        """Select rows; the bytes are shared."""
+        return Ids(self.buffer, self.starts[rows], self.lengths[rows])
+
+    def tolist(self) -> list[str]:
+        """Python strings."""
+        view = memoryview(self.buffer)
+        spans = zip(self.starts.tolist(), self.lengths.tolist(), strict=True)
+        return [str(view[s : s + n], "utf-8", "surrogatepass") for s, n in spans]
+
+    def packed(self, separator: bytes = b"") -> bytes:
+        """Join all identifiers into one byte string, each followed by ``separator``."""
+        width = self.lengths.astype(np.int64) + len(separator)
+        out = np.empty(int(width.sum()), dtype=np.uint8)
+        ends = np.cumsum(width)
+        for j, byte in enumerate(separator):
+            out[ends - len(separator) + j] = byte
+        step = 1 << 20  # rows at a time: the index array below is eight bytes for every byte copied
+        for lo in range(0, len(self), step):
+            n = self.lengths[lo : lo + step].astype(np.int64)
+            within = np.arange(int(n.sum())) - np.repeat(np.cumsum(n) - n, n)
+            target = ends[lo : lo + step] - width[lo : lo + step]
+            source = self.starts[lo : lo + step].astype(np.int64)
+            out[np.repeat(target, n) + within] = self.buffer[np.repeat(source, n) + within]
+        return out.tobytes()
+
+    def word(self, j: int) -> Hashes:
+        """Bytes 8j to 8j+7 of every identifier as a little-endian number, zero past its end."""
+        lengths, at = self.lengths.astype(np.int64, copy=False), self.starts
+        if j:  # past the end of a short identifier there may be no buffer left
+            lengths = np.maximum(lengths - 8 * j, 0)
+            at = np.minimum(at.astype(np.int64, copy=False) + 8 * j, len(self.buffer) - 8)
+        return loads(self.buffer)[at] & _KEEP[np.minimum(lengths, 8)]
+
+    def words(self) -> int:
+        """How many 8-byte words the longest identifier has."""
+        return -(-int(self.lengths.max(initial=0)) // 8)
+
+    def hashes(self, seed: Hashes | None = None) -> Hashes:
+        """Hash every identifier to 64 bits; ``seed`` (one an identifier) makes a pair's hash of it.
+
+        Equal identifiers have equal hashes whatever column they stand in. The reverse is checked
+        by whoever relies on it (:meth:`same`), so a collision can cost time and never a wrong number.
+        """
+        h = self.lengths.astype(_U) * _MIX_1
+        if seed is not None:
+            h ^= seed
+        for j in range(self.words()):
+            active = self.lengths > 8 * j
+            if active.all():
+                h ^= self.word(j)
+                h *= _MIX_2
+                h ^= h >> _SHIFT
+            else:
+                rows = np.flatnonzero(active)
+                part = (h[rows] ^ self.take(rows).word(j)) * _MIX_2
+                h[rows] = part ^ (part >> _SHIFT)
+        return h
+
+    def same(self, other: Ids) -> NDArray[np.bool_]:
+        """Compare row by row with another column of the same length, exactly."""
+        equal = np.asarray(self.lengths == other.lengths)
+        for j in range(min(self.words(), other.words())):
+            equal &= self.word(j) == other.word(j)
+        return equal
+
+    def factorize(self, hashes: Hashes | None = None) -> tuple[Ints, Ints]:
+        """Number the distinct identifiers in order of appearance.
+
+        Returns
+        -------
+        codes
+            For every row the number of its identifier.
+        first
+            For every number the row in which it appears first.
+        """
+        h = self.hashes() if hashes is None else hashes
+        unique, first = _unique_first(h)
+        codes = _lookup(unique, h)
+        if not self.same(self.take(first[codes])).all():  # two identifiers share a hash
+            return self._factorize_by_dict()
+        appearance = np.argsort(first, kind="stable")
+        number = np.empty(len(first), dtype=np.int64)
+        number[appearance] = np.arange(len(first))
+        return number[codes], first[appearance]
+
+    def _factorize_by_dict(self) -> tuple[Ints, Ints]:
+        seen: dict[str, int] = {}
+        codes = [seen.setdefault(s, len(seen)) for s in self.tolist()]
+        all_codes = np.array(codes, dtype=np.int64)
+        return all_codes, np.unique(all_codes, return_index=True)[1]
+
+    def descending(self, groups: Ints) -> Ints:
+        """Order rows by group, and inside a group by identifier, last in byte order first."""
+        keys = [~self.word(j).byteswap() for j in reversed(range(self.words()))]
+        # A missing word is 0 and sorts below any byte, so a prefix is the smaller one, as in strcmp.
+        return np.lexsort((*keys, groups)).astype(np.int64, copy=False)
+
+
+def _unique_first(h: Hashes) -> tuple[Hashes, Ints]:
+    """Distinct hashes in ascending order, with a row in which each first appears."""
+    if len(h) <= 1 << 16:
+        unique, first = np.unique(h, return_index=True)
+        return unique, first.astype(np.int64, copy=False)
+    ordered = np.sort(h)
+    keep = np.ones(len(h), dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=keep[1:])
+    unique = ordered[keep]
+    first = np.full(len(unique), len(h), dtype=np.int64)
+    codes = _lookup(unique, h)
+    # Written back to front, the first appearance is the last one written.
+    first[codes[::-1]] = np.arange(len(h) - 1, -1, -1)
+    return unique, first
+
+
+def _lookup(ordered: Hashes, needles: Hashes) -> Ints:
+    """Positions of ``needles`` (all present) in ``ordered``, through a table of the top bits."""
+    if len(needles) < 1 << 14 or len(ordered) > 1 << 20:
+        return np.searchsorted(ordered, needles).astype(np.int64, copy=False)
+    bits = min(22, max(12, len(ordered).bit_length() + 6))
+    shift = _U(64 - bits)
+    slot = ordered >> shift
+    table = np.zeros(1 << bits, dtype=np.int32)
+    table[slot] = np.arange(len(ordered), dtype=np.int32)
+    found = table[needles >> shift].astype(np.int64)
+    wrong = np.flatnonzero(ordered[found] != needles)
+    found[wrong] = np.searchsorted(ordered, needles[wrong])
+    return found

@@ -1,0 +1,298 @@
+"""One run joined with the qrels: all that a measure needs to see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ranksift.collection import ragged
+from ranksift.collection.errors import InputError
+from ranksift.collection.gains import LINEAR, Gains, GainsLike
+from ranksift.collection.ids import Hashes, Ids
+from ranksift.collection.pool import Pool
+from ranksift.collection.ragged import Floats, Ints
+
+if TYPE_CHECKING:
+    from ranksift.collection.qrels import Qrels
+    from ranksift.collection.run import Run
+
+Unjudged = Literal["zero", "drop"]
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """The judged documents that a run retrieved, by query and rank, and how long its lists are.
+
+    Unjudged documents take a place and give nothing, so the ranks of the judged ones and the lengths
+    of the lists say everything about a ranking; a list of a thousand documents with ten judged costs ten
+    entries.
+
+    Attributes
+    ----------
+    pool
+        All judged documents of the same queries.
+    query, rank, label, row
+        For every judged document retrieved: its query, its rank (from 1), its label, its row in the
+        run. Ordered by query and rank.
+    length
+        Documents in each query's list.
+    gains
+        The gain function that a measure uses unless it has its own.
+    place, listed
+        Rank and length before unjudged documents were dropped (the same as ``rank`` and ``length`` where
+        they were not).
+    nil
+        For each NIL document id asked for: the place of its first appearance in each list, 0 where
+        there is none.
+
+    Examples
+    --------
+    >>> judged = Judged.from_arrays([2, -2, 0, 1], scores=[9, 8, 7, 5], groups=["a", "a", "a", "b"])
+    >>> judged.rank.tolist(), judged.length.tolist()
+    ([1, 2, 3, 1], [3, 1])
+    """
+
+    pool: Pool
+    query: Ints
+    rank: Ints
+    label: Floats
+    row: Ints
+    length: Ints
+    gains: Gains = LINEAR
+    place: Ints = field(default=None)  # type: ignore[assignment]
+    listed: Ints = field(default=None)  # type: ignore[assignment]
+    nil: Mapping[str, Ints] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.place is None:
+            object.__setattr__(self, "place", self.rank)
+        if self.listed is None:
+            object.__setattr__(self, "listed", self.length)
+
+    def __len__(self) -> int:
+        return len(self.length)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        labels: ArrayLike,
+        scores: ArrayLike,
+        groups: ArrayLike,
+        *,
+        gains: GainsLike = LINEAR,
+        judged: ArrayLike | None = None,
+        kept: ArrayLike | None = None,
+    ) -> Judged:
+        """Judge arrays: one document a row; queries are the distinct ``groups``, in order of appearance.
+
+        Parameters
+        ----------
+        labels, scores, groups
+            Of the same length. Tied scores keep their order.
+        judged
+            Which rows have a label at all (default: every one).
+        kept
+            Which rows are shown; the others were filtered and count in the pool only (default: every one).
+        """
+        label = np.asarray(labels, dtype=np.float64)
+        score = np.asarray(scores, dtype=np.float64)
+        group = np.asarray(groups)
+        if not label.shape == score.shape == group.shape or label.ndim != 1:
+            raise InputError(
+                f"{label.size} labels, {score.size} scores and {group.size} groups",
+                remedy="give one of each for every document",
+            )
+        known = np.ones(len(label), dtype=bool) if judged is None else np.asarray(judged, dtype=bool)
+        shown = np.ones(len(label), dtype=bool) if kept is None else np.asarray(kept, dtype=bool)
+        for name, values in (("label", label[known]), ("score", score)):
+            if not np.isfinite(values).all():
+                raise InputError(f"a {name} is not finite", remedy=f"give every document a finite {name}")
+        _, first, code = np.unique(group, return_index=True, return_inverse=True)
+        number = np.argsort(np.argsort(first, kind="stable"), kind="stable")
+        query, count = number[code], len(first)
+        in_pool = np.flatnonzero(known)
+        in_pool = in_pool[np.argsort(query[in_pool], kind="stable")]
+        pool = Pool.of(ragged.offsets_of(np.bincount(query[in_pool], minlength=count)), label[in_pool])
+        order = np.flatnonzero(shown)
+        order = order[np.lexsort((-score[order], query[order]))]
+        length = np.bincount(query[order], minlength=count)
+        rank = ragged.positions(length) + 1
+        seen = known[order]
+        rows = order[seen]
+        return cls(pool, query[rows], rank[seen], label[rows], rows, length, Gains.of(gains))
+
+    # -- what measures ask for ---------------------------------------------------------------------
+
+    @cached_property
+    def offsets(self) -> Ints:
+        """Entries of query i are ``offsets[i]`` to ``offsets[i + 1]``."""
+        return ragged.offsets_of(np.bincount(self.query, minlength=len(self)))
+
+    def gain(self, gains: Gains | None = None) -> Floats:
+        """Gain of each entry."""
+        return (gains or self.gains)(self.label)
+
+    def sum(self, values: NDArray[np.generic]) -> Floats:
+        """Sum over each query's entries."""
+        return ragged.sums(values, self.query, len(self))
+
+    def count(self, mask: NDArray[np.bool_]) -> Ints:
+        """True entries of each query."""
+        return ragged.counts(mask, self.query, len(self))
+
+    def running(self, operation: np.ufunc, values: Floats) -> Floats:
+        """Running sum or product down each list."""
+        return ragged.accumulate(operation, values, self.offsets)
+
+    def select(self, mask: NDArray[np.bool_]) -> Judged:
+        """Keep some entries where they are; the others count as unjudged."""
+        return replace(
+            self,
+            query=self.query[mask],
+            rank=self.rank[mask],
+            label=self.label[mask],
+            row=self.row[mask],
+            place=self.place[mask],
+        )
+
+    def top(self, k: int | None) -> Judged:
+        """Keep the entries of the top k."""
+        return self if k is None else self.select(self.rank <= k)
+
+    def without_unjudged(self) -> Judged:
+        """Drop unjudged documents: ranks close up (paper 1's web track)."""
+        shown = np.bincount(self.query, minlength=len(self))
+        return replace(self, rank=ragged.positions(shown) + 1, length=shown)
+
+    def cut_at_nil(self, nil: str) -> Judged:
+        """End each list before its first NIL document."""
+        at = self.nil[nil]
+        cut = at > 0
+        inside = ~cut[self.query] | (self.place < at[self.query])
+        shown = self.select(inside)
+        if self.rank is self.place:
+            length = np.where(cut, at - 1, self.length)
+        else:  # unjudged documents are gone: what remains is what was judged
+            length = np.bincount(shown.query, minlength=len(self))
+        return replace(shown, length=length, listed=np.where(cut, at - 1, self.listed))
+
+
+class KeyIndex:
+    """Find which of many keys are among a few: by a table of their top bits first, then by bisection."""
+
+    def __init__(self, keys: Hashes) -> None:
+        self._order = np.argsort(keys)
+        self._keys = keys[self._order]
+        self._bits = min(24, max(16, len(keys).bit_length() + 4))
+        self._table = np.zeros(1 << self._bits, dtype=bool)
+        self._table[self._keys >> np.uint64(64 - self._bits)] = True
+
+    def find(self, keys: Hashes) -> tuple[Ints, Ints]:
+        """Rows of ``keys`` that are in the index, and their positions in it."""
+        rows = np.flatnonzero(self._table[keys >> np.uint64(64 - self._bits)])
+        wanted = keys[rows]
+        if len(rows) > 1 << 18:  # bisection is fast when its needles come in order
+            order = np.argsort(wanted)
+            at = np.empty(len(rows), dtype=np.int64)
+            at[order] = np.searchsorted(self._keys, wanted[order])
+        else:
+            at = np.searchsorted(self._keys, wanted).astype(np.int64, copy=False)
+        at = np.minimum(at, len(self._keys) - 1)
+        hit = self._keys[at] == wanted
+        return rows[hit], self._order[at[hit]]
+
+
+def join(
+    qrels: Qrels,
+    run: Run,
+    queries: Sequence[str],
+    *,
+    unjudged: Unjudged = "zero",
+    gains: GainsLike = LINEAR,
+    nil: Iterable[str] = (),
+) -> Judged:
+    """Judge a run.
+
+    Parameters
+    ----------
+    queries
+        The queries to look at, in this order; those that the run does not answer have empty lists, those
+        that the qrels do not know have no judged document.
+    unjudged
+        ``"zero"`` (an unjudged document keeps its rank, with gain 0) or ``"drop"`` (ranks close up).
+    nil
+        Document ids that mean "no answer"; their places are noted.
+    """
+    if unjudged not in get_args(Unjudged):
+        raise InputError(f"unjudged={unjudged!r} is unknown", remedy="use 'zero' or 'drop'")
+    number = {q: i for i, q in enumerate(queries)}
+    of_run = np.array([number.get(q, -1) for q in run.query_ids], dtype=np.int64)
+    length = np.zeros(len(queries), dtype=np.int64)
+    length[of_run[of_run >= 0]] = run.lengths[of_run >= 0]
+
+    rows, matches = _matches(qrels, run)
+    owner = np.searchsorted(run.offsets, rows, side="right") - 1
+    query = of_run[owner]
+    rank = rows - run.offsets[owner] + 1
+    inside = query >= 0
+    query, rank, rows, matches = query[inside], rank[inside], rows[inside], matches[inside]
+    if (query[1:] < query[:-1]).any():  # the run lists its queries in another order
+        order = np.argsort(query, kind="stable")
+        query, rank, rows, matches = query[order], rank[order], rows[order], matches[order]
+
+    judged = Judged(
+        pool=qrels.pool_of(queries),
+        query=query,
+        rank=rank,
+        label=qrels.labels[matches],
+        row=rows,
+        length=length,
+        gains=Gains.of(gains),
+        nil={name: _first_places(run, name, of_run, len(queries)) for name in set(nil)},
+    )
+    return judged.without_unjudged() if unjudged == "drop" else judged
+
+
+def _matches(qrels: Qrels, run: Run) -> tuple[Ints, Ints]:
+    """Rows of the run that are judged, and the rows of the qrels that judge them."""
+    rows, matches = qrels.index.find(run.keys)
+    query = {q: i for i, q in enumerate(qrels.query_ids)}
+    of_run = np.array([query.get(q, -1) for q in run.query_ids], dtype=np.int64)
+    owner = of_run[np.searchsorted(run.offsets, rows, side="right") - 1]
+    of_match = np.searchsorted(qrels.offsets, matches, side="right") - 1
+    true = (owner == of_match) & run.docs.take(rows).same(qrels.docs.take(matches))
+    if true.all() and not qrels.index_is_ambiguous:
+        return rows, matches
+    # Two different (query, document) pairs share their 64 bits: go by the ids themselves.
+    judged = {
+        (q, d): row
+        for i, q in enumerate(qrels.query_ids)
+        for row, d in enumerate(qrels.docs[qrels.offsets[i] : qrels.offsets[i + 1]].tolist(), qrels.offsets[i])
+    }
+    pairs = (
+        (row, judged.get((q, d)))
+        for i, q in enumerate(run.query_ids)
+        for row, d in enumerate(run.docs[run.offsets[i] : run.offsets[i + 1]].tolist(), run.offsets[i])
+    )
+    found = np.array([(row, match) for row, match in pairs if match is not None], dtype=np.int64).reshape(-1, 2)
+    return found[:, 0], found[:, 1]
+
+
+def _first_places(run: Run, nil: str, of_run: Ints, count: int) -> Ints:
+    """The place of the first document called ``nil`` in each list, 0 where there is none."""
+    places = np.zeros(count, dtype=np.int64)
+    if not run.query_ids:
+        return places
+    ids = Ids.from_strings([nil]).take(np.zeros(len(run.query_ids), dtype=np.int64))
+    rows, _ = KeyIndex(ids.hashes(Ids.from_strings(run.query_ids).hashes())).find(run.keys)
+    rows = np.array([row for row in rows.tolist() if run.docs[row] == nil], dtype=np.int64)
+    owner = np.searchsorted(run.offsets, rows, side="right") - 1
+    query = of_run[owner]
+    place = rows - run.offsets[owner] + 1
+    places[query[query >= 0]] = place[query >= 0]  # a run has each document once, so also NIL
+    return places

@@ -1,0 +1,156 @@
+"""Judgments: what is known about the documents of each query."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ranksift.collection.errors import InputError
+from ranksift.collection.grouped import Floats, Grouped, OnDuplicate
+from ranksift.collection.ids import Hashes, Ids, Ints
+from ranksift.collection.judged import KeyIndex
+from ranksift.collection.pool import Pool
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class Qrels:
+    """Labels of documents, by query. Immutable; made by :func:`read_qrels`.
+
+    Examples
+    --------
+    >>> qrels = read_qrels({"q1": {"d1": 2, "d9": -2}})
+    >>> qrels
+    <Qrels: 2 judgments, 1 query>
+    >>> qrels.to_dict()
+    {'q1': {'d1': 2, 'd9': -2}}
+    """
+
+    def __init__(self, rows: Grouped, whole: bool, name: str = "qrels") -> None:
+        self._rows = rows
+        self.whole = whole
+        self.name = name
+
+    @property
+    def query_ids(self) -> tuple[str, ...]:
+        """The judged queries."""
+        return self._rows.query_ids
+
+    @property
+    def offsets(self) -> Ints:
+        """Query i owns the rows ``offsets[i]`` to ``offsets[i + 1]``."""
+        return self._rows.offsets
+
+    @property
+    def docs(self) -> Ids:
+        """Document ids, one a judgment."""
+        return self._rows.docs
+
+    @property
+    def labels(self) -> Floats:
+        """Labels, one a judgment."""
+        return self._rows.values
+
+    @property
+    def keys(self) -> Hashes:
+        """Hashes of (query, document), one a judgment."""
+        return self._rows.keys
+
+    @cached_property
+    def pool(self) -> Pool:
+        """The labels alone."""
+        return Pool.of(self.offsets, self.labels)
+
+    def pool_of(self, queries: Sequence[str]) -> Pool:
+        """The labels of some queries; one that is not judged has none."""
+        if queries is self.query_ids or tuple(queries) == self.query_ids:
+            return self.pool
+        number = {q: i for i, q in enumerate(self.query_ids)}
+        return self.pool.take(np.array([number.get(q, -1) for q in queries], dtype=np.int64))
+
+    @cached_property
+    def index(self) -> KeyIndex:
+        """Where each judged (query, document) pair is."""
+        return KeyIndex(self.keys)
+
+    @cached_property
+    def index_is_ambiguous(self) -> bool:
+        """Whether two judged pairs share a hash (they never do by chance)."""
+        ordered = np.sort(self.keys)
+        return bool((ordered[1:] == ordered[:-1]).any())
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __repr__(self) -> str:
+        n, q = len(self), len(self.query_ids)
+        return f"<Qrels: {n:,} judgment{'s' * (n != 1)}, {q:,} quer{'y' if q == 1 else 'ies'}>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Qrels) and self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def label_list(self) -> list[int] | list[float]:
+        """Labels as Python numbers: integers where all are."""
+        return self.labels.astype(np.int64).tolist() if self.whole else self.labels.tolist()
+
+    def to_dict(self) -> dict[str, dict[str, int | float]]:
+        """``{query: {document: label}}``."""
+        docs, labels = self.docs.tolist(), self.label_list()
+        bounds = zip(self.query_ids, self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True)
+        return {q: dict(zip(docs[lo:hi], labels[lo:hi], strict=True)) for q, lo, hi in bounds}
+
+    def to_frame(self) -> pl.DataFrame:
+        """A polars frame: query_id, doc_id, label."""
+        from ranksift.collection.tables import frame_of
+
+        return frame_of(self._rows, "label", whole=self.whole)
+
+    def save(self, target: str | os.PathLike[str]) -> None:
+        """Write to a file; the suffix tells the format (``.csv``, ``.parquet``, ``.jsonl``, else TREC; ``.gz``, ``.zst``)."""
+        from ranksift.collection.formats import save
+
+        save(self, target)
+
+
+def read_qrels(source: Any, *, on_duplicate: OnDuplicate = "error") -> Qrels:
+    """Read judgments.
+
+    Parameters
+    ----------
+    source
+        A path (TREC qrels, ``.csv``, ``.tsv``, ``.parquet``, ``.jsonl``, each also ``.gz`` or ``.zst``),
+        ``"-"`` for standard input, a polars or pandas frame, or ``{query: {document: label}}``.
+    on_duplicate
+        What to do about a document judged twice for a query: ``"error"``, ``"first"`` (keep the first
+        judgment), ``"best"`` (keep the highest label).
+
+    Examples
+    --------
+    >>> read_qrels({"q1": {"d1": 1, "d2": -2}, "q2": {"d1": 0.5}})
+    <Qrels: 3 judgments, 2 queries>
+    """
+    if isinstance(source, Qrels):
+        return source
+    from ranksift.collection import formats
+
+    rows, whole, name = formats.load_qrels(source, on_duplicate)
+    if len(rows.values) and float(np.abs(rows.values).max()) >= 2.0**53:
+        row = int(np.argmax(np.abs(rows.values)))
+        raise InputError(
+            f"label {rows.values[row]:g} of document {rows.docs[row]!r} is too large to be kept exactly",
+            source=name,
+            remedy="use labels below 9e15",
+        )
+    return Qrels(rows, whole, name)
+
+
+def is_two_level(source: object) -> bool:
+    """Whether this is ``{query: {document: number}}``, a query without documents included."""
+    return isinstance(source, Mapping) and all(isinstance(v, Mapping) for v in source.values())

@@ -1,0 +1,122 @@
+"""Rankings: the scored documents of each query."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from ranksift.collection.grouped import Floats, Grouped, OnDuplicate
+from ranksift.collection.ids import Hashes, Ids, Ints
+from ranksift.collection.ragged import positions
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class Run:
+    """Scored documents by query, in rank order. Immutable; made by :func:`read_run`.
+
+    Ranks follow the scores (highest first); tied documents stand by id, last first, as in trec_eval.
+    Nothing here tells whether a document that is missing was filtered or never found.
+
+    Examples
+    --------
+    >>> run = read_run({"q1": {"d1": 7.0, "d9": 9.1}}, name="bm25")
+    >>> run
+    <Run 'bm25': 2 documents, 1 query>
+    >>> run.docs.tolist()
+    ['d9', 'd1']
+    """
+
+    def __init__(self, rows: Grouped, name: str = "run") -> None:
+        self._rows = rows
+        self.name = name
+
+    @property
+    def query_ids(self) -> tuple[str, ...]:
+        """The queries that have documents."""
+        return self._rows.query_ids
+
+    @property
+    def offsets(self) -> Ints:
+        """Query i owns the rows ``offsets[i]`` to ``offsets[i + 1]``."""
+        return self._rows.offsets
+
+    @property
+    def lengths(self) -> Ints:
+        """Documents of each query."""
+        return self._rows.lengths
+
+    @property
+    def docs(self) -> Ids:
+        """Document ids in rank order."""
+        return self._rows.docs
+
+    @property
+    def scores(self) -> Floats:
+        """Scores in rank order."""
+        return self._rows.values
+
+    @property
+    def keys(self) -> Hashes:
+        """Hashes of (query, document), in rank order."""
+        return self._rows.keys
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def __repr__(self) -> str:
+        n, q = len(self), len(self.query_ids)
+        return f"<Run {self.name!r}: {n:,} document{'s' * (n != 1)}, {q:,} quer{'y' if q == 1 else 'ies'}>"
+
+    def named(self, name: str) -> Run:
+        """The same run under another name."""
+        return Run(self._rows, name)
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """``{query: {document: score}}``, documents in rank order."""
+        docs, scores = self.docs.tolist(), self.scores.tolist()
+        bounds = zip(self.query_ids, self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True)
+        return {q: dict(zip(docs[lo:hi], scores[lo:hi], strict=True)) for q, lo, hi in bounds}
+
+    def to_frame(self) -> pl.DataFrame:
+        """A polars frame: query_id, doc_id, rank, score."""
+        from ranksift.collection.tables import frame_of
+
+        frame = frame_of(self._rows, "score")
+        import polars as pl
+
+        return frame.insert_column(2, pl.Series("rank", positions(self.lengths) + 1, dtype=pl.Int64))
+
+    def save(self, target: str | os.PathLike[str]) -> None:
+        """Write to a file; the suffix tells the format (``.csv``, ``.parquet``, ``.jsonl``, else TREC; ``.gz``, ``.zst``)."""
+        from ranksift.collection.formats import save
+
+        save(self, target)
+
+
+def read_run(source: Any, *, name: str | None = None, on_duplicate: OnDuplicate = "error") -> Run:
+    """Read a ranking.
+
+    Parameters
+    ----------
+    source
+        A path (TREC run, ``.csv``, ``.tsv``, ``.parquet``, ``.jsonl``, each also ``.gz`` or ``.zst``),
+        ``"-"`` for standard input, a polars or pandas frame, or ``{query: {document: score}}``.
+    name
+        What to call the run (default: the file's name without its suffixes).
+    on_duplicate
+        What to do about a document listed twice for a query: ``"error"``, ``"first"`` (keep the first
+        row), ``"best"`` (keep the highest score).
+
+    Examples
+    --------
+    >>> read_run({"q1": {"d1": 1.5}, "q2": {}})
+    <Run 'run': 1 document, 1 query>
+    """
+    if isinstance(source, Run):
+        return source if name is None else source.named(name)
+    from ranksift.collection import formats
+
+    rows, default_name = formats.load_run(source, on_duplicate)
+    return Run(rows, default_name if name is None else name)

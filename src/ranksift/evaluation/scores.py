@@ -1,0 +1,162 @@
+"""The cube of results: runs × queries × measures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ranksift.collection.errors import InputError
+from ranksift.collection.ragged import Floats
+from ranksift.measures.measure import Measure
+from ranksift.measures.names import MeasureLike, parse_measure
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Results of :func:`evaluate`: numerators and denominators of every run, query and measure.
+
+    Attributes
+    ----------
+    runs, queries, measures
+        Names of the three axes; measures are :class:`Measure` objects, or plain names where the
+        values came from elsewhere.
+    numerators, denominators
+        Arrays runs × queries × measures. Denominators are 1 unless the measure is micro-averaged.
+    degenerate
+        For each measure the number of queries in which it cannot tell rankings apart (ideal = worst).
+    notes
+        What the reader should know: queries left out, gains out of range.
+
+    Examples
+    --------
+    >>> scores = Scores.from_array([[[1.0], [0.5]]], runs=["a"], queries=["q1", "q2"], measures=["AP"])
+    >>> scores.mean_of("AP")
+    0.75
+    """
+
+    runs: tuple[str, ...]
+    queries: tuple[str, ...]
+    measures: tuple[Measure | str, ...]
+    numerators: Floats
+    denominators: Floats
+    degenerate: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def from_array(
+        cls, values: ArrayLike, *, runs: Sequence[str], queries: Sequence[str], measures: Sequence[MeasureLike]
+    ) -> Scores:
+        """Take ready values, runs × queries × measures."""
+        cube = np.asarray(values, dtype=np.float64)
+        expected = (len(runs), len(queries), len(measures))
+        if cube.shape != expected:
+            raise InputError(
+                f"values of shape {cube.shape} for {expected[0]} runs, {expected[1]} queries, {expected[2]} measures",
+                remedy="give an array runs × queries × measures",
+            )
+        if not np.isfinite(cube).all():
+            r, q, m = np.argwhere(~np.isfinite(cube))[0]
+            raise InputError(
+                f"the value of run {runs[r]!r}, query {queries[q]!r}, measure {measures[m]!s} is not finite",
+                remedy="leave that query out, or give it a value",
+            )
+        for axis, names in (("run", runs), ("query", queries), ("measure", [str(m) for m in measures])):
+            if len(set(names)) < len(names):
+                twice = next(n for i, n in enumerate(names) if n in names[:i])
+                raise InputError(f"{axis} {twice!r} is named twice", remedy=f"give every {axis} its own name")
+        known = tuple(_measure_or_name(m) for m in measures)
+        return cls(tuple(map(str, runs)), tuple(map(str, queries)), known, cube, np.ones(cube.shape))
+
+    @cached_property
+    def values(self) -> Floats:
+        """Each query's own value: an array runs × queries × measures."""
+        out = np.empty(self.numerators.shape)
+        for m, measure in enumerate(self.measures):
+            top, bottom = self.numerators[:, :, m], self.denominators[:, :, m]
+            out[:, :, m] = measure.values(top, bottom) if isinstance(measure, Measure) else top
+        out.setflags(write=False)
+        return out
+
+    def aggregate(self, queries: Any = slice(None)) -> Floats:
+        """Each measure's aggregate over ``queries`` (indices; repeats count): an array runs × measures."""
+        return np.stack(
+            [self.aggregate_of(m, self.numerators[:, queries, m], self.denominators[:, queries, m])
+             for m in range(len(self.measures))],
+            axis=-1,
+        )  # fmt: skip
+
+    def aggregate_of(self, m: int, numerators: Floats, denominators: Floats) -> Floats:
+        """Aggregate measure number ``m`` over the last axis."""
+        measure = self.measures[m]
+        if isinstance(measure, Measure):
+            return measure.aggregate(numerators, denominators)
+        return np.asarray(numerators.mean(axis=-1))
+
+    def column(self, measure: MeasureLike) -> int:
+        """The index of a measure, in any spelling."""
+        names = [str(m) for m in self.measures]
+        if str(measure) in names:
+            return names.index(str(measure))
+        try:
+            wanted = parse_measure(measure)
+        except InputError:
+            wanted = None
+        for i, m in enumerate(self.measures):
+            if wanted is not None and m == wanted:
+                return i
+        raise InputError(f"measure {measure!s} was not computed", remedy=f"there are: {', '.join(names)}")
+
+    def row(self, run: str) -> int:
+        """The index of a run."""
+        if run not in self.runs:
+            raise InputError(f"run {run!r} is unknown", remedy=f"there are: {', '.join(self.runs)}")
+        return self.runs.index(run)
+
+    def mean_of(self, measure: MeasureLike) -> float | dict[str, float]:
+        """The aggregate of one measure: a number where there is one run, else ``{run: number}``."""
+        values = self.aggregate()[:, self.column(measure)].tolist()
+        return values[0] if len(self.runs) == 1 else dict(zip(self.runs, values, strict=True))
+
+    def mean(self) -> pl.DataFrame:
+        """A polars frame: run, and one column a measure with its aggregate."""
+        import polars as pl
+
+        table = self.aggregate()
+        columns: dict[str, Any] = {"run": list(self.runs)}
+        columns.update({str(m): table[:, i] for i, m in enumerate(self.measures)})
+        return pl.DataFrame(columns)
+
+    def per_query(self) -> pl.DataFrame:
+        """A polars frame: run, query_id, measure, value."""
+        import polars as pl
+
+        names = [str(m) for m in self.measures]
+        r, q, m = (axis.ravel() for axis in np.indices(self.values.shape))
+        take = lambda words, i: pl.Series(words, dtype=pl.String)[i]  # noqa: E731
+        return pl.DataFrame(
+            {
+                "run": take(list(self.runs), r),
+                "query_id": take(list(self.queries), q),
+                "measure": take(names, m),
+                "value": self.values.ravel(),
+            }
+        )
+
+    def __repr__(self) -> str:
+        r, q, m = self.numerators.shape
+        return f"<Scores: {r} run{'s' * (r != 1)} × {q} quer{'y' if q == 1 else 'ies'} × {m} measure{'s' * (m != 1)}>"
+
+
+def _measure_or_name(measure: MeasureLike) -> Measure | str:
+    try:
+        return parse_measure(measure)
+    except InputError:
+        return str(measure)

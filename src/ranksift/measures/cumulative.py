@@ -1,0 +1,245 @@
+"""Discounted cumulative gain and its normalisations, with negative gains (papers 1 and 4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ranksift.collection.gains import Gains
+from ranksift.collection.judged import Judged
+from ranksift.collection.pool import Pool
+from ranksift.collection.ragged import Floats, Ints
+from ranksift.measures.measure import Measure, PerQuery, flat, ratio
+
+PAPER_1 = "Carmel, Cohen, Ingber, Kravi: IR evaluation and learning in the presence of forbidden documents, 2022"
+PAPER_4 = "Gienapp, Fröbe, Hagen, Potthast: The impact of negative relevance judgments on NDCG, 2020"
+JARVELIN = "Järvelin, Kekäläinen: Cumulated gain-based evaluation of IR techniques, 2002"
+
+
+def discounted(gain: Floats, rank: Ints) -> Floats:
+    """Gain over the discount log2(rank + 1)."""
+    return gain / np.log2(rank + 1)
+
+
+def positive(gain: Floats) -> Floats:
+    """Negative gains as 0."""
+    return np.maximum(gain, 0.0)
+
+
+def negative(gain: Floats) -> Floats:
+    """Positive gains as 0."""
+    return np.minimum(gain, 0.0)
+
+
+def dcg_of_list(judged: Judged, gain: Floats, k: int | None) -> Floats:
+    """DCG@k of each list, for the gain of each entry."""
+    value = discounted(gain, judged.rank)
+    return judged.sum(value if k is None else np.where(judged.rank <= k, value, 0.0))
+
+
+def dcg_of_pool(pool: Pool, gain: Floats, k: int | None) -> Floats:
+    """DCG@k of each pool, in the order of ``gain``."""
+    value = discounted(gain, pool.position)
+    return pool.sum(value if k is None else np.where(pool.position <= k, value, 0.0))
+
+
+def ideal(pool: Pool, gains: Gains, k: int | None) -> Floats:
+    """I_k: the highest DCG@k of all orders of the whole pool."""
+    return dcg_of_pool(pool, pool.best_first(gains), k)
+
+
+def worst(pool: Pool, gains: Gains, k: int | None) -> Floats:
+    """W_k: the lowest DCG@k of all orders of the whole pool."""
+    return dcg_of_pool(pool, pool.worst_first(gains), k)
+
+
+def ideal_sublist(pool: Pool, gains: Gains, k: int | None) -> Floats:
+    """I_kf: the highest DCG@k of all sublists; it leaves out every forbidden document."""
+    return dcg_of_pool(pool, positive(pool.best_first(gains)), k)
+
+
+def worst_sublist(pool: Pool, gains: Gains, k: int | None) -> Floats:
+    """W_kf: the lowest DCG@k of all sublists; it leaves out every document of positive gain."""
+    return dcg_of_pool(pool, negative(pool.worst_first(gains)), k)
+
+
+@dataclass(frozen=True)
+class Cumulative(Measure, abstract=True):
+    """A measure made of DCG@k."""
+
+    family = "cumulative"
+
+    k: int | None = None
+    gains: Gains | None = None
+
+    def gain(self, judged: Judged) -> Floats:
+        """Gain of each entry."""
+        return judged.gain(self.gains)
+
+    def dcg(self, judged: Judged) -> Floats:
+        """DCG@k of each list."""
+        return dcg_of_list(judged, self.gain(judged), self.k)
+
+    def bounds(self, pool: Pool, gains: Gains) -> tuple[Floats, Floats]:
+        """What maps to 0 and what maps to 1."""
+        raise NotImplementedError
+
+    def per_query(self, judged: Judged) -> PerQuery:
+        """DCG@k of each list between its bounds."""
+        lower, upper = self.bounds(judged.pool, self.gains or judged.gains)
+        return PerQuery(ratio(self.dcg(judged) - lower, upper - lower, flat(lower, upper)))
+
+    def degenerate(self, judged: Judged) -> NDArray[np.bool_] | None:
+        """Queries whose bounds coincide."""
+        return flat(*self.bounds(judged.pool, self.gains or judged.gains))
+
+
+@dataclass(frozen=True)
+class DCG(Cumulative):
+    r"""Discounted cumulative gain; negative gains act.
+
+    .. math:: DCG@k = \sum_{i=1}^{k} \frac{g_i}{\log_2(i+1)}
+
+    Examples
+    --------
+    >>> from ranksift import evaluate
+    >>> evaluate({"q": {"a": 2, "b": -1}}, {"q": {"b": 2, "a": 1}}, ["DCG@2"]).mean_of("DCG@2")
+    0.2618595071429148
+    """
+
+    paper = JARVELIN
+
+    def per_query(self, judged: Judged) -> PerQuery:
+        """DCG@k of each list."""
+        return PerQuery(self.dcg(judged))
+
+    def degenerate(self, judged: Judged) -> NDArray[np.bool_] | None:
+        """Never: nothing is normalised."""
+        return None
+
+    def expected(self, pool: Pool, gains: Gains) -> Floats:
+        """Mean gain (negative ones as 0) times the sum of the discounts of the first min(k, n) ranks (paper 3, Eq. 7)."""
+        n = np.maximum(pool.size, 1)
+        mean = pool.sum(positive(gains(pool.labels))) / n
+        return dcg_of_pool(pool, mean[pool.query], self.k)
+
+    def best(self, pool: Pool, gains: Gains) -> Floats:
+        """I_k with negative gains as 0."""
+        return ideal_sublist(pool, gains, self.k)
+
+
+@dataclass(frozen=True)
+class nDCG(Cumulative):
+    r"""Normalised DCG with negative gains counted as 0: trec_eval's values with linear gains.
+
+    .. math:: nDCG@k = \frac{\sum_{i=1}^{k} \max(0, g_i) / \log_2(i+1)}{I_k}
+
+    ``nDCG_0`` is another name of it (paper 4).
+
+    Examples
+    --------
+    >>> from ranksift import evaluate
+    >>> evaluate({"q": {"a": 2, "b": -1}}, {"q": {"b": 2, "a": 1}}, ["nDCG@2"]).mean_of("nDCG@2")
+    0.6309297535714574
+    """
+
+    paper = JARVELIN
+    alias: str = field(default="", compare=False, repr=False)
+
+    @property
+    def name(self) -> str:
+        """``nDCG``, or the other name that it was asked for by."""
+        return self.alias or "nDCG"
+
+    def gain(self, judged: Judged) -> Floats:
+        """Gain of each entry, negative ones as 0."""
+        return positive(judged.gain(self.gains))
+
+    def bounds(self, pool: Pool, gains: Gains) -> tuple[Floats, Floats]:
+        """0 and the ideal order."""
+        upper = ideal_sublist(pool, gains, self.k)
+        return np.zeros(len(pool)), upper
+
+    def expected(self, pool: Pool, gains: Gains) -> Floats:
+        """E[DCG@k] over the ideal DCG@k."""
+        lower, upper = self.bounds(pool, gains)
+        return ratio(DCG(k=self.k).expected(pool, gains), upper, flat(lower, upper))
+
+    def best(self, pool: Pool, gains: Gains) -> Floats:
+        """1, or 0 where nothing is relevant."""
+        return (~flat(*self.bounds(pool, gains))).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class nDCG_org(Cumulative):
+    r"""nDCG with negative gains acting in both parts: unbounded (paper 4's NDCG_org, paper 1's Eq. 1).
+
+    .. math:: nDCG_{org}@k = \frac{DCG@k}{I_k} \quad (0 \text{ where } I_k = 0)
+
+    It falls below 0, and where the ideal itself is negative a worse list scores higher, even above 1:
+    the flaw that the other normalisations repair.
+
+    Examples
+    --------
+    >>> from ranksift import evaluate
+    >>> evaluate({"q": {"a": 2, "b": -1}}, {"q": {"b": 2}}, ["nDCG_org@2"]).mean_of("nDCG_org@2")
+    -0.7304142544500252
+    """
+
+    paper = PAPER_4
+
+    def bounds(self, pool: Pool, gains: Gains) -> tuple[Floats, Floats]:
+        """0 and the ideal order of the whole pool."""
+        return np.zeros(len(pool)), ideal(pool, gains, self.k)
+
+
+@dataclass(frozen=True)
+class nDCG_min(Cumulative):
+    r"""nDCG between the worst and the best order of the whole pool (paper 4; paper 1's Eq. 2).
+
+    .. math:: nDCG_{min}@k = \frac{DCG@k - W_k}{I_k - W_k} \quad (0 \text{ where } I_k = W_k)
+
+    Bounded when the whole pool is ranked, not when documents may be left out: see ``UBQ``.
+
+    Examples
+    --------
+    >>> from ranksift import evaluate
+    >>> evaluate({"q": {"a": 2, "b": -1}}, {"q": {"a": 2, "b": 1}}, ["nDCG_min@2"]).mean_of("nDCG_min@2")
+    1.0
+    >>> evaluate({"q": {"a": 2, "b": -1}}, {"q": {"a": 2}}, ["nDCG_min@2"]).mean_of("nDCG_min@2")
+    1.569839...
+    """
+
+    paper = PAPER_4
+
+    def bounds(self, pool: Pool, gains: Gains) -> tuple[Floats, Floats]:
+        """W_k and I_k."""
+        return worst(pool, gains, self.k), ideal(pool, gains, self.k)
+
+
+@dataclass(frozen=True)
+class nDCG_f(Cumulative):
+    r"""nDCG for lists that may leave documents out: between the worst and the best sublist (paper 1's Eq. 3).
+
+    .. math:: nDCG_f@k = \frac{DCG@k - W_{k,f}}{I_{k,f} - W_{k,f}} \quad (0 \text{ where both are equal})
+
+    The ideal sublist holds every document of gain >= 0, the worst one every document of gain <= 0, so
+    the value is in [0, 1] whatever is filtered; 1 for the empty list where all documents are forbidden.
+
+    Examples
+    --------
+    >>> from ranksift import evaluate
+    >>> qrels = {"q": {"a": 2, "b": -1}}
+    >>> evaluate(qrels, {"q": {"a": 2}}, ["nDCG_f@2"]).mean_of("nDCG_f@2")
+    1.0
+    >>> evaluate(qrels, {"q": {"a": 2, "b": 1}}, ["nDCG_f@2"]).mean_of("nDCG_f@2")
+    0.789690...
+    """
+
+    paper = PAPER_1
+
+    def bounds(self, pool: Pool, gains: Gains) -> tuple[Floats, Floats]:
+        """W_kf and I_kf."""
+        return worst_sublist(pool, gains, self.k), ideal_sublist(pool, gains, self.k)

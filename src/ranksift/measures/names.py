@@ -1,0 +1,217 @@
+"""From the name of a measure to the measure: ``nDCG_f(gains={-2:-10})@20``."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import re
+from collections.abc import Iterable
+from dataclasses import fields
+from typing import Any, Union
+
+from ranksift.collection.errors import InputError
+from ranksift.measures.measure import CATALOGUE, Measure
+
+#: A measure, or its name.
+MeasureLike = Union[Measure, str]
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_\-]*")
+_REMEDY = "see: ranksift measures"
+
+# Names of other tools for the same thing (ir_measures, ranx), with the parameters that they imply.
+_ALIASES: dict[str, tuple[str, dict[str, Any]]] = {
+    "nDCG_0": ("nDCG", {"alias": "nDCG_0"}),
+    "NDCG": ("nDCG", {}),
+    "ndcg": ("nDCG", {}),
+    "ndcg_burges": ("nDCG", {"gains": "exp"}),
+    "dcg": ("DCG", {}),
+    "MAP": ("AP", {}),
+    "map": ("AP", {}),
+    "MRR": ("RR", {}),
+    "mrr": ("RR", {}),
+    "recip_rank": ("RR", {}),
+    "Precision": ("P", {}),
+    "precision": ("P", {}),
+    "SetP": ("P", {}),
+    "set_P": ("P", {}),
+    "Recall": ("R", {}),
+    "recall": ("R", {}),
+    "SetR": ("R", {}),
+    "set_recall": ("R", {}),
+    "RPrec": ("Rprec", {}),
+    "r-precision": ("Rprec", {}),
+    "BPref": ("Bpref", {}),
+    "bpref": ("Bpref", {}),
+    "success": ("Success", {}),
+    "hit_rate": ("Success", {}),
+    "num_ret": ("NumRet", {}),
+    "num_rel": ("NumRel", {}),
+    "rbp": ("RBP", {}),
+}
+
+# trec_eval glues the cutoff to the name: ndcg_cut_10, P_5, map_cut.100.
+_TREC_CUT = re.compile(r"(ndcg_cut|map_cut|P|recall|success)[_.](\d+)")
+_TREC_CUT_NAME = {"ndcg_cut": "nDCG", "map_cut": "AP", "P": "P", "recall": "R", "success": "Success"}
+
+
+def parse_measure(name: MeasureLike) -> Measure:
+    """Parse one measure.
+
+    Names and parameters of ir_measures, ranx and trec_eval are understood where they mean the same.
+
+    Examples
+    --------
+    >>> parse_measure("nDCG_f(gains={-2:-10})@20")
+    nDCG_f(gains={-2:-10})@20
+    >>> parse_measure("ndcg_cut_10"), parse_measure("nDCG(dcg='exp-log2')@5")
+    (nDCG@10, nDCG(gains="exp")@5)
+    >>> parse_measure("UL2(DCG@10)").measure
+    DCG@10
+    """
+    if isinstance(name, Measure):
+        return name
+    if not isinstance(name, str):
+        raise InputError(f"{name!r} is not the name of a measure", remedy=_REMEDY)
+    text = name.strip()
+    cut = _TREC_CUT.fullmatch(text)
+    if cut:
+        return _make(_TREC_CUT_NAME[cut[1]], [], {}, int(cut[2]), text)
+    head = _NAME.match(text)
+    if not head:
+        raise InputError(f"{text!r} is not the name of a measure", remedy=_REMEDY)
+    rest = text[head.end() :]
+    inside, rest = _parenthesised(rest, text)
+    k = None
+    if rest:
+        match = re.fullmatch(r"@(\d{1,18})", rest)
+        if not match:
+            raise InputError(f"{text!r} is not understood at {rest!r}", remedy="a cutoff is written @10, at the end")
+        k = int(match[1])
+    positional, parameters = _parameters(inside, text)
+    return _make(head[0], positional, parameters, k, text)
+
+
+def parse_measures(names: MeasureLike | Iterable[MeasureLike]) -> list[Measure]:
+    """Parse several measures: a list, or one string with blanks or commas between them.
+
+    >>> parse_measures("nDCG_f@10 AP, RBP_qwa(p=0.5)")
+    [nDCG_f@10, AP, RBP_qwa(p=0.5)]
+    """
+    if isinstance(names, Measure):
+        return [names]
+    words = split_names(names) if isinstance(names, str) else list(names)
+    measures: dict[str, Measure] = {}
+    for word in words:
+        for measure in [parse_measure(w) for w in split_names(word)] if isinstance(word, str) else [parse_measure(word)]:
+            measures.setdefault(str(measure), measure)
+    if not measures:
+        raise InputError("no measure is named", remedy="ask for one, as nDCG_f@10")
+    return list(measures.values())
+
+
+def split_names(text: str) -> list[str]:
+    """Split at blanks and commas that are not inside brackets.
+
+    >>> split_names("AP, nDCG_f(gains={-2: -10, 3: 5})@20")
+    ['AP', 'nDCG_f(gains={-2: -10, 3: 5})@20']
+    """
+    return [w.strip() for w in _split(text, " \t\n,") if w.strip()]
+
+
+def _split(text: str, separators: str) -> list[str]:
+    words, depth, word, quote = [], 0, "", ""
+    for c in text:
+        if quote:
+            quote = "" if c == quote else quote
+        elif c in "\"'":
+            quote = c
+        depth += (c in "({[") - (c in ")}]")
+        if c in separators and depth == 0 and not quote:
+            words.append(word)
+            word = ""
+        else:
+            word += c
+    return [*words, word]
+
+
+def _parenthesised(rest: str, text: str) -> tuple[str, str]:
+    if not rest.startswith("("):
+        return "", rest
+    depth = 0
+    for i, c in enumerate(rest):
+        depth += (c == "(") - (c == ")")
+        if depth == 0:
+            return rest[1:i], rest[i + 1 :]
+    raise InputError(f"{text!r} has an open bracket", remedy="close it")
+
+
+def _parameters(inside: str, text: str) -> tuple[list[Any], dict[str, Any]]:
+    positional: list[Any] = []
+    named: dict[str, Any] = {}
+    for word in (w.strip() for w in _split(inside, ",")):
+        if not word:
+            continue
+        key, equals, value = word.partition("=")
+        if equals and key.strip().isidentifier():
+            if key.strip() in named:
+                raise InputError(f"{text!r} gives {key.strip()} twice", remedy="give it once")
+            named[key.strip()] = _value(value.strip())
+        else:
+            positional.append(word)
+    return positional, named
+
+
+def _value(text: str) -> Any:
+    if re.fullmatch(r"\{[^{}]*\}", text):
+        return text  # a mapping of gains; Gains.of reads it, whatever it looks like
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text
+    return value if isinstance(value, int | float | str) or value is None else text
+
+
+def _make(name: str, positional: list[Any], parameters: dict[str, Any], k: int | None, text: str) -> Measure:
+    if name in _ALIASES:
+        name, implied = _ALIASES[name]
+        parameters = {**implied, **parameters}
+    if name not in CATALOGUE:
+        near = difflib.get_close_matches(name, [*CATALOGUE, *_ALIASES], 3, 0.5)
+        hint = f"did you mean {' or '.join(near)}? " if near else ""
+        raise InputError(f"measure {text!r} is unknown", remedy=hint + _REMEDY)
+    cls = CATALOGUE[name]
+    own = [f.name for f in fields(cls)]
+    if positional:
+        if own[:1] != ["measure"] or len(positional) > 1:
+            raise InputError(f"{text!r}: parameter {positional[0]!r} has no name", remedy="write it as name=value")
+        parameters = {"measure": parse_measure(positional[0]), **parameters}
+    parameters = _from_ir_measures(name, parameters, text)
+    if k is not None and "cutoff" not in parameters:
+        if "k" not in own:
+            raise InputError(f"{text!r}: {name} takes no @k", remedy=f"write {name} without it")
+        parameters["k"] = k
+    try:
+        return cls()(**parameters) if own[:1] != ["measure"] else cls(**parameters)
+    except TypeError:
+        raise InputError(f"{text!r}: the parameters do not fit", remedy=_REMEDY) from None
+
+
+def _from_ir_measures(name: str, parameters: dict[str, Any], text: str) -> dict[str, Any]:
+    """Translate parameters that ir_measures calls otherwise."""
+    out = dict(parameters)
+    if "cutoff" in out:
+        out["k"] = out.pop("cutoff")
+    if name in ("nDCG", "DCG") and "dcg" in out:
+        form = out.pop("dcg")
+        if form not in ("log2", "exp-log2"):
+            raise InputError(f"{text!r}: dcg={form!r} is unknown", remedy="use 'log2' or 'exp-log2'")
+        if form == "exp-log2":
+            out["gains"] = "exp"
+    if out.get("judged_only") is False:
+        del out["judged_only"]
+    if "judged_only" in out:
+        raise InputError(
+            f"{text!r}: judged_only would also drop documents with negative labels",
+            remedy="use unjudged='drop' (--unjudged drop), which keeps them",
+        )
+    return out
