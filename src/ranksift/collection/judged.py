@@ -182,6 +182,21 @@ class Judged:
         return replace(shown, length=length, listed=np.where(cut, at - 1, self.listed))
 
 
+    def ranks_with_nil(self, nil: str) -> tuple[Judged, Ints]:
+        """Count a NIL document as one that keeps its place; its rank in each list, 0 where there is none.
+
+        Where unjudged documents were dropped, NIL was not one of them: what stands below it moves down.
+        """
+        at = self.nil[nil]
+        if self.rank is self.place:
+            return self, at
+        there = at > 0
+        below = there[self.query] & (self.place > at[self.query])
+        above = self.count(there[self.query] & ~below)
+        moved = replace(self, rank=self.rank + below, length=self.length + there)
+        return moved, np.where(there, above + 1, 0)
+
+
 class KeyIndex:
     """Find which of many keys are among a few: by a table of their top bits first, then by bisection."""
 

@@ -37,7 +37,8 @@ def take(offsets: Ints, chosen: Ints) -> tuple[Ints, Ints]:
 
 def sums(values: NDArray[np.generic], query: Ints, count: int) -> Floats:
     """Sum of each query's values, added in their order (so that they equal a plain loop's)."""
-    return np.bincount(query, weights=values, minlength=count)[:count]
+    total = np.bincount(query, weights=values, minlength=count)[:count]
+    return total.astype(np.float64, copy=False)  # of no values at all numpy makes integers
 
 
 def counts(mask: NDArray[np.bool_], query: Ints, count: int) -> Ints:

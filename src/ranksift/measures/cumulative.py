@@ -65,7 +65,7 @@ def worst_sublist(pool: Pool, gains: Gains, k: int | None) -> Floats:
     return dcg_of_pool(pool, negative(pool.worst_first(gains)), k)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Cumulative(Measure, abstract=True):
     """A measure made of DCG@k."""
 
@@ -96,7 +96,7 @@ class Cumulative(Measure, abstract=True):
         return flat(*self.bounds(judged.pool, self.gains or judged.gains))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DCG(Cumulative):
     r"""Discounted cumulative gain; negative gains act.
 
@@ -106,7 +106,7 @@ class DCG(Cumulative):
     --------
     >>> from ranksift import evaluate
     >>> evaluate({"q": {"a": 2, "b": -1}}, {"q": {"b": 2, "a": 1}}, ["DCG@2"]).mean_of("DCG@2")
-    0.2618595071429148
+    0.261859...
     """
 
     paper = JARVELIN
@@ -119,33 +119,36 @@ class DCG(Cumulative):
         """Never: nothing is normalised."""
         return None
 
-    def expected(self, pool: Pool, gains: Gains) -> Floats:
+    def expectation(self, pool: Pool, gains: Gains) -> Floats:
         """Mean gain (negative ones as 0) times the sum of the discounts of the first min(k, n) ranks (paper 3, Eq. 7)."""
         n = np.maximum(pool.size, 1)
         mean = pool.sum(positive(gains(pool.labels))) / n
         return dcg_of_pool(pool, mean[pool.query], self.k)
 
-    def best(self, pool: Pool, gains: Gains) -> Floats:
+    def perfection(self, pool: Pool, gains: Gains) -> Floats:
         """I_k with negative gains as 0."""
         return ideal_sublist(pool, gains, self.k)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class nDCG(Cumulative):
     r"""Normalised DCG with negative gains counted as 0: trec_eval's values with linear gains.
 
     .. math:: nDCG@k = \frac{\sum_{i=1}^{k} \max(0, g_i) / \log_2(i+1)}{I_k}
 
-    ``nDCG_0`` is another name of it (paper 4).
+    ``nDCG_0`` is another name of it (paper 4). With ``nil="NIL"`` that document is the one answer of a
+    query without answers (TREC 2001).
 
     Examples
     --------
     >>> from ranksift import evaluate
     >>> evaluate({"q": {"a": 2, "b": -1}}, {"q": {"b": 2, "a": 1}}, ["nDCG@2"]).mean_of("nDCG@2")
-    0.6309297535714574
+    0.630929...
     """
 
     paper = JARVELIN
+
+    nil: str | None = None
     alias: str = field(default="", compare=False, repr=False)
 
     @property
@@ -159,20 +162,30 @@ class nDCG(Cumulative):
 
     def bounds(self, pool: Pool, gains: Gains) -> tuple[Floats, Floats]:
         """0 and the ideal order."""
-        upper = ideal_sublist(pool, gains, self.k)
-        return np.zeros(len(pool)), upper
+        return np.zeros(len(pool)), ideal_sublist(pool, gains, self.k)
 
-    def expected(self, pool: Pool, gains: Gains) -> Floats:
+    def per_query(self, judged: Judged) -> PerQuery:
+        """nDCG@k; with ``nil``, a NIL document is the one answer (gain 1) of a query that has none."""
+        if self.nil is None:
+            return super().per_query(judged)
+        shifted, nil_rank = judged.ranks_with_nil(self.nil)
+        value = super().per_query(shifted).numerator
+        gain = positive((self.gains or judged.gains)(judged.pool.labels))
+        right = (judged.pool.sum(gain) == 0) & (nil_rank > 0)
+        right &= nil_rank <= (self.k or nil_rank)
+        return PerQuery(np.where(right, 1.0 / np.log2(np.maximum(nil_rank, 1) + 1), value))
+
+    def expectation(self, pool: Pool, gains: Gains) -> Floats:
         """E[DCG@k] over the ideal DCG@k."""
         lower, upper = self.bounds(pool, gains)
-        return ratio(DCG(k=self.k).expected(pool, gains), upper, flat(lower, upper))
+        return ratio(DCG(k=self.k).expectation(pool, gains), upper, flat(lower, upper))
 
-    def best(self, pool: Pool, gains: Gains) -> Floats:
+    def perfection(self, pool: Pool, gains: Gains) -> Floats:
         """1, or 0 where nothing is relevant."""
         return (~flat(*self.bounds(pool, gains))).astype(np.float64)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class nDCG_org(Cumulative):
     r"""nDCG with negative gains acting in both parts: unbounded (paper 4's NDCG_org, paper 1's Eq. 1).
 
@@ -185,7 +198,7 @@ class nDCG_org(Cumulative):
     --------
     >>> from ranksift import evaluate
     >>> evaluate({"q": {"a": 2, "b": -1}}, {"q": {"b": 2}}, ["nDCG_org@2"]).mean_of("nDCG_org@2")
-    -0.7304142544500252
+    -0.730422...
     """
 
     paper = PAPER_4
@@ -195,7 +208,7 @@ class nDCG_org(Cumulative):
         return np.zeros(len(pool)), ideal(pool, gains, self.k)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class nDCG_min(Cumulative):
     r"""nDCG between the worst and the best order of the whole pool (paper 4; paper 1's Eq. 2).
 
@@ -209,7 +222,7 @@ class nDCG_min(Cumulative):
     >>> evaluate({"q": {"a": 2, "b": -1}}, {"q": {"a": 2, "b": 1}}, ["nDCG_min@2"]).mean_of("nDCG_min@2")
     1.0
     >>> evaluate({"q": {"a": 2, "b": -1}}, {"q": {"a": 2}}, ["nDCG_min@2"]).mean_of("nDCG_min@2")
-    1.569839...
+    1.569837...
     """
 
     paper = PAPER_4
@@ -219,7 +232,7 @@ class nDCG_min(Cumulative):
         return worst(pool, gains, self.k), ideal(pool, gains, self.k)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class nDCG_f(Cumulative):
     r"""nDCG for lists that may leave documents out: between the worst and the best sublist (paper 1's Eq. 3).
 

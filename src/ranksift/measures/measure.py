@@ -28,7 +28,7 @@ class PerQuery(NamedTuple):
     denominator: Floats | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Measure:
     """The common ground of all measures.
 
@@ -131,11 +131,11 @@ class Measure:
 
     # -- what a random and a perfect ranking get, where that has a closed form -----------------------------
 
-    def expected(self, pool: Pool, gains: Gains) -> Floats | None:
+    def expectation(self, pool: Pool, gains: Gains) -> Floats | None:
         """Expected value of a random ranking of each query's pool."""
         return None
 
-    def best(self, pool: Pool, gains: Gains) -> Floats | None:
+    def perfection(self, pool: Pool, gains: Gains) -> Floats | None:
         """Value of a perfect ranking of each query's pool."""
         return None
 

@@ -1,0 +1,410 @@
+"""Normalisation between what a random ranking and what a perfect ranking gets (paper 3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ranksift.collection.errors import InputError
+from ranksift.collection.gains import Gains
+from ranksift.collection.judged import Judged
+from ranksift.collection.pool import Pool
+from ranksift.collection.ragged import Floats, Ints
+from ranksift.measures.classic import expected_sum_of_precisions
+from ranksift.measures.cumulative import DCG, dcg_of_list, nDCG, positive
+from ranksift.measures.filtering import check_choice
+from ranksift.measures.measure import Measure, PerQuery, flat, ratio
+
+PAPER_3 = "Li, Feng, Karmaker: Joint upper & expected value normalization for evaluation of retrieval systems, 2022"
+
+
+def normalise_1(value: Floats, random: Floats, perfect: Floats) -> Floats:
+    """V1 (Eq. 5): value / perfect, damped by value / (value + random)."""
+    nothing = np.zeros(len(value))
+    damping = ratio(value, value + random, flat(nothing, value + random))
+    return ratio(value, perfect, flat(nothing, perfect)) * damping
+
+
+def normalise_2(value: Floats, random: Floats, perfect: Floats) -> Floats:
+    """V2 (Eq. 6): 0 for a random ranking's value, 1 for a perfect one, down to -1 for nothing at all."""
+    above = ratio(value - random, perfect - random, flat(random, perfect))
+    below = ratio(value - random, random, flat(np.zeros(len(value)), random))
+    return np.where(flat(value, random), 0.0, np.where(value >= random, above, below))
+
+
+def is_relevant(label: Floats) -> NDArray[np.bool_]:
+    """Paper 3's relevance: label > 0."""
+    return label > 0
+
+
+def sum_of_precisions(judged: Judged, k: int) -> Floats:
+    """SP@k of each list."""
+    hit = judged.select(is_relevant(judged.label))
+    nth = hit.running(np.add, np.ones(len(hit.rank)))
+    return hit.sum(nth / hit.rank * (hit.rank <= k))
+
+
+def expected_sp(pool: Pool, k: int, expected: str) -> Floats:
+    """E[SP@k]: exact, or the paper's k p² (which takes precision and relevance at a rank as independent)."""
+    relevant = pool.count(is_relevant)
+    if expected == "paper":
+        return k * (relevant / np.maximum(pool.size, 1)) ** 2
+    return expected_sum_of_precisions(pool, relevant, k)
+
+
+def perfect_sp(pool: Pool, k: int, upper: str) -> Floats:
+    """IUB[SP@k]: k, or what can be attained, min(k, relevant documents)."""
+    relevant: Ints = pool.count(is_relevant)
+    return np.full(len(pool), float(k)) if upper == "k" else np.minimum(relevant, k).astype(np.float64)
+
+
+@dataclass(frozen=True, repr=False)
+class Bounded(Measure, abstract=True):
+    """A measure of paper 3."""
+
+    family = "bounds"
+    paper = PAPER_3
+    needs_k = True
+
+    k: int | None = None
+
+    @property
+    def depth(self) -> int:
+        """k, which :func:`evaluate` has made sure of."""
+        assert self.k is not None
+        return self.k
+
+
+@dataclass(frozen=True, repr=False)
+class SP(Bounded):
+    r"""Sum of precisions at the relevant documents (label > 0) of the top k.
+
+    .. math:: SP@k = \sum_{i=1}^{k} [l_i > 0] \, P@i
+
+    Examples
+    --------
+    >>> from ranksift import evaluate
+    >>> evaluate({"q": {"a": 1, "b": 2}}, {"q": {"a": 3, "x": 2, "b": 1}}, ["SP@3"]).mean_of("SP@3")
+    1.6666666666666665
+    """
+
+    def per_query(self, judged: Judged) -> PerQuery:
+        """Sum of precisions."""
+        return PerQuery(sum_of_precisions(judged, self.depth))
+
+    def expectation(self, pool: Pool, gains: Gains) -> Floats:
+        """The exact expectation."""
+        return expected_sp(pool, self.depth, "exact")
+
+    def perfection(self, pool: Pool, gains: Gains) -> Floats:
+        """K, as in the paper."""
+        return perfect_sp(pool, self.depth, "k")
+
+
+@dataclass(frozen=True, repr=False)
+class MSP(SP):
+    r"""Mean sum of precisions, SP@k / k: what paper 3 calls AP@k (not trec_eval's AP).
+
+    .. math:: MSP@k = \frac{SP@k}{k}
+
+    Examples
+    --------
+    >>> from ranksift import evaluate
+    >>> evaluate({"q": {"a": 1, "b": 2}}, {"q": {"a": 3, "b": 2}}, ["MSP@4"]).mean_of("MSP@4")
+    0.5
+    """
+
+    def per_query(self, judged: Judged) -> PerQuery:
+        """Sum of precisions over k."""
+        return PerQuery(sum_of_precisions(judged, self.depth) / self.depth)
+
+    def expectation(self, pool: Pool, gains: Gains) -> Floats:
+        """The exact expectation over k."""
+        return super().expectation(pool, gains) / self.depth
+
+    def perfection(self, pool: Pool, gains: Gains) -> Floats:
+        """1, as in the paper."""
+        return super().perfection(pool, gains) / self.depth
+
+
+@dataclass(frozen=True, repr=False)
+class BoundedDCG(Bounded, abstract=True):
+    """DCG (negative gains as 0) between its expectation and its ideal."""
+
+    gains: Gains | None = None
+
+    def parts(self, judged: Judged) -> tuple[Floats, Floats, Floats]:
+        """DCG@k of each list, of a random and of a perfect ranking."""
+        gains = self.gains or judged.gains
+        dcg = DCG(k=self.k)
+        value = dcg_of_list(judged, positive(judged.gain(gains)), self.k)
+        return value, dcg.expectation(judged.pool, gains), dcg.perfection(judged.pool, gains)
+
+    def degenerate(self, judged: Judged) -> NDArray[np.bool_] | None:
+        """Queries in which nothing has gain."""
+        perfect = self.parts(judged)[2]
+        return flat(np.zeros(len(perfect)), perfect)
+
+
+@dataclass(frozen=True, repr=False)
+class DCG_ul1(BoundedDCG):
+    r"""DCG over its ideal, damped where a random ranking does as well (paper 3's DCG, V1).
+
+    .. math:: \frac{A}{I} \cdot \frac{A}{A + E}, \quad A = DCG@k,\ E = E[DCG@k],\ I = I_k
+
+    Examples
+    --------
+    >>> from ranksift import evaluate
+    >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": {"a": 3, "b": 2}}, ["DCG_ul1@2"]).mean_of("DCG_ul1@2")
+    0.5
+    """
+
+    def per_query(self, judged: Judged) -> PerQuery:
+        """V1 of DCG@k."""
+        return PerQuery(normalise_1(*self.parts(judged)))
+
+
+@dataclass(frozen=True, repr=False)
+class DCG_ul2(BoundedDCG):
+    r"""DCG between a random ranking (0) and the ideal (1); -1 for nothing relevant (paper 3's DCG, V2).
+
+    .. math:: \frac{A - E}{I - E} \text{ where } A \ge E, \quad \frac{A - E}{E} \text{ elsewhere}
+
+    Examples
+    --------
+    >>> from ranksift import evaluate
+    >>> evaluate({"q": {"a": 1, "b": 0}}, {"q": {"x": 3, "b": 2}}, ["DCG_ul2@2"]).mean_of("DCG_ul2@2")
+    -1.0
+    """
+
+    def per_query(self, judged: Judged) -> PerQuery:
+        """V2 of DCG@k."""
+        return PerQuery(normalise_2(*self.parts(judged)))
+
+
+@dataclass(frozen=True, repr=False)
+class BoundedMSP(Bounded, abstract=True):
+    """MSP between its expectation and its upper bound.
+
+    ``expected="paper"`` takes the paper's k p² for the expectation, which is too small; ``upper="attainable"``
+    takes min(k, relevant documents) for the bound instead of k.
+    """
+
+    expected: str = "exact"
+    upper: str = "k"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice(self, "expected", ("exact", "paper"))
+        check_choice(self, "upper", ("k", "attainable"))
+
+    def parts(self, judged: Judged) -> tuple[Floats, Floats, Floats]:
+        """MSP@k of each list, of a random and of a perfect ranking."""
+        k, pool = self.depth, judged.pool
+        random, perfect = expected_sp(pool, k, self.expected), perfect_sp(pool, k, self.upper)
+        return sum_of_precisions(judged, k) / k, random / k, perfect / k
+
+    def degenerate(self, judged: Judged) -> NDArray[np.bool_] | None:
+        """Queries in which nothing is relevant."""
+        return judged.pool.count(is_relevant) == 0
+
+
+@dataclass(frozen=True, repr=False)
+class MSP_ul1(BoundedMSP):
+    r"""MSP over its bound, damped where a random ranking does as well (paper 3's MAP, V1).
+
+    .. math:: \frac{A}{I} \cdot \frac{A}{A + E}, \quad A = MSP@k,\ E = E[MSP@k],\ I = 1
+
+    Examples
+    --------
+    >>> from ranksift import evaluate
+    >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": {"a": 3, "b": 2}}, ["MSP_ul1@2"]).mean_of("MSP_ul1@2")
+    0.5
+    """
+
+    def per_query(self, judged: Judged) -> PerQuery:
+        """V1 of MSP@k."""
+        return PerQuery(normalise_1(*self.parts(judged)))
+
+
+@dataclass(frozen=True, repr=False)
+class MSP_ul2(BoundedMSP):
+    r"""MSP between a random ranking (0) and its bound (1); -1 for nothing relevant (paper 3's MAP, V2).
+
+    .. math:: \frac{A - E}{I - E} \text{ where } A \ge E, \quad \frac{A - E}{E} \text{ elsewhere}
+
+    Examples
+    --------
+    >>> from ranksift import evaluate
+    >>> evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 3, "b": 2}}, ["MSP_ul2@1"]).mean_of("MSP_ul2@1")
+    1.0
+    """
+
+    def per_query(self, judged: Judged) -> PerQuery:
+        """V2 of MSP@k."""
+        return PerQuery(normalise_2(*self.parts(judged)))
+
+
+@dataclass(frozen=True, repr=False)
+class E_DCG(Bounded):
+    r"""Expected DCG@k of a random ranking of the pool (negative gains as 0); it does not depend on the run.
+
+    .. math:: E[DCG@k] = \bar g \sum_{i=1}^{\min(k, n)} \frac{1}{\log_2(i+1)}
+
+    Examples
+    --------
+    >>> from ranksift import evaluate
+    >>> evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 3}}, ["E_DCG@1"]).mean_of("E_DCG@1")
+    0.5
+    """
+
+    gains: Gains | None = None
+
+    def per_query(self, judged: Judged) -> PerQuery:
+        """Mean gain times the discounts of the ranks that the pool fills."""
+        return PerQuery(DCG(k=self.k).expectation(judged.pool, self.gains or judged.gains))
+
+
+@dataclass(frozen=True, repr=False)
+class E_nDCG(E_DCG):
+    r"""Expected nDCG@k of a random ranking of the pool; it does not depend on the run.
+
+    .. math:: E[nDCG@k] = \frac{E[DCG@k]}{I_k}
+
+    Examples
+    --------
+    >>> from ranksift import evaluate
+    >>> evaluate({"q": {"a": 2, "b": 0}}, {"q": {"a": 3}}, ["E_nDCG@1"]).mean_of("E_nDCG@1")
+    0.5
+    """
+
+    def per_query(self, judged: Judged) -> PerQuery:
+        """E[DCG@k] over the ideal."""
+        return PerQuery(nDCG(k=self.k).expectation(judged.pool, self.gains or judged.gains))
+
+
+@dataclass(frozen=True, repr=False)
+class E_SP(Bounded):
+    r"""Expected SP@k of a random ranking of the pool; it does not depend on the run.
+
+    .. math:: E[SP@k] = \sum_{i=1}^{\min(k,n)} \frac{p}{i} \left(1 + (i-1) \frac{N_p - 1}{n - 1}\right), \quad p = N_p / n
+
+    ``expected="paper"`` gives the paper's k p², which is too small for 0 < p < 1.
+
+    Examples
+    --------
+    >>> from ranksift import evaluate
+    >>> evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 3}}, ["E_SP@2"]).mean_of("E_SP@2")
+    0.75
+    """
+
+    expected: str = "exact"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice(self, "expected", ("exact", "paper"))
+
+    def per_query(self, judged: Judged) -> PerQuery:
+        """E[SP@k]."""
+        return PerQuery(expected_sp(judged.pool, self.depth, self.expected))
+
+
+@dataclass(frozen=True, repr=False)
+class E_MSP(E_SP):
+    r"""Expected MSP@k of a random ranking of the pool; it does not depend on the run.
+
+    .. math:: E[MSP@k] = E[SP@k] / k
+
+    Examples
+    --------
+    >>> from ranksift import evaluate
+    >>> evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 3}}, ["E_MSP@2"]).mean_of("E_MSP@2")
+    0.375
+    """
+
+    def per_query(self, judged: Judged) -> PerQuery:
+        """E[SP@k] over k."""
+        return PerQuery(super().per_query(judged).numerator / self.depth)
+
+
+@dataclass(frozen=True, repr=False)
+class Around(Measure, abstract=True):
+    """A normalisation around another measure whose random and perfect values have a closed form."""
+
+    family = "bounds"
+    paper = PAPER_3
+
+    measure: Measure = field(default_factory=lambda: DCG(k=10))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        empty = Pool.of(np.zeros(1, dtype=np.int64), np.zeros(0))
+        inner = self.measure
+        if not isinstance(inner, Measure):
+            raise InputError(f"{self.name}({inner!r}) is not around a measure", remedy=f"write {self.name}(DCG@10)")
+        if inner.needs_k and getattr(inner, "k", None) is None:
+            raise InputError(f"{inner} needs a cutoff", remedy=f"write {self.name}({inner}@10)")
+        if inner.expectation(empty, Gains()) is None:
+            raise InputError(
+                f"{self.name}({inner}): the expected value of a random ranking has no closed form here",
+                remedy="use DCG, nDCG, SP, MSP, AP, P, R, RR, RBP or Success",
+            )
+
+    def __str__(self) -> str:
+        return f"{self.name}({self.measure})"
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def parts(self, judged: Judged) -> tuple[Floats, Floats, Floats]:
+        """The measure's value for each list, for a random and for a perfect ranking."""
+        gains = getattr(self.measure, "gains", None) or judged.gains
+        random = self.measure.expectation(judged.pool, gains)
+        perfect = self.measure.perfection(judged.pool, gains)
+        assert random is not None and perfect is not None
+        if isinstance(self.measure, DCG):  # with negative gains the normalisation would flip its sign
+            return dcg_of_list(judged, positive(judged.gain(gains)), self.measure.k), random, perfect
+        return self.measure.per_query(judged).numerator, random, perfect
+
+    def degenerate(self, judged: Judged) -> NDArray[np.bool_] | None:
+        """Queries in which a perfect ranking gets nothing."""
+        perfect = self.parts(judged)[2]
+        return flat(np.zeros(len(perfect)), perfect)
+
+
+@dataclass(frozen=True, repr=False)
+class UL1(Around):
+    r"""V1 around any measure whose expectation has a closed form: ``UL1(P@10)``.
+
+    .. math:: \frac{A}{I} \cdot \frac{A}{A + E}
+
+    Examples
+    --------
+    >>> from ranksift import evaluate
+    >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": {"a": 3, "b": 2}}, ["UL1(P@2)"]).mean_of("UL1(P@2)")
+    0.5
+    """
+
+    def per_query(self, judged: Judged) -> PerQuery:
+        """V1."""
+        return PerQuery(normalise_1(*self.parts(judged)))
+
+
+@dataclass(frozen=True, repr=False)
+class UL2(Around):
+    r"""V2 around any measure whose expectation has a closed form: ``UL2(nDCG@10)``.
+
+    .. math:: \frac{A - E}{I - E} \text{ where } A \ge E, \quad \frac{A - E}{E} \text{ elsewhere}
+
+    Examples
+    --------
+    >>> from ranksift import evaluate
+    >>> evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 3, "b": 2}}, ["UL2(RR)"]).mean_of("UL2(RR)")
+    1.0
+    """
+
+    def per_query(self, judged: Judged) -> PerQuery:
+        """V2."""
+        return PerQuery(normalise_2(*self.parts(judged)))

@@ -1,0 +1,520 @@
+"""The measures everybody knows, with trec_eval's values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ranksift.collection import ragged
+from ranksift.collection.errors import InputError
+from ranksift.collection.gains import Gains
+from ranksift.collection.judged import Judged
+from ranksift.collection.pool import Pool
+from ranksift.collection.ragged import Floats, Ints
+from ranksift.measures.measure import Measure, PerQuery, ratio
+
+TREC_EVAL = "trec_eval (Buckley, Voorhees)"
+MOFFAT_ZOBEL = "Moffat, Zobel: Rank-biased precision for measurement of retrieval effectiveness, 2008"
+CHAPELLE = "Chapelle, Metzler, Zhang, Grinspan: Expected reciprocal rank for graded relevance, 2009"
+
+
+class Hits(NamedTuple):
+    """The relevant documents retrieved: query and rank of each, which one of its query it is (from 1)."""
+
+    query: Ints
+    rank: Ints
+    nth: Ints
+    relevant: Ints
+    """Relevant documents of each query, retrieved or not."""
+
+    def sum(self, values: NDArray[np.generic]) -> Floats:
+        """Sum over each query's hits."""
+        return ragged.sums(values, self.query, len(self.relevant))
+
+    def within(self, k: int | None) -> NDArray[np.bool_]:
+        """Which hits are in the top k."""
+        return np.ones(len(self.rank), dtype=bool) if k is None else self.rank <= k
+
+
+@dataclass(frozen=True, repr=False)
+class Binary(Measure, abstract=True):
+    """A measure of which documents are relevant: those with label >= ``rel``."""
+
+    family = "classic"
+    paper = TREC_EVAL
+
+    rel: float = 1
+
+    def relevant(self, pool: Pool) -> Ints:
+        """Relevant documents of each query."""
+        return pool.count(lambda label: label >= self.rel)
+
+    def hits(self, judged: Judged) -> Hits:
+        """Relevant documents retrieved.
+
+        With a ``nil`` parameter, the NIL document is the one relevant document of a query that has none
+        (the TREC 2001 rule), and irrelevant elsewhere.
+        """
+        relevant = self.relevant(judged.pool)
+        nil = getattr(self, "nil", None)
+        nil_rank = None
+        if nil is not None:
+            judged, nil_rank = judged.ranks_with_nil(nil)
+        hit = judged.label >= self.rel
+        query, rank = judged.query[hit], judged.rank[hit]
+        if nil_rank is not None:
+            unanswerable = relevant == 0
+            found = np.flatnonzero(unanswerable & (nil_rank > 0))
+            order = np.argsort(np.concatenate((query, found)), kind="stable")
+            query = np.concatenate((query, found))[order]
+            rank = np.concatenate((rank, nil_rank[found]))[order]
+            relevant = np.where(unanswerable, 1, relevant)
+        nth = ragged.positions(np.bincount(query, minlength=len(judged))) + 1
+        return Hits(query, rank, nth, relevant)
+
+    def share(self, pool: Pool) -> Floats:
+        """The share of each query's pool that is relevant."""
+        return self.relevant(pool) / np.maximum(pool.size, 1)
+
+
+@dataclass(frozen=True, repr=False)
+class Recalling(Binary, abstract=True):
+    """A measure that divides by the number of relevant documents: 0 where there is none."""
+
+    def degenerate(self, judged: Judged) -> NDArray[np.bool_] | None:
+        """Queries without a relevant document."""
+        return None if getattr(self, "nil", None) else self.relevant(judged.pool) == 0
+
+
+def over(numerator: Floats, count: Ints) -> Floats:
+    """Divide by a count, with 0 where it is 0."""
+    return ratio(numerator, count.astype(np.float64), count == 0)
+
+
+def depth(pool: Pool, k: int | None) -> Ints:
+    """How many ranks of the top k a ranking of the whole pool fills."""
+    return pool.size if k is None else np.minimum(pool.size, k)
+
+
+def unseen(pool: Pool, relevant: Ints) -> Floats:
+    """For each position of each pool the chance that a random ranking shows nothing relevant down to it."""
+    before = pool.position - 1
+    left = pool.size[pool.query] - before
+    return ragged.accumulate(np.multiply, np.maximum(left - relevant[pool.query], 0) / left, pool.offsets)
+
+
+@dataclass(frozen=True, repr=False)
+class P(Binary):
+    r"""Precision: the share of the top k that is relevant; without k, of the whole list.
+
+    .. math:: P@k = \frac{1}{k} \sum_{i=1}^{k} [l_i \ge rel]
+
+    A list shorter than k still divides by k. ``nil="NIL"`` makes that document the answer of a query
+    without answers (TREC 2001).
+
+    Examples
+    --------
+    >>> from ranksift import evaluate
+    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 2, "b": 1}}, ["P@5"]).mean_of("P@5")
+    0.2
+    """
+
+    k: int | None = None
+    nil: str | None = None
+
+    def per_query(self, judged: Judged) -> PerQuery:
+        """Relevant documents over k, or over the list's length."""
+        hits = self.hits(judged)
+        found = hits.sum(hits.within(self.k))
+        return PerQuery(over(found, judged.length) if self.k is None else found / self.k)
+
+    def expectation(self, pool: Pool, gains: Gains) -> Floats:
+        """The relevant share of the pool, times the ranks it fills over k."""
+        return self.share(pool) * (1.0 if self.k is None else depth(pool, self.k) / self.k)
+
+    def perfection(self, pool: Pool, gains: Gains) -> Floats:
+        """min(k, R) / k."""
+        return self.share(pool) if self.k is None else np.minimum(self.relevant(pool), self.k) / self.k
+
+
+@dataclass(frozen=True, repr=False)
+class R(Recalling):
+    r"""Recall: the share of the relevant documents that the top k holds.
+
+    .. math:: R@k = \frac{1}{R} \sum_{i=1}^{k} [l_i \ge rel]
+
+    Examples
+    --------
+    >>> from ranksift import evaluate
+    >>> evaluate({"q": {"a": 1, "c": 2}}, {"q": {"a": 2, "b": 1}}, ["R@10"]).mean_of("R@10")
+    0.5
+    """
+
+    k: int | None = None
+
+    def per_query(self, judged: Judged) -> PerQuery:
+        """Relevant documents retrieved over relevant documents."""
+        hits = self.hits(judged)
+        return PerQuery(over(hits.sum(hits.within(self.k)), hits.relevant))
+
+    def expectation(self, pool: Pool, gains: Gains) -> Floats:
+        """The share of the pool that the top k shows."""
+        return over(depth(pool, self.k) * (self.relevant(pool) > 0), pool.size)
+
+    def perfection(self, pool: Pool, gains: Gains) -> Floats:
+        """min(k, R) / R."""
+        relevant = self.relevant(pool)
+        return over(np.minimum(relevant, relevant if self.k is None else self.k).astype(float), relevant)
+
+
+@dataclass(frozen=True, repr=False)
+class AP(Recalling):
+    r"""Average precision: precision at each relevant document, summed over the top k, over all relevant ones.
+
+    .. math:: AP@k = \frac{1}{R} \sum_{i=1}^{k} [l_i \ge rel] \, P@i
+
+    ``nil="NIL"`` makes that document the answer of a query without answers (TREC 2001).
+
+    Examples
+    --------
+    >>> from ranksift import evaluate
+    >>> evaluate({"q": {"a": 1, "c": 1}}, {"q": {"b": 3, "a": 2, "c": 1}}, ["AP"]).mean_of("AP")
+    0.5833333333333333
+    """
+
+    k: int | None = None
+    nil: str | None = None
+
+    def per_query(self, judged: Judged) -> PerQuery:
+        """Sum of n / rank over the hits, over the relevant documents."""
+        hits = self.hits(judged)
+        return PerQuery(over(hits.sum(hits.nth / hits.rank * hits.within(self.k)), hits.relevant))
+
+    def expectation(self, pool: Pool, gains: Gains) -> Floats:
+        """The exact expected sum of precisions over R."""
+        relevant = self.relevant(pool)
+        return over(expected_sum_of_precisions(pool, relevant, self.k), relevant)
+
+    def perfection(self, pool: Pool, gains: Gains) -> Floats:
+        """min(k, R) / R."""
+        return R(rel=self.rel, k=self.k).perfection(pool, gains)
+
+
+def expected_sum_of_precisions(pool: Pool, relevant: Ints, k: int | None) -> Floats:
+    r"""Expected sum of precisions of a random ranking: sum over i of (p/i)(1 + (i-1)(R-1)/(n-1)).
+
+    Rank i is relevant with probability p = R/n, and then each of the i - 1 ranks above it with (R-1)/(n-1).
+    """
+    i, n, r = pool.position, pool.size[pool.query], relevant[pool.query]
+    others = (i - 1) * (r - 1) / np.maximum(n - 1, 1)
+    term = r / n / i * (1.0 + others)
+    return pool.sum(term if k is None else np.where(i <= k, term, 0.0))
+
+
+@dataclass(frozen=True, repr=False)
+class RR(Binary):
+    r"""Reciprocal rank of the first relevant document, 0 where none is in the top k.
+
+    .. math:: RR@k = \frac{1}{\min\{i \le k : l_i \ge rel\}}
+
+    ``nil="NIL"`` makes that document the answer of a query without answers (TREC 2001).
+
+    Examples
+    --------
+    >>> from ranksift import evaluate
+    >>> evaluate({"q": {"a": 1}}, {"q": {"b": 3, "a": 2}}, ["RR"]).mean_of("RR")
+    0.5
+    """
+
+    k: int | None = None
+    nil: str | None = None
+
+    def per_query(self, judged: Judged) -> PerQuery:
+        """1 / rank of the first hit."""
+        hits = self.hits(judged)
+        return PerQuery(hits.sum(1.0 / hits.rank * ((hits.nth == 1) & hits.within(self.k))))
+
+    def expectation(self, pool: Pool, gains: Gains) -> Floats:
+        """Sum over i of 1/i times the chance that the first relevant document is at i."""
+        after = unseen(pool, self.relevant(pool))
+        before = np.where(pool.position == 1, 1.0, np.roll(after, 1))
+        term = (before - after) / pool.position
+        return pool.sum(term if self.k is None else np.where(pool.position <= self.k, term, 0.0))
+
+    def perfection(self, pool: Pool, gains: Gains) -> Floats:
+        """1 where anything is relevant."""
+        return (self.relevant(pool) > 0).astype(np.float64)
+
+
+@dataclass(frozen=True, repr=False)
+class Rprec(Recalling):
+    r"""R-precision: precision at rank R, the number of relevant documents.
+
+    .. math:: Rprec = P@R
+
+    Examples
+    --------
+    >>> from ranksift import evaluate
+    >>> evaluate({"q": {"a": 1, "c": 1}}, {"q": {"b": 3, "a": 2, "c": 1}}, ["Rprec"]).mean_of("Rprec")
+    0.5
+    """
+
+    def per_query(self, judged: Judged) -> PerQuery:
+        """Hits in the top R over R."""
+        hits = self.hits(judged)
+        return PerQuery(over(hits.sum(hits.rank <= hits.relevant[hits.query]), hits.relevant))
+
+
+@dataclass(frozen=True, repr=False)
+class Bpref(Recalling):
+    r"""Binary preference: how rarely judged irrelevant documents stand above relevant ones.
+
+    .. math:: Bpref = \frac{1}{R} \sum_{r} \left(1 - \frac{\min(n_r, R)}{\min(N, R)}\right)
+
+    over the relevant documents retrieved, n_r of them judged irrelevant above it, N judged irrelevant in
+    all. Unjudged documents and negative labels are skipped, as in trec_eval.
+
+    Examples
+    --------
+    >>> from ranksift import evaluate
+    >>> evaluate({"q": {"a": 1, "b": 0, "c": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}, ["Bpref"]).mean_of("Bpref")
+    0.5
+    """
+
+    def per_query(self, judged: Judged) -> PerQuery:
+        """Mean over the relevant documents of what stands above them."""
+        relevant = self.relevant(judged.pool)
+        irrelevant = judged.pool.count(lambda label: (label >= 0) & (label < self.rel))
+        hit = judged.label >= self.rel
+        above = judged.running(np.add, ((judged.label >= 0) & ~hit).astype(np.float64))
+        most = np.minimum(irrelevant, relevant)[judged.query]
+        lost = np.minimum(above, relevant[judged.query]) / np.maximum(most, 1)
+        return PerQuery(over(judged.sum(np.where(hit, 1.0 - lost, 0.0)), relevant))
+
+
+@dataclass(frozen=True, repr=False)
+class Success(Binary):
+    r"""1 where the top k holds anything relevant.
+
+    .. math:: Success@k = [\exists i \le k : l_i \ge rel]
+
+    Examples
+    --------
+    >>> from ranksift import evaluate
+    >>> evaluate({"q": {"a": 1}}, {"q": {"b": 3, "a": 2}}, ["Success@1"]).mean_of("Success@1")
+    0.0
+    """
+
+    k: int | None = None
+
+    def per_query(self, judged: Judged) -> PerQuery:
+        """Whether there is a hit."""
+        hits = self.hits(judged)
+        return PerQuery((hits.sum(hits.within(self.k)) > 0).astype(np.float64))
+
+    def expectation(self, pool: Pool, gains: Gains) -> Floats:
+        """One minus the chance that the first min(k, n) ranks are all irrelevant."""
+        last = pool.position == depth(pool, self.k)[pool.query]
+        return pool.sum(np.where(last, 1.0 - unseen(pool, self.relevant(pool)), 0.0))
+
+    def perfection(self, pool: Pool, gains: Gains) -> Floats:
+        """1 where anything is relevant."""
+        return (self.relevant(pool) > 0).astype(np.float64)
+
+
+@dataclass(frozen=True, repr=False)
+class RBP(Binary):
+    r"""Rank-biased precision: the gain of a user who goes on to the next rank with probability p.
+
+    .. math:: RBP = (1-p) \sum_{i \ge 1} r_i \, p^{i-1}
+
+    Binary (label >= ``rel``); with ``gains`` graded, each gain (negative ones as 0) over the largest one of
+    the collection. ``residual=True`` gives the residual instead: the weight of all ranks whose document is
+    unjudged or that lie beyond the list, by which the value could still grow. ``nil="NIL"`` makes that
+    document the answer of a query without answers (TREC 2001).
+
+    Examples
+    --------
+    >>> from ranksift import evaluate
+    >>> run = {"q": {"b": 3, "a": 2}}
+    >>> evaluate({"q": {"a": 1}}, run, ["RBP(p=0.5)"]).mean_of("RBP(p=0.5)")
+    0.25
+    >>> evaluate({"q": {"a": 1}}, run, ["RBP(p=0.5, residual=True)"]).mean_of("RBP(p=0.5, residual=True)")
+    0.75
+    """
+
+    paper = MOFFAT_ZOBEL
+    shown = ("p",)
+
+    p: float = 0.8
+    k: int | None = None
+    gains: Gains | None = None
+    residual: bool = False
+    nil: str | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_persistence(self, self.p)
+
+    def per_query(self, judged: Judged) -> PerQuery:
+        """Weighted sum over the hits."""
+        if self.residual:
+            weight = self.weight(judged.rank, judged.rank <= (self.k or np.inf))
+            return PerQuery(1.0 - judged.sum(weight))
+        if self.gains is not None:
+            return PerQuery(self._graded(judged))
+        hits = self.hits(judged)
+        return PerQuery(hits.sum(self.weight(hits.rank, hits.within(self.k))))
+
+    def weight(self, rank: Ints, inside: NDArray[np.bool_]) -> Floats:
+        """(1 - p) p^(rank - 1) of the ranks that count."""
+        return np.where(inside, (1.0 - self.p) * self.p ** (rank - 1.0), 0.0)
+
+    def _graded(self, judged: Judged) -> Floats:
+        assert self.gains is not None
+        nil_rank = None
+        if self.nil is not None:
+            judged, nil_rank = judged.ranks_with_nil(self.nil)
+        most = judged.pool.largest_gain(self.gains) or 1.0
+        gain = np.maximum(judged.gain(self.gains), 0.0) / most
+        value = judged.sum(gain * self.weight(judged.rank, judged.rank <= (self.k or np.inf)))
+        if nil_rank is not None:
+            answers = judged.pool.sum(np.maximum(self.gains(judged.pool.labels), 0.0))
+            right = (answers == 0) & (nil_rank > 0) & (nil_rank <= (self.k or np.inf))
+            value = np.where(right, self.weight(nil_rank, right), value)
+        return value
+
+    def expectation(self, pool: Pool, gains: Gains) -> Floats | None:
+        """The relevant share of the pool times the weight of the ranks it fills."""
+        if self.gains is not None or self.residual:
+            return None
+        return self.share(pool) * (1.0 - self.p ** depth(pool, self.k))
+
+    def perfection(self, pool: Pool, gains: Gains) -> Floats | None:
+        """The weight of the first min(k, R) ranks."""
+        if self.gains is not None or self.residual:
+            return None
+        relevant = self.relevant(pool)
+        return np.asarray(1.0 - self.p ** np.minimum(relevant, relevant if self.k is None else self.k))
+
+
+def check_persistence(measure: Measure, p: float) -> None:
+    """Refuse a persistence outside (0, 1)."""
+    if isinstance(p, str | bool) or not 0.0 < p < 1.0:
+        raise InputError(f"{measure.name}(p={p!r}): p is not between 0 and 1", remedy=f"write {measure.name}(p=0.8)")
+
+
+def cascade(judged: Judged, satisfaction: Floats, k: int | None) -> Floats:
+    r"""Expected reciprocal rank of the user's stop: sum of R_i / i times the product of (1 - R_j) above it."""
+    stay = judged.running(np.multiply, 1.0 - satisfaction)
+    first = np.zeros(len(stay), dtype=bool)
+    first[judged.offsets[:-1][np.diff(judged.offsets) > 0]] = True
+    reach = np.where(first, 1.0, np.roll(stay, 1))
+    value = reach * satisfaction / judged.rank
+    return judged.sum(value if k is None else np.where(judged.rank <= k, value, 0.0))
+
+
+@dataclass(frozen=True, repr=False)
+class ERR(Measure):
+    r"""Expected reciprocal rank: the user stops at a document with probability (2^label - 1) / 2^max.
+
+    .. math:: ERR@k = \sum_{i=1}^{k} \frac{R_i}{i} \prod_{j<i} (1 - R_j), \quad
+              R_i = \frac{2^{\max(0, l_i)} - 1}{2^{max\_grade}}
+
+    ``max_grade``: by default the largest label of the collection; a number (gdeval takes 4); or
+    ``"query"``, the largest label of each query.
+
+    Examples
+    --------
+    >>> from ranksift import evaluate
+    >>> evaluate({"q": {"a": 1, "b": 0}}, {"q": {"b": 3, "a": 2}}, ["ERR@10"]).mean_of("ERR@10")
+    0.25
+    """
+
+    family = "classic"
+    paper = CHAPELLE
+
+    k: int | None = None
+    max_grade: float | str | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        good = self.max_grade is None or self.max_grade == "query" or (
+            isinstance(self.max_grade, int | float) and not isinstance(self.max_grade, bool) and self.max_grade > 0
+        )
+        if not good:
+            raise InputError(
+                f"ERR(max_grade={self.max_grade!r}) is not understood", remedy='use a positive number or "query"'
+            )
+
+    def per_query(self, judged: Judged) -> PerQuery:
+        """The cascade of satisfied users."""
+        label = np.maximum(judged.label, 0.0)
+        if self.max_grade == "query":
+            most = largest_label(judged.pool)[judged.query]
+        else:
+            grade = judged.pool.largest_label if self.max_grade is None else float(self.max_grade)
+            if judged.pool.largest_label > grade:
+                raise InputError(
+                    f"label {judged.pool.largest_label:g} is above {self}'s largest grade {grade:g}",
+                    remedy="raise max_grade",
+                )
+            most = np.full(len(label), grade)
+        return PerQuery(cascade(judged, satisfaction(label, most), self.k))
+
+
+def satisfaction(label: Floats, most: Floats) -> Floats:
+    """(2^label - 1) / 2^most, without overflow."""
+    return np.exp2(label - most) - np.exp2(-most)
+
+
+def largest_label(pool: Pool) -> Floats:
+    """Each query's largest label, 0 where none is positive."""
+    out = np.zeros(len(pool))
+    np.maximum.at(out, pool.query, pool.labels)
+    return out
+
+
+@dataclass(frozen=True, repr=False)
+class NumRet(Measure):
+    r"""Documents retrieved (after unjudged ones were dropped, where they are); the aggregate is the sum.
+
+    .. math:: NumRet = |list|
+
+    Examples
+    --------
+    >>> from ranksift import evaluate
+    >>> evaluate({"q": {"a": 1}}, {"q": {"b": 3, "a": 2}}, ["NumRet"]).mean_of("NumRet")
+    2.0
+    """
+
+    family = "classic"
+    paper = TREC_EVAL
+    aggregation = "sum"
+
+    def per_query(self, judged: Judged) -> PerQuery:
+        """Length of each list."""
+        return PerQuery(judged.length.astype(np.float64))
+
+
+@dataclass(frozen=True, repr=False)
+class NumRel(Binary):
+    r"""Relevant documents judged; the aggregate is the sum.
+
+    .. math:: NumRel = |\{d : l_d \ge rel\}|
+
+    Examples
+    --------
+    >>> from ranksift import evaluate
+    >>> evaluate({"q": {"a": 1, "b": -2}}, {"q": {}}, ["NumRel"]).mean_of("NumRel")
+    1.0
+    """
+
+    aggregation = "sum"
+
+    def per_query(self, judged: Judged) -> PerQuery:
+        """Relevant documents of each pool."""
+        return PerQuery(self.relevant(judged.pool).astype(np.float64))

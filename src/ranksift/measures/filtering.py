@@ -1,0 +1,238 @@
+"""What filtering did: forbidden documents shown, good ones dropped, and where nDCG_min loses its bounds (paper 1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ranksift.collection.errors import InputError
+from ranksift.collection.gains import Gains
+from ranksift.collection.judged import Judged
+from ranksift.collection.ragged import Floats
+from ranksift.measures.cumulative import PAPER_1, dcg_of_list, ideal, ideal_sublist, worst, worst_sublist
+from ranksift.measures.measure import TOLERANCE, Measure, PerQuery, flat, ratio
+
+
+def check_choice(measure: Measure, parameter: str, choices: tuple[Any, ...]) -> None:
+    """Refuse a parameter that is none of its choices."""
+    value = getattr(measure, parameter)
+    if value not in choices:
+        shown = " or ".join(f'"{c}"' for c in choices if c is not None)
+        raise InputError(f"{measure.name}({parameter}={value!r}) is unknown", remedy=f"use {shown}")
+
+
+@dataclass(frozen=True, repr=False)
+class Filtering(Measure, abstract=True):
+    """A measure of filtering."""
+
+    family = "filtering"
+    paper = PAPER_1
+
+
+@dataclass(frozen=True, repr=False)
+class Fdocs(Filtering):
+    r"""Forbidden documents (gain < 0) as a share of what the top k shows, over all queries together.
+
+    .. math:: Fdocs@k = \frac{\sum_q |\{i \le k : g_i < 0\}|}{\sum_q \min(k, |list_q|)}
+
+    ``average="macro"`` takes the mean of the queries' own shares instead.
+
+    Examples
+    --------
+    >>> from ranksift import evaluate
+    >>> evaluate({"q": {"a": 1, "b": -2}}, {"q": {"b": 3, "a": 2}}, ["Fdocs@3"]).mean_of("Fdocs@3")
+    0.5
+    """
+
+    aggregation = "micro"
+    higher_is_better = False
+
+    k: int | None = None
+    average: str = "micro"
+    gains: Gains | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice(self, "average", ("micro", "macro"))
+
+    def per_query(self, judged: Judged) -> PerQuery:
+        """Forbidden documents shown, and documents shown."""
+        inside = judged.rank <= (self.k or np.inf)
+        forbidden = judged.sum((judged.gain(self.gains) < 0) & inside)
+        shown = np.minimum(judged.length, self.k or judged.length).astype(np.float64)
+        if self.average == "macro":
+            return PerQuery(ratio(forbidden, shown, shown == 0))
+        return PerQuery(forbidden, shown)
+
+    def aggregate(self, numerator: Floats, denominator: Floats) -> Floats:
+        """Ratio of sums, or the mean of shares."""
+        if self.average == "macro":
+            return np.asarray(self.values(numerator, denominator).mean(axis=-1))
+        return super().aggregate(numerator, denominator)
+
+
+@dataclass(frozen=True, repr=False)
+class GoodFiltered(Filtering):
+    r"""Good documents that are not in the list, as a share of all good ones, over all queries together.
+
+    .. math:: GoodFiltered = \frac{\sum_q |\{d \in R_q : g_d \ge 0, d \notin list_q\}|}{\sum_q |\{d \in R_q : g_d \ge 0\}|}
+
+    ``good="positive"`` counts documents of gain > 0 only.
+
+    Examples
+    --------
+    >>> from ranksift import evaluate
+    >>> evaluate({"q": {"a": 1, "b": -2, "c": 0}}, {"q": {"b": 3, "a": 2}}, ["GoodFiltered"]).mean_of("GoodFiltered")
+    0.5
+    """
+
+    aggregation = "micro"
+    higher_is_better = False
+
+    good: str = "nonnegative"
+    gains: Gains | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice(self, "good", ("nonnegative", "positive"))
+
+    def per_query(self, judged: Judged) -> PerQuery:
+        """Good documents missing, and good documents."""
+
+        def is_good(gain: Floats) -> NDArray[np.bool_]:
+            return gain > 0 if self.good == "positive" else gain >= 0
+
+        gains = self.gains or judged.gains
+        there = judged.pool.count(lambda label: is_good(gains(label))).astype(np.float64)
+        return PerQuery(there - judged.count(is_good(judged.gain(gains))), there)
+
+
+@dataclass(frozen=True, repr=False)
+class Empty(Filtering):
+    r"""1 where nothing is shown; its mean is the share of queries left empty.
+
+    .. math:: Empty = [|list| = 0]
+
+    Examples
+    --------
+    >>> from ranksift import evaluate
+    >>> evaluate({"q": {"a": 1}, "r": {"b": 1}}, {"q": {"a": 3}}, ["Empty"]).mean_of("Empty")
+    0.5
+    """
+
+    higher_is_better = False
+
+    def per_query(self, judged: Judged) -> PerQuery:
+        """Whether each list is empty."""
+        return PerQuery((judged.length == 0).astype(np.float64))
+
+
+@dataclass(frozen=True, repr=False)
+class Difficulty(Filtering):
+    r"""How much a query needs filtering: nDCG_f@k of the empty list.
+
+    .. math:: Difficulty@k = \frac{-W_{k,f}}{I_{k,f} - W_{k,f}}
+
+    A list that scores below it shows more bad than good content: showing nothing would be better. It
+    does not depend on the run.
+
+    Examples
+    --------
+    >>> from ranksift import evaluate
+    >>> evaluate({"q": {"a": 1, "b": -3}}, {"q": {"a": 3}}, ["Difficulty@5"]).mean_of("Difficulty@5")
+    0.75
+    """
+
+    higher_is_better = False
+
+    k: int | None = None
+    gains: Gains | None = None
+
+    def per_query(self, judged: Judged) -> PerQuery:
+        """nDCG_f of nothing."""
+        lower, upper = self._bounds(judged)
+        return PerQuery(ratio(-lower, upper - lower, flat(lower, upper)))
+
+    def degenerate(self, judged: Judged) -> NDArray[np.bool_] | None:
+        """Queries with gains of 0 only."""
+        return flat(*self._bounds(judged))
+
+    def _bounds(self, judged: Judged) -> tuple[Floats, Floats]:
+        gains = self.gains or judged.gains
+        return worst_sublist(judged.pool, gains, self.k), ideal_sublist(judged.pool, gains, self.k)
+
+
+@dataclass(frozen=True, repr=False)
+class Unbounded(Filtering, abstract=True):
+    """Queries in which nDCG_min leaves [0, 1] because documents were left out."""
+
+    higher_is_better = False
+
+    k: int | None = None
+    gains: Gains | None = None
+
+    def deviations(self, judged: Judged) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Where DCG@k is above the ideal order of the whole pool, and where below the worst one."""
+        gains = self.gains or judged.gains
+        dcg = dcg_of_list(judged, judged.gain(gains), self.k)
+        low, high = worst(judged.pool, gains, self.k), ideal(judged.pool, gains, self.k)
+        slack = TOLERANCE * np.maximum(1.0, np.maximum(np.abs(low), np.abs(high)))
+        return dcg > high + slack, dcg < low - slack
+
+
+@dataclass(frozen=True, repr=False)
+class UBQ(Unbounded):
+    r"""Unbounded query: 1 where nDCG_min@k is outside [0, 1].
+
+    .. math:: UBQ@k = [DCG@k > I_k \text{ or } DCG@k < W_k]
+
+    Examples
+    --------
+    >>> from ranksift import evaluate
+    >>> evaluate({"q": {"a": 2, "b": -1}}, {"q": {"a": 3}}, ["UBQ@2"]).mean_of("UBQ@2")
+    1.0
+    """
+
+    def per_query(self, judged: Judged) -> PerQuery:
+        """Either deviation."""
+        above, below = self.deviations(judged)
+        return PerQuery((above | below).astype(np.float64))
+
+
+@dataclass(frozen=True, repr=False)
+class UBQ_over(Unbounded):
+    r"""1 where DCG@k is above the ideal order of the whole pool (nDCG_min@k > 1).
+
+    .. math:: UBQ_{over}@k = [DCG@k > I_k]
+
+    Examples
+    --------
+    >>> from ranksift import evaluate
+    >>> evaluate({"q": {"a": 2, "b": -1}}, {"q": {"a": 3}}, ["UBQ_over@2"]).mean_of("UBQ_over@2")
+    1.0
+    """
+
+    def per_query(self, judged: Judged) -> PerQuery:
+        """Above the ideal."""
+        return PerQuery(self.deviations(judged)[0].astype(np.float64))
+
+
+@dataclass(frozen=True, repr=False)
+class UBQ_under(Unbounded):
+    r"""1 where DCG@k is below the worst order of the whole pool (nDCG_min@k < 0).
+
+    .. math:: UBQ_{under}@k = [DCG@k < W_k]
+
+    Examples
+    --------
+    >>> from ranksift import evaluate
+    >>> evaluate({"q": {"a": 2, "b": -1}}, {"q": {"b": 3}}, ["UBQ_under@2"]).mean_of("UBQ_under@2")
+    1.0
+    """
+
+    def per_query(self, judged: Judged) -> PerQuery:
+        """Below the worst."""
+        return PerQuery(self.deviations(judged)[1].astype(np.float64))

@@ -1,0 +1,92 @@
+"""Measures for a truth that is an ordered top k (paper 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ranksift.collection.errors import InputError
+from ranksift.collection.judged import Judged
+from ranksift.measures.classic import cascade, largest_label, satisfaction
+from ranksift.measures.cumulative import dcg_of_list, dcg_of_pool
+from ranksift.measures.measure import Measure, PerQuery, flat, ratio
+
+PAPER_5 = "Niu, Guo, Lan, Cheng: Top-k learning to rank: labeling, ranking and evaluation, 2012"
+
+
+def topk_labels(order: Sequence[str], k: int) -> dict[str, int]:
+    """Labels of an ordered list: k for the first document, then k - 1, …, 1, and 0 from the (k+1)-th on.
+
+    Examples
+    --------
+    >>> topk_labels(["d7", "d2", "d5", "d1"], k=2)
+    {'d7': 2, 'd2': 1, 'd5': 0, 'd1': 0}
+    """
+    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+        raise InputError(f"k={k!r} is not a positive integer", remedy="use k=10")
+    labels = {doc: max(k - place, 0) for place, doc in enumerate(order)}
+    if len(labels) < len(order):
+        twice = next(d for i, d in enumerate(order) if d in order[:i])
+        raise InputError(f"document {twice!r} stands twice in the order", remedy="name each document once")
+    return labels
+
+
+@dataclass(frozen=True, repr=False)
+class kNDCG(Measure):
+    r"""κ-NDCG: nDCG with gains 2^y - 1 on the position labels y of an ordered top k; ``gains`` do not apply.
+
+    .. math:: \kappa NDCG@l = \frac{1}{N'_l} \sum_{j=1}^{l} \frac{2^{y_j} - 1}{\log_2(1 + j)}
+
+    Examples
+    --------
+    >>> from ranksift import evaluate, topk_labels
+    >>> qrels = {"q": topk_labels(["a", "b", "c"], k=2)}
+    >>> evaluate(qrels, {"q": {"a": 3, "b": 2, "c": 1}}, ["kNDCG@2"]).mean_of("kNDCG@2")
+    1.0
+    """
+
+    family = "topk"
+    paper = PAPER_5
+
+    k: int | None = None
+
+    def per_query(self, judged: Judged) -> PerQuery:
+        """DCG over its ideal, both scaled by 2^-y_max so that long orders do not overflow."""
+        pool, most = judged.pool, largest_label(judged.pool)
+        gain = satisfaction(np.maximum(judged.label, 0.0), most[judged.query])
+        best = np.maximum(pool.labels, 0.0)[np.lexsort((-pool.labels, pool.query))]
+        ideal = dcg_of_pool(pool, satisfaction(best, most[pool.query]), self.k)
+        return PerQuery(ratio(dcg_of_list(judged, gain, self.k), ideal, ideal <= 0))
+
+    def degenerate(self, judged: Judged) -> NDArray[np.bool_] | None:
+        """Queries without a positive label."""
+        most = largest_label(judged.pool)
+        return flat(np.zeros(len(most)), most)
+
+
+@dataclass(frozen=True, repr=False)
+class kERR(Measure):
+    r"""κ-ERR: expected reciprocal rank on the position labels of an ordered top k; ``gains`` do not apply.
+
+    .. math:: \kappa ERR = \sum_{s} \frac{R_s}{s} \prod_{t<s} (1 - R_t), \quad R_s = \frac{2^{y_s} - 1}{2^{y_{max}}}
+
+    y_max is the query's largest label. (The paper prints 1/n where 1/s is meant.)
+
+    Examples
+    --------
+    >>> from ranksift import evaluate, topk_labels
+    >>> qrels = {"q": topk_labels(["a", "b", "c"], k=2)}
+    >>> evaluate(qrels, {"q": {"a": 3, "b": 2, "c": 1}}, ["kERR"]).mean_of("kERR")
+    0.78125
+    """
+
+    family = "topk"
+    paper = PAPER_5
+
+    def per_query(self, judged: Judged) -> PerQuery:
+        """The cascade with each query's own largest label."""
+        most = largest_label(judged.pool)[judged.query]
+        return PerQuery(cascade(judged, satisfaction(np.maximum(judged.label, 0.0), most), None))
