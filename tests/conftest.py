@@ -1,0 +1,29 @@
+"""What all tests share: where the real data is, and how hypothesis searches."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+# The same examples in every run, so that a failure is a change in the code and never luck.
+settings.register_profile("steady", derandomize=True, max_examples=100, deadline=None)
+# For someone who wants to find something new: pytest --hypothesis-profile=search
+settings.register_profile("search", max_examples=2000, deadline=None, print_blob=True)
+settings.load_profile("steady")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Take a warning of ours that no test expects for an error."""
+    # Not in pyproject.toml: pytest would import ranksift before coverage counts.
+    config.addinivalue_line("filterwarnings", "error::ranksift.collection.errors.RankSiftWarning")
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """The folder of real collections: $RANKSIFT_DATA, or shared/data beside the repository."""
+    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
+    folder = Path(os.environ.get("RANKSIFT_DATA") or beside)
+    if not folder.is_dir():
+        pytest.skip("no real data: set RANKSIFT_DATA to the folder that holds it")
+    return folder
