@@ -60,14 +60,11 @@ def evaluate(
     [0.8423]
     """
     judgments = read_qrels(qrels)
-    wanted = parse_measures(measures)
-    for measure in wanted:
-        if measure.needs_k and getattr(measure, "k", None) is None:
-            raise InputError(f"{measure} needs a cutoff", remedy=f"write {measure}@10")
+    wanted = ready_measures(measures)
     named = named_runs(runs)
     worth = Gains.of(gains)
-    chosen, notes = _choose_queries(judgments, named, queries)
-    nil = {m.nil for m in wanted if getattr(m, "nil", None)}  # type: ignore[attr-defined]
+    chosen, notes = choose_queries(judgments, named, queries)
+    nil = nil_ids(wanted)
     shape = (len(named), len(chosen), len(wanted))
     numerators, denominators = np.empty(shape), np.ones(shape)
     degenerate: dict[str, int] = {}
@@ -89,6 +86,21 @@ def evaluate(
     for note in notes:
         warnings.warn(note, RankSiftWarning, stacklevel=2)
     return Scores(tuple(r.name for r in named), tuple(chosen), tuple(wanted), numerators, denominators, degenerate, tuple(notes))
+
+
+def ready_measures(measures: MeasureLike | Iterable[MeasureLike]) -> list[Measure]:
+    """Measures by name or object, each with the cutoff that it needs."""
+    wanted = parse_measures(measures)
+    for measure in wanted:
+        if measure.needs_k and getattr(measure, "k", None) is None:
+            raise InputError(f"{measure} needs a cutoff", remedy=f"write {measure}@10")
+    return wanted
+
+
+def nil_ids(measures: Iterable[Measure]) -> set[str]:
+    """The document ids that some measure takes for "no answer", also one around another measure."""
+    every = [m for measure in measures for m in (measure, getattr(measure, "measure", None))]
+    return {m.nil for m in every if getattr(m, "nil", None)}
 
 
 def named_runs(runs: Any) -> list[Run]:
@@ -128,7 +140,8 @@ def _distinct(runs: list[Run], paths: list[str]) -> list[Run]:
     return out
 
 
-def _choose_queries(qrels: Qrels, runs: list[Run], queries: Queries) -> tuple[tuple[str, ...], list[str]]:
+def choose_queries(qrels: Qrels, runs: list[Run], queries: Queries) -> tuple[tuple[str, ...], list[str]]:
+    """The queries that count, and notes about those left out."""
     judged = set(qrels.query_ids)
     notes: list[str] = []
     if isinstance(queries, str):
