@@ -42,7 +42,7 @@ bench: $(VENV)/.bench-$(VERSION)
 	$(BIN)/python -m benchmarks
 
 docs: $(VENV)/.docs-$(VERSION)
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 experiments: $(VENV)/.base-$(VERSION)
 	$(BIN)/python -m experiments
