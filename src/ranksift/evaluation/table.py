@@ -1,0 +1,327 @@
+"""A result as people read it: a small table of words and numbers, for a terminal, Markdown or LaTeX."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from rich.table import Table as RichTable
+
+#: What a cell may hold. ``None`` is shown as a dash.
+Value = str | int | float | bool | None
+
+_NONE = "-"
+
+Side = Literal["left", "right"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column and how its numbers are written.
+
+    Attributes
+    ----------
+    name
+        The heading.
+    digits
+        Decimals of floating-point numbers; None writes up to six significant digits.
+    style
+        ``"plain"``; ``"signed"`` with + or −; ``"percent"`` of a share; ``"p"`` for probabilities, where what
+        would round to 0 is written ``<0.0001``.
+    align
+        None puts columns of numbers to the right and columns of words to the left.
+
+    Examples
+    --------
+    >>> Column("p", style="p").written(1e-9), Column("gain", digits=2, style="signed").written(0.5)
+    ('<0.0001', '+0.50')
+    """
+
+    name: str
+    digits: int | None = 4
+    style: Literal["plain", "signed", "percent", "p"] = "plain"
+    align: Side | None = None
+
+    def written(self, value: Value) -> str:
+        """The value as it is shown, in every format."""
+        if value is None:
+            return _NONE
+        if isinstance(value, np.generic):
+            value = value.item()
+        if isinstance(value, str):
+            return value
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        if self.style == "p" and self.digits is not None and value < 10.0**-self.digits:
+            return f"<{10.0**-self.digits:.{self.digits}f}"
+        if self.style == "percent":
+            return self._number(100.0 * value) + "%"
+        number = self._number(value)
+        return f"+{number}" if self.style == "signed" and value > 0 and not _is_zero(number) else number
+
+    def _number(self, value: float) -> str:
+        if isinstance(value, int):
+            return str(value)
+        number = f"{value:.6g}" if self.digits is None else f"{value:.{self.digits}f}"
+        return number.removeprefix("-") if _is_zero(number) else number
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A value with letters behind it, raised where the format can, and bold where it is the best."""
+
+    value: Value
+    letters: str = ""
+    bold: bool = False
+
+
+@dataclass(frozen=True, init=False)
+class Table:
+    """Title, columns, rows and notes.
+
+    Columns may be given as plain headings and cells as plain values.
+
+    Examples
+    --------
+    >>> table = Table(["run", Column("AP", digits=2)], [["bm25", 0.25], ["my_run", Cell(0.5, "a", bold=True)]])
+    >>> print(table)
+    run     AP
+    ------  ------
+    bm25    0.25
+    my_run  0.50 a
+    >>> print(table.markdown())
+    | run    | AP                    |
+    |:-------|----------------------:|
+    | bm25   | 0.25                  |
+    | my_run | **0.50** <sup>a</sup> |
+    """
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    notes: tuple[str, ...]
+
+    def __init__(
+        self,
+        columns: Iterable[Column | str],
+        rows: Iterable[Sequence[Cell | Value]],
+        *,
+        title: str = "",
+        notes: Iterable[str] = (),
+    ) -> None:
+        settled = {
+            "title": title,
+            "columns": tuple(c if isinstance(c, Column) else Column(c) for c in columns),
+            "rows": tuple(tuple(c if isinstance(c, Cell) else Cell(c) for c in row) for row in rows),
+            "notes": tuple(notes),
+        }
+        for name, value in settled.items():
+            object.__setattr__(self, name, value)
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                raise ValueError(f"a row of {len(row)} cells in a table of {len(self.columns)} columns")
+
+    def head(self, most: int) -> Table:
+        """The first rows, with a note that says how many are left out."""
+        left_out = len(self.rows) - most
+        if left_out <= 0:
+            return self
+        note = f"and {left_out} more row{'s' * (left_out != 1)}"
+        return Table(self.columns, self.rows[:most], title=self.title, notes=(note, *self.notes))
+
+    # -- formats -----------------------------------------------------------------------------------------
+
+    def text(self) -> str:
+        """Plain text in aligned columns."""
+        names = [_printable(c.name) for c in self.columns]
+        drawn = [self._drawn(j) for j in range(len(names))]
+        widths = [max([_width(name), *map(_width, cells)]) for name, cells in zip(names, drawn, strict=True)]
+        lines = [_printable(self.title)] if self.title else []
+
+        def line(cells: Iterable[str]) -> str:
+            return "  ".join(map(_pad, cells, widths, self._sides))
+
+        lines += [line(names), "  ".join("-" * w for w in widths), *map(line, zip(*drawn, strict=True))]
+        lines += [_printable(note) for note in self.notes]
+        return "\n".join(line.rstrip() for line in lines)
+
+    def markdown(self) -> str:
+        """A table as GitHub and most other tools read it."""
+        names = [_markdown(c.name) for c in self.columns]
+        rows = [[self._markdown_cell(i, j) for j in range(len(names))] for i in range(len(self.rows))]
+        widths = [max(3, *(_width(line[j]) for line in (names, *rows))) for j in range(len(names))]
+
+        def line(cells: Sequence[str]) -> str:
+            return f"| {' | '.join(map(_pad, cells, widths))} |"
+
+        rules = ["-" * (w + 1) for w in widths]
+        rule = "|".join(f"{r}:" if numeric else f":{r}" for r, numeric in zip(rules, self._numeric, strict=True))
+        lines = [f"**{_markdown(self.title)}**", ""] if self.title else []
+        lines += [line(names), f"|{rule}|", *(line(row) for row in rows)]
+        for note in self.notes:
+            lines += ["", _markdown(note)]
+        return "\n".join(lines)
+
+    def latex(self, *, label: str = "") -> str:
+        r"""A ``table`` environment that needs ``\usepackage{booktabs}``."""
+        columns = range(len(self.columns))
+        layout = "".join("r@{\\,}l" if self._lettered[j] else "r" if self._numeric[j] else "l" for j in columns)
+        lines = ["% needs \\usepackage{booktabs}", "\\begin{table}", "\\centering"]
+        if self.title:
+            lines.append(f"\\caption{{{_latex(self.title)}}}")
+        if label:
+            lines.append(f"\\label{{{label}}}")
+        lines += [f"\\begin{{tabular}}{{{layout}}}", "\\toprule"]
+        lines.append(" & ".join(self._latex_heading(j) for j in columns) + " \\\\")
+        lines.append("\\midrule")
+        lines += [" & ".join(self._latex_cell(i, j) for j in columns) + " \\\\" for i in range(len(self.rows))]
+        lines += ["\\bottomrule", "\\end{tabular}"]
+        lines += [f"\\par\\smallskip{{\\footnotesize {_latex(note)}}}" for note in self.notes]
+        return "\n".join([*lines, "\\end{table}"])
+
+    def rich(self) -> RichTable:
+        """A table for ``rich.console.Console.print``; the table itself can be printed there too."""
+        from rich import box
+        from rich.table import Table as RichTable
+        from rich.text import Text
+
+        caption = Text("\n".join(_printable(note) for note in self.notes)) if self.notes else None
+        title = Text(_printable(self.title), style="bold") if self.title else None
+        table = RichTable(
+            title=title, caption=caption, box=box.SIMPLE_HEAD, title_justify="left", caption_justify="left"
+        )
+        for j, column in enumerate(self.columns):
+            table.add_column(Text(_printable(column.name)), justify=self._sides[j], overflow="fold")
+        drawn = [self._drawn(j) for j in range(len(self.columns))]
+        for i, row in enumerate(self.rows):
+            cells = []
+            for j, cell in enumerate(row):
+                shown = Text(drawn[j][i])
+                end = len(drawn[j][i].rstrip()) if cell.letters else len(drawn[j][i])
+                shown.stylize("bold" if cell.bold else "", 0, end - len(cell.letters))
+                shown.stylize("dim", end - len(cell.letters), end)
+                cells.append(shown)
+            table.add_row(*cells)
+        return table
+
+    def __rich__(self) -> RichTable:
+        return self.rich()
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_markdown_(self) -> str:
+        return self.markdown()
+
+    # -- cells -------------------------------------------------------------------------------------------
+
+    def _column(self, j: int) -> list[Cell]:
+        return [row[j] for row in self.rows]
+
+    @cached_property
+    def _lettered(self) -> tuple[bool, ...]:
+        return tuple(any(c.letters for c in self._column(j)) for j in range(len(self.columns)))
+
+    @cached_property
+    def _numeric(self) -> tuple[bool, ...]:
+        return tuple(c.align == "right" if c.align else _numbers(self._column(j)) for j, c in enumerate(self.columns))
+
+    @cached_property
+    def _sides(self) -> tuple[Side, ...]:
+        # Numbers with letters are lined up in their own part of the column, which then stands to the left.
+        both = zip(self._numeric, self._lettered, strict=True)
+        return tuple("right" if numeric and not lettered else "left" for numeric, lettered in both)
+
+    def _drawn(self, j: int) -> list[str]:
+        """The cells of a column as plain text; numbers line up although letters follow some of them."""
+        column = self.columns[j]
+        bodies = [_printable(column.written(c.value)) for c in self._column(j)]
+        if not self._lettered[j]:
+            return bodies
+        letters = [_printable(c.letters) for c in self._column(j)]
+        body, behind = max(map(_width, bodies)), max(map(_width, letters))
+        side: Side = "right" if self._numeric[j] else "left"
+        return [_pad(b, body, side) + " " + _pad(x, behind) for b, x in zip(bodies, letters, strict=True)]
+
+    def _markdown_cell(self, i: int, j: int) -> str:
+        cell = self.rows[i][j]
+        body = _markdown(self.columns[j].written(cell.value))
+        body = f"**{body}**" if cell.bold and body else body
+        return f"{body} <sup>{_markdown(cell.letters)}</sup>" if cell.letters else body
+
+    def _latex_heading(self, j: int) -> str:
+        name = _latex(self.columns[j].name)
+        if self._lettered[j]:
+            return f"\\multicolumn{{2}}{{c}}{{{name}}}"
+        return name
+
+    def _latex_cell(self, i: int, j: int) -> str:
+        cell = self.rows[i][j]
+        written = self.columns[j].written(cell.value)
+        if not isinstance(cell.value, str) and cell.value is not None and written.startswith("-"):
+            body = "$-$" + _latex(written[1:])
+        else:
+            body = _latex(written)
+        body = f"\\textbf{{{body}}}" if cell.bold and body else body
+        if not self._lettered[j]:
+            return body
+        return f"{body} & " + (f"\\textsuperscript{{{_latex(cell.letters)}}}" if cell.letters else "")
+
+
+def _numbers(cells: Iterable[Cell]) -> bool:
+    values = [c.value for c in cells if c.value is not None]
+    return bool(values) and not any(isinstance(v, str | bool) for v in values)
+
+
+def _is_zero(number: str) -> bool:
+    return not number.strip("-+0.")
+
+
+def _printable(text: str) -> str:
+    """The text on one line: names come from outside, and may hold line breaks or terminal commands."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def _width(text: str) -> int:
+    """Columns that the text takes in a terminal."""
+    if text.isascii():
+        return len(text)
+    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
+    return len(text) + wide - sum(unicodedata.combining(c) != 0 for c in text)
+
+
+def _pad(text: str, width: int, side: Side = "left") -> str:
+    blanks = " " * (width - _width(text))
+    return text + blanks if side == "left" else blanks + text
+
+
+# An underscore inside a word is an underscore; beside a blank it would begin emphasis.
+_MARKDOWN = re.compile(r"[\\`*\[\]<>|~$]|&(?=#?\w+;)|(?<![^\W_])_|_(?![^\W_])")
+
+
+def _markdown(text: str) -> str:
+    return _MARKDOWN.sub(lambda m: {"<": "&lt;", ">": "&gt;", "&": "&amp;"}.get(m[0], "\\" + m[0]), _printable(text))
+
+
+_LATEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+        "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
+        "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
+        "−": "$-$", "×": r"$\times$", "≤": r"$\leq$", "≥": r"$\geq$", "…": r"\dots{}",
+    }
+)  # fmt: skip
+
+
+def _latex(text: str) -> str:
+    escaped = _printable(text).translate(_LATEX)
+    escaped = re.sub("-(?=-)", "-{}", escaped)  # two hyphens would become a dash
+    # After a row's end LaTeX takes a star or a bracket for the end's own option.
+    return f"{{{escaped[0]}}}{escaped[1:]}" if escaped[:1] in ("*", "[") else escaped
