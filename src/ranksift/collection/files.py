@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, Any, BinaryIO
 
 import numpy as np
 
@@ -18,113 +19,154 @@ from ranksift.collection.ids import PADDING, Bytes
 #: The name that stands for standard input or output.
 STANDARD = "-"
 
+_BOM = b"\xef\xbb\xbf"
+_NEWLINE = 10
+
 
 def display_name(source: str | os.PathLike[str]) -> str:
     """What to call a source in a message."""
     return "<stdin>" if os.fspath(source) == STANDARD else os.fspath(source)
 
 
-def read_text(source: str | os.PathLike[str]) -> tuple[Bytes, int]:
-    """Read a text file whole: UTF-8 checked, byte order mark removed, a final newline added where missing.
+class Text:
+    """The bytes of a text source, read piece by piece: from memory, or from a file as they are needed.
 
-    Returns
-    -------
-    text, size
-        The bytes, with padding behind the first ``size`` of them.
+    A large file is never held whole: its pieces are copied into a buffer that each worker keeps, which
+    spares the memory and the time that the system takes to hand it out.
+
+    Attributes
+    ----------
+    name
+        What to call the source in a message.
+    start, end
+        The bytes that count (a byte order mark does not).
     """
+
+    def __init__(self, name: str, data: Bytes | None, file: int, start: int, end: int) -> None:
+        self.name = name
+        self.start = start
+        self.end = end
+        self._data = data
+        self._file = file
+
+    def piece(self, start: int, end: int, scratch: Bytes) -> Bytes:
+        """Bytes ``start`` to ``end``, with padding behind: in ``scratch`` if they must be read."""
+        size = end - start
+        if self._data is not None:
+            return self._data[start : end + PADDING]
+        view, got = memoryview(scratch), 0
+        while got < size:
+            n = os.preadv(self._file, [view[got:size]], start + got)
+            if not n:
+                raise InputError("the file shrank while it was read", source=self.name, remedy="read it again")
+            got += n
+        scratch[size : size + PADDING] = 0
+        return scratch[: size + PADDING]
+
+    def lines_before(self, position: int) -> int:
+        """Newlines before a byte: how an error finds its line number."""
+        count, at, step = 0, 0, 1 << 20
+        scratch: Bytes = np.empty(step + PADDING, dtype=np.uint8)
+        while at < position:
+            upto = min(at + step, position)
+            count += int(np.count_nonzero(self.piece(at, upto, scratch)[: upto - at] == _NEWLINE))
+            at = upto
+        return count
+
+    def fail(self, position: int, what: str, remedy: str) -> InputError:
+        """Make the error that names the line in which a byte stands."""
+        return InputError(what, source=self.name, line=1 + self.lines_before(position), remedy=remedy)
+
+    def whole(self) -> bytes:
+        """All bytes that count."""
+        scratch: Bytes = np.empty(self.end - self.start + PADDING, dtype=np.uint8)
+        return self.piece(self.start, self.end, scratch)[: self.end - self.start].tobytes()
+
+
+@contextmanager
+def reading(source: str | os.PathLike[str]) -> Iterator[Text]:
+    """Open a text source: a path (``.gz`` and ``.zst`` are decompressed) or ``"-"`` for standard input."""
     name = display_name(source)
-    text, size = _read(source, name)
-    start = 3 if size >= 3 and text[:3].tobytes() == b"\xef\xbb\xbf" else 0
-    if start:
-        text, size = text[start:], size - start
-    if size == 0:
-        raise InputError(
-            "the file is empty",
-            source=name,
-            remedy="a run that filters everything needs at least a comment line (# nothing retrieved)",
-        )
-    if text[0] in (0xFE, 0xFF) and text[1] in (0xFE, 0xFF):
-        raise InputError("this is UTF-16 text", source=name, line=1, remedy="save it as UTF-8")
-    if text[size - 1] != 10:
-        text[size] = 10
-        size += 1
-    _check_utf8(text, size, name)
-    return text, size
-
-
-def _read(source: str | os.PathLike[str], name: str) -> tuple[Bytes, int]:
-    if os.fspath(source) == STANDARD:
-        return _padded(sys.stdin.buffer.read())
-    path = Path(source)
-    try:
-        if path.is_dir():
-            raise InputError("this is a directory", source=name, remedy="name a file")
-        with open(path, "rb", buffering=0) as file:
-            return _decompressed(file, path, name)
-    except FileNotFoundError:
-        raise InputError("no such file", source=name, remedy="check the path") from None
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError(f"cannot be read ({reason})", source=name, remedy="check the file") from None
-    except ValueError as error:
-        if isinstance(error, InputError):
+    with ExitStack() as stack:
+        try:
+            text = _open(source, name, stack)
+        except FileNotFoundError:
+            raise InputError("no such file", source=name, remedy="check the path") from None
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise InputError(f"cannot be read ({reason})", source=name, remedy="check the file") from None
+        except InputError:
             raise
-        raise InputError("not a usable path", source=repr(name), remedy="check the path") from None
+        except ValueError:
+            raise InputError("not a usable path", source=repr(name), remedy="check the path") from None
+        yield _without_mark(text)
 
 
-def _decompressed(file: BinaryIO, path: Path, name: str) -> tuple[Bytes, int]:
+def read_text(source: str | os.PathLike[str]) -> bytes:
+    """Read a text source whole, checked to be UTF-8, without a byte order mark."""
+    with reading(source) as text:
+        data = text.whole()
+        try:
+            data.decode()
+        except UnicodeDecodeError as error:
+            raise not_utf8(text, error.start, data[error.start]) from None
+        return data
+
+
+def not_utf8(text: Text, position: int, byte: int) -> InputError:
+    """The error for a byte that is not UTF-8."""
+    return text.fail(position, f"byte {byte:#04x} is not UTF-8", "save the file as UTF-8")
+
+
+def _open(source: str | os.PathLike[str], name: str, stack: ExitStack) -> Text:
+    if os.fspath(source) == STANDARD:
+        return _in_memory(name, sys.stdin.buffer.read())
+    path = Path(source)
+    if path.is_dir():
+        raise InputError("this is a directory", source=name, remedy="name a file")
+    file = stack.enter_context(open(path, "rb", buffering=0))
     suffix = path.suffix.lower()
     if suffix == ".gz":
         import gzip
 
         try:
-            return _padded(gzip.decompress(file.read()))
+            return _in_memory(name, gzip.decompress(file.read()))
         except (OSError, EOFError, zlib.error) as error:
             raise InputError(f"damaged gzip data ({error})", source=name, remedy="fetch it again") from None
     if suffix in (".zst", ".zstd"):
         zstd = _zstd()
         try:
-            return _padded(zstd.decompress(file.read()))
+            return _in_memory(name, zstd.decompress(file.read()))
         except zstd.ZstdError as error:
             raise InputError(f"damaged zstd data ({error})", source=name, remedy="fetch it again") from None
-    return _read_plain(file)
+    status = os.fstat(file.fileno())
+    if not stat.S_ISREG(status.st_mode) or not hasattr(os, "preadv"):  # a pipe; Windows
+        return _in_memory(name, file.read())
+    return Text(name, None, file.fileno(), 0, status.st_size)
 
 
-def _read_plain(file: BinaryIO) -> tuple[Bytes, int]:
-    expected = os.fstat(file.fileno()).st_size
-    text: Bytes = np.empty(expected + PADDING + 1, dtype=np.uint8)
-    view, size = memoryview(text), 0
-    while size < expected:
-        got = file.readinto(view[size:expected])  # type: ignore[attr-defined]
-        if not got:
-            break
-        size += got
-    more = file.read()  # a pipe has no size, and a file may have grown meanwhile
-    if more:
-        return _padded(text[:size].tobytes() + more)
-    text[size:] = 0
-    return text, size
+def _in_memory(name: str, data: bytes) -> Text:
+    padded = np.frombuffer(data + bytes(PADDING), dtype=np.uint8)
+    return Text(name, padded, -1, 0, len(data))
 
 
-def _padded(data: bytes) -> tuple[Bytes, int]:
-    text: Bytes = np.zeros(len(data) + PADDING + 1, dtype=np.uint8)
-    text[: len(data)] = np.frombuffer(data, dtype=np.uint8)
-    return text, len(data)
-
-
-def _check_utf8(text: Bytes, size: int, name: str) -> None:
-    if int(text[:size].max()) < 128:
-        return
-    try:
-        str(memoryview(text)[:size], "utf-8")
-    except UnicodeDecodeError as error:
-        line = 1 + int(np.count_nonzero(text[: error.start] == 10))
+def _without_mark(text: Text) -> Text:
+    """Skip a byte order mark; refuse what is plainly no UTF-8 text."""
+    head = text.piece(0, min(3, text.end), np.empty(3 + PADDING, dtype=np.uint8))[: min(3, text.end)].tobytes()
+    if head == _BOM:
+        text.start = 3
+    if text.start == text.end:
         raise InputError(
-            f"byte {text[error.start]:#04x} is not UTF-8", source=name, line=line, remedy="save the file as UTF-8"
-        ) from None
+            "the file is empty",
+            source=text.name,
+            remedy="a run that filters everything needs at least a comment line (# nothing retrieved)",
+        )
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise InputError("this is UTF-16 text", source=text.name, line=1, remedy="save it as UTF-8")
+    return text
 
 
-def _zstd():  # type: ignore[no-untyped-def]
+def _zstd() -> Any:
     if sys.version_info >= (3, 14):
         from compression import zstd
     else:
@@ -133,7 +175,7 @@ def _zstd():  # type: ignore[no-untyped-def]
 
 
 @contextmanager
-def writing(target: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def writing(target: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open ``target`` for writing, compressed by its suffix; it appears only once everything is written."""
     if os.fspath(target) == STANDARD:
         yield sys.stdout.buffer
@@ -142,8 +184,8 @@ def writing(target: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     path = Path(target)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with _compressing(part, path.suffix.lower()) as file:
-            yield file
+        with ExitStack() as stack:
+            yield _compressing(stack.enter_context(open(part, "wb")), path.suffix.lower(), stack)
         os.replace(part, path)
     except OSError as error:
         reason = error.strerror or str(error)
@@ -152,12 +194,13 @@ def writing(target: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         part.unlink(missing_ok=True)
 
 
-def _compressing(part: Path, suffix: str) -> BinaryIO:
+def _compressing(file: BinaryIO, suffix: str, stack: ExitStack) -> IO[bytes]:
     if suffix == ".gz":
         import gzip
 
         # No time stamp and no name inside: the same data gives the same bytes.
-        return gzip.GzipFile(filename="", mode="wb", fileobj=open(part, "wb"), mtime=0)  # type: ignore[return-value]  # noqa: SIM115
+        return stack.enter_context(gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0))
     if suffix in (".zst", ".zstd"):
-        return _zstd().ZstdFile(part, "wb")  # type: ignore[no-any-return, no-untyped-call]
-    return open(part, "wb")
+        opened: IO[bytes] = stack.enter_context(_zstd().ZstdFile(file, "wb"))
+        return opened
+    return file

@@ -52,7 +52,7 @@ class Gains:
             )
         curve: Literal["linear", "exp"] = "linear"
         pairs: list[tuple[str, str]] = []
-        for word in filter(None, re.split(r"[\s,;]+", spec.strip().strip("{}"))):
+        for word in filter(None, re.split(r"[\s,;]+", re.sub(r"\s*([=:])\s*", r"\1", spec.strip().strip("{}")))):
             match = re.fullmatch(r"([^=:]+)[=:]([^=:]+)", word)
             if match:
                 pairs.append((match[1], match[2]))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal, TypeVar, get_args
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +39,7 @@ class Part:
             word = queries.word(j)
             change |= word[1:] != word[:-1]
         heads = np.concatenate(([0], np.flatnonzero(change) + 1)) if len(docs) else np.zeros(0, dtype=np.int64)
-        head_ids = queries.take(heads)
+        head_ids = queries.take(heads).compact()
         head_hashes = head_ids.hashes()
         stretch = np.diff(heads, append=len(docs))
         return cls(heads, head_ids, head_hashes, docs, values, docs.hashes(np.repeat(head_hashes, stretch)))
@@ -89,30 +89,108 @@ class Grouped:
         return self.query_ids[int(np.searchsorted(self.offsets, row, side="right")) - 1]
 
 
+class Gathering:
+    """Rows that come part by part, copied into columns that grow with them.
+
+    The columns are sized by the first parts, so that memory is asked for once: on many machines fresh
+    memory costs more time than the work done in it.
+
+    Parameters
+    ----------
+    size
+        Of the whole source, in the unit in which :meth:`add` is told the size of a part.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._seen = 0
+        self._rows = 0
+        self._values: Floats = np.empty(0)
+        self._keys: Hashes = np.empty(0, dtype=np.uint64)
+        self._lengths: NDArray[np.uint32] = np.empty(0, dtype=np.uint32)
+        self._words: Hashes = np.empty(0, dtype=np.uint64)
+        self._width = -1  # words of a document id; 0 where they do not lie in words of one number
+        self._docs: list[Ids] = []
+        self._heads: list[Ints] = []
+        self._head_ids: list[Ids] = []
+        self._head_hashes: list[Hashes] = []
+
+    def add(self, part: Part, size: int) -> None:
+        """Take the next part."""
+        self._seen += size
+        lo, hi = self._rows, self._rows + len(part.values)
+        self._add_docs(part.docs, lo, hi)
+        self._values = self._room(self._values, lo, hi)
+        self._keys = self._room(self._keys, lo, hi)
+        self._values[lo:hi] = part.values
+        self._keys[lo:hi] = part.keys
+        self._heads.append(part.heads + lo)
+        self._head_ids.append(part.head_ids)
+        self._head_hashes.append(part.head_hashes)
+        self._rows = hi
+
+    def _room(self, column: NDArray[Any], used: int, needed: int, width: int = 1) -> NDArray[Any]:
+        if needed * width <= len(column):
+            return column
+        expected = int(1.02 * needed * max(self._size, self._seen) / max(self._seen, 1)) + 64
+        larger = np.empty(max(expected, needed) * width + 1, dtype=column.dtype)
+        larger[: used * width] = column[: used * width]
+        return larger
+
+    def _add_docs(self, docs: Ids, lo: int, hi: int) -> None:
+        if docs.table is None or lo == hi:
+            width = 0
+        else:
+            width = docs.table.shape[1]
+        if lo == hi:
+            return
+        if self._width < 0:
+            self._width = width
+        if self._width and width > self._width or self._width and not width:
+            if lo:
+                self._docs.append(self._table_of(lo))
+            self._width = 0
+        if not self._width:
+            self._docs.append(docs)
+            return
+        self._lengths = self._room(self._lengths, lo, hi)
+        self._words = self._room(self._words, lo, hi, self._width)
+        self._lengths[lo:hi] = docs.lengths
+        assert docs.table is not None
+        target = self._words[lo * self._width : hi * self._width].reshape(hi - lo, self._width)
+        target[:, :width] = docs.table
+        target[:, width:] = 0
+
+    def _table_of(self, rows: int) -> Ids:
+        end = rows * self._width
+        self._words[end] = 0
+        return Ids.from_table(self._words[: end + 1], self._width, self._lengths[:rows])
+
+    def grouped(self) -> Grouped:
+        """Bring the rows of each query together, keeping their order."""
+        n = self._rows
+        if not n:
+            return Grouped((), np.zeros(1, dtype=np.int64), Ids.from_strings([]), np.zeros(0), self._keys[:0])
+        docs = self._table_of(n) if self._width else Ids.concatenate(self._docs)
+        heads = np.concatenate(self._heads)
+        head_ids = Ids.concatenate(self._head_ids)
+        codes, first = head_ids.factorize(np.concatenate(self._head_hashes))
+        stretch = np.diff(heads, append=n)
+        count = np.bincount(codes, weights=stretch, minlength=len(first)).astype(np.int64)
+        offsets = np.concatenate(([0], np.cumsum(count)))
+        names = tuple(head_ids.take(first).tolist())
+        grouped = Grouped(names, offsets, docs, self._values[:n], self._keys[:n])
+        if (codes[1:] >= codes[:-1]).all():
+            return grouped
+        return grouped.take(_stable_order(np.repeat(codes, stretch), len(first)))
+
+
 def group(parts: Sequence[Part]) -> Grouped:
     """Bring the rows of each query together, keeping their order."""
-    docs = Ids(
-        parts[0].docs.buffer,
-        np.concatenate([p.docs.starts for p in parts]),
-        np.concatenate([p.docs.lengths for p in parts]),
-    )
-    values = np.concatenate([p.values for p in parts])
-    keys = np.concatenate([p.keys for p in parts])
-    first_rows = np.cumsum([0] + [len(p.values) for p in parts])
-    heads = np.concatenate([p.heads + at for p, at in zip(parts, first_rows, strict=False)])
-    head_ids = Ids(
-        parts[0].head_ids.buffer,
-        np.concatenate([p.head_ids.starts for p in parts]),
-        np.concatenate([p.head_ids.lengths for p in parts]),
-    )
-    codes, first = head_ids.factorize(np.concatenate([p.head_hashes for p in parts]))
-    stretch = np.diff(heads, append=len(values))
-    count = np.bincount(codes, weights=stretch, minlength=len(first)).astype(np.int64)
-    offsets = np.concatenate(([0], np.cumsum(count)))
-    grouped = Grouped(tuple(head_ids.take(first).tolist()), offsets, docs, values, keys)
-    if (codes[1:] >= codes[:-1]).all():
-        return grouped
-    return grouped.take(_stable_order(np.repeat(codes, stretch), len(first)))
+    gathering = Gathering(sum(len(p.values) for p in parts))
+    for part in parts:
+        gathering.add(part, len(part.values))
+    return gathering.grouped()
 
 
 def _stable_order(codes: Ints, count: int) -> Ints:
@@ -174,11 +252,7 @@ def without_duplicates(
 
     def repeated(batch: tuple[int, int]) -> Ints:
         lo, hi = int(rows.offsets[batch[0]]), int(rows.offsets[batch[1]])
-        ordered = np.sort(rows.keys[lo:hi])
-        twice = ordered[1:][ordered[1:] == ordered[:-1]]
-        if not len(twice):
-            return np.zeros(0, dtype=np.int64)
-        return np.flatnonzero(np.isin(rows.keys[lo:hi], twice)) + lo
+        return _repeated(rows.keys[lo:hi]) + lo
 
     suspects = np.concatenate([np.zeros(0, dtype=np.int64), *over_batches(repeated, rows.offsets)])
     if not len(suspects):
@@ -212,14 +286,53 @@ def without_duplicates(
     return rows.take(np.flatnonzero(keep), np.concatenate(([0], np.cumsum(counts))))
 
 
+def _repeated(keys: Hashes) -> Ints:
+    """Rows of keys that occur more than once (or none).
+
+    Each key writes its row into a table at some of its bits. One that finds another row there lost its
+    place: either to the same key, or it goes on to the next round with other bits. Two or three rounds
+    leave nothing, at a fraction of what sorting costs.
+    """
+    rows = np.arange(len(keys), dtype=np.uint16 if len(keys) <= 1 << 16 else np.int32)
+    left = keys
+    for shift in (46, 28, 10):
+        slot = (left >> np.uint64(shift)).astype(np.int64)
+        if shift < 46:
+            slot &= (1 << 18) - 1
+        table = np.empty(1 << 18, dtype=rows.dtype)
+        table[slot] = rows
+        winner = table[slot]
+        lost = winner != rows
+        if not lost.any():
+            return np.zeros(0, dtype=np.int64)
+        rows, left = rows[lost], left[lost]
+        if (left == keys[winner[lost]]).any():
+            break
+    ordered = np.sort(keys)
+    twice = ordered[1:][ordered[1:] == ordered[:-1]]
+    return np.flatnonzero(np.isin(keys, twice))
+
+
 def by_rank(rows: Grouped) -> Grouped:
     """Order the documents of each query by value, highest first; ties by document id, last first (trec_eval)."""
-    order = over_batches(lambda batch: _rank_batch(rows, *batch), rows.offsets)
-    if all(o is None for o in order):
+
+    def put_in_order(batch: tuple[int, int]) -> bool:
+        order = _rank_batch(rows, *batch)
+        if order is None:
+            return False
+        lo, hi = int(rows.offsets[batch[0]]), int(rows.offsets[batch[1]])
+        moved.append((lo, rows.docs.take(order)))
+        for column in (rows.values, rows.keys):
+            column[lo:hi] = column[order]  # the rows were made for this run: nobody else sees them yet
+        return True
+
+    moved: list[tuple[int, Ids]] = []
+    if not any(over_batches(put_in_order, rows.offsets)):
         return rows
-    bounds = [(int(rows.offsets[lo]), int(rows.offsets[hi])) for lo, hi in batches(rows.offsets)]
-    pieces = [np.arange(lo, hi) if o is None else o for o, (lo, hi) in zip(order, bounds, strict=True)]
-    return rows.take(np.concatenate(pieces))
+    starts, lengths = rows.docs.starts.copy(), rows.docs.lengths.copy()
+    for lo, docs in moved:
+        starts[lo : lo + len(docs)], lengths[lo : lo + len(docs)] = docs.starts, docs.lengths
+    return replace(rows, docs=Ids(rows.docs.buffer, starts, lengths))
 
 
 def _rank_batch(rows: Grouped, first: int, last: int) -> Ints | None:

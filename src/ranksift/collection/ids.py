@@ -46,12 +46,63 @@ class Ids(Sequence[str]):
     ([0, 1, 0], [0, 1])
     """
 
-    __slots__ = ("buffer", "starts", "lengths")
+    __slots__ = ("buffer", "lengths", "_starts", "_table")
 
-    def __init__(self, buffer: Bytes, starts: NDArray[np.integer], lengths: NDArray[np.integer]) -> None:
+    def __init__(
+        self,
+        buffer: Bytes,
+        starts: NDArray[np.integer] | None,
+        lengths: NDArray[np.integer],
+        table: Hashes | None = None,
+    ) -> None:
         self.buffer = buffer
-        self.starts = starts
         self.lengths = lengths
+        self._starts = starts
+        self._table = table
+
+    @classmethod
+    def from_table(cls, flat: Hashes, width: int, lengths: NDArray[np.integer]) -> Ids:
+        """Take identifiers that lie in equal numbers of 8-byte words, one word of padding behind them all."""
+        table = flat[: len(lengths) * width].reshape(len(lengths), width)
+        return cls(flat.view(np.uint8), None, lengths, table)
+
+    @property
+    def starts(self) -> NDArray[np.integer]:
+        """Where each identifier begins in the buffer."""
+        if self._starts is None:  # one after another, all of the same width: no need to remember
+            assert self._table is not None
+            n, width = self._table.shape
+            kind = np.uint32 if 8 * width * n < 1 << 32 else np.int64
+            self._starts = np.arange(n, dtype=kind) * kind(8 * width)
+        return self._starts
+
+    @property
+    def table(self) -> Hashes | None:
+        """The words of every identifier, a row each, where the buffer is made of them."""
+        return self._table
+
+    def compact(self) -> Ids:
+        """The same identifiers in a buffer of their own, so that the one they came from can go."""
+        n, width = len(self), self.words()
+        if 8 * width * n > 4 * int(self.lengths.sum()) + 16 * n:  # a few long ones would blow up the table
+            return Ids.from_packed(self.packed(), self.lengths)
+        flat = np.empty(n * width + 1, dtype=_U)
+        for j in range(width):
+            flat[j:-1:width] = self.word(j)
+        flat[-1] = 0
+        return Ids.from_table(flat, width, self.lengths)
+
+    @classmethod
+    def concatenate(cls, columns: Sequence[Ids]) -> Ids:
+        """Join columns, bytes and all."""
+        if len(columns) == 1:
+            return columns[0]
+        sizes = [len(c.buffer) for c in columns]
+        at = np.concatenate(([0], np.cumsum(sizes)))
+        kind = np.uint32 if at[-1] < 1 << 32 else np.int64
+        starts = np.concatenate([c.starts.astype(kind) + kind(a) for c, a in zip(columns, at, strict=False)])
+        lengths = np.concatenate([c.lengths for c in columns])
+        return cls(np.concatenate([c.buffer for c in columns]), starts, lengths)
 
     @classmethod
     def from_strings(cls, strings: Iterable[str]) -> Ids:
@@ -68,11 +119,13 @@ class Ids(Sequence[str]):
         return cls(buffer, starts, lengths.astype(np.int64, copy=False))
 
     def __len__(self) -> int:
-        return len(self.starts)
+        return len(self.lengths)
 
     def __getitem__(self, i):  # type: ignore[no-untyped-def, override]
         if isinstance(i, slice):
             return Ids(self.buffer, self.starts[i], self.lengths[i])
+        if self._starts is None:
+            return self.take(np.array([i], dtype=np.int64) % len(self))[0]
         start = int(self.starts[i])
         return str(memoryview(self.buffer)[start : start + int(self.lengths[i])], "utf-8", "surrogatepass")
 
@@ -84,6 +137,8 @@ class Ids(Sequence[str]):
 
     def take(self, rows: NDArray[np.integer]) -> Ids:
         """Select rows; the bytes are shared."""
+        if self._starts is None and self._table is not None:
+            return Ids(self.buffer, rows.astype(np.int64) * (8 * self._table.shape[1]), self.lengths[rows])
         return Ids(self.buffer, self.starts[rows], self.lengths[rows])
 
     def tolist(self) -> list[str]:
@@ -110,6 +165,8 @@ class Ids(Sequence[str]):
 
     def word(self, j: int) -> Hashes:
         """Bytes 8j to 8j+7 of every identifier as a little-endian number, zero past its end."""
+        if self._table is not None:
+            return self._table[:, j] if j < self._table.shape[1] else np.zeros(len(self), dtype=_U)
         lengths, at = self.lengths.astype(np.int64, copy=False), self.starts
         if j:  # past the end of a short identifier there may be no buffer left
             lengths = np.maximum(lengths - 8 * j, 0)

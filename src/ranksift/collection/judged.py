@@ -209,7 +209,9 @@ class KeyIndex:
 
     def find(self, keys: Hashes) -> tuple[Ints, Ints]:
         """Rows of ``keys`` that are in the index, and their positions in it."""
-        rows = np.flatnonzero(self._table[keys >> np.uint64(64 - self._bits)])
+        shift, step = np.uint64(64 - self._bits), 1 << 16  # rows at a time, so that the slots stay in the cache
+        likely = (np.flatnonzero(self._table[keys[lo : lo + step] >> shift]) + lo for lo in range(0, len(keys), step))
+        rows = np.concatenate([np.zeros(0, dtype=np.int64), *likely])
         wanted = keys[rows]
         if len(rows) > 1 << 18:  # bisection is fast when its needles come in order
             order = np.argsort(wanted)

@@ -9,9 +9,9 @@ import numpy as np
 
 from ranksift.collection.decimals import parse_decimals, parse_token
 from ranksift.collection.errors import InputError
-from ranksift.collection.files import display_name, read_text, writing
-from ranksift.collection.grouped import Floats, Grouped, OnDuplicate, Part, by_rank, group, without_duplicates
-from ranksift.collection.ids import Bytes, Ids
+from ranksift.collection.files import display_name, reading, writing
+from ranksift.collection.grouped import Floats, Gathering, Grouped, OnDuplicate, Part, by_rank, without_duplicates
+from ranksift.collection.ids import Ids, Ints
 from ranksift.collection.lines import Block, Columns, over_blocks
 
 if TYPE_CHECKING:
@@ -42,45 +42,40 @@ def scan_qrels(source: str | os.PathLike[str], on_duplicate: OnDuplicate = "erro
 def _scan(
     source: str | os.PathLike[str], count: int, number: int, noun: str, layout: str, on_duplicate: OnDuplicate
 ) -> tuple[Grouped, str | None, bool]:
-    name = display_name(source)
-    text, size = read_text(source)
-    offset_type = np.uint32 if size < 1 << 32 else np.int64
 
-    def work(block: Block) -> tuple[Part, bool, str | None]:
+    def work(block: Block) -> tuple[int, Part, bool, str | None]:
         columns = block.columns(count, (0, 2, number, count - 1), layout)
         values, whole = _numbers(columns, number, noun)
         tag = columns.token(count - 1, 0).decode() if len(columns) else None
-        part = Part.of(_ids(columns, 0), _ids(columns, 2), values)
-        return _in_file(part, block, text, offset_type), whole, tag
+        return block.size, Part.of(_ids(columns, 0), _ids(columns, 2).compact(), values), whole, tag
 
-    done = over_blocks(work, name, text, size)
-    rows = group([part for part, _, _ in done])
-    whole = all(w for _, w, _ in done)
-    tag = next((t for _, _, t in done if t is not None), None)
+    with reading(source) as text:
+        rows_so_far = Gathering(text.end - text.start)
+        whole, tag = True, None
+        for size, part, part_whole, part_tag in over_blocks(work, text):
+            rows_so_far.add(part, size)
+            whole, tag = whole and part_whole, tag or part_tag
+        rows = rows_so_far.grouped()
 
-    def fail(row: int, what: str, remedy: str) -> InputError:
-        return Block(name, text, 0, size).fail_at(int(rows.docs.starts[row]), what, remedy)
+        def fail(row: int, what: str, remedy: str) -> InputError:
+            def places(block: Block) -> Ints:
+                columns = block.columns(count, (0, 2), layout)
+                keys = Part.of(_ids(columns, 0), _ids(columns, 2), np.zeros(len(columns))).keys
+                return columns.positions()[keys == rows.keys[row]]
 
-    def conflict(kept: float, other: float) -> tuple[str, str]:
-        same = f" with the same {noun}" if kept == other else f", with {noun}s {kept:g} and {other:g}"
-        keep = "--on-duplicate first (or best) keeps one of them"
-        return same, f"remove one, or {keep}"
+            # Rows do not remember their lines: look for this one again.
+            return text.fail(int(np.concatenate(list(over_blocks(places, text)))[1]), what, remedy)
 
-    return without_duplicates(rows, on_duplicate, fail, conflict), tag, whole
+        def conflict(kept: float, other: float) -> tuple[str, str]:
+            same = f" with the same {noun}" if kept == other else f", with {noun}s {kept:g} and {other:g}"
+            return same, "remove one, or let --on-duplicate first (or best) keep one"
+
+        return without_duplicates(rows, on_duplicate, fail, conflict), tag, whole
 
 
 def _ids(columns: Columns, column: int) -> Ids:
     start = columns.starts[column]
     return Ids(columns.block.bytes, start, columns.ends[column] - start)
-
-
-def _in_file(part: Part, block: Block, text: Bytes, offset_type: type) -> Part:
-    """Let the ids of a block point into the whole file, with small integers."""
-
-    def moved(ids: Ids) -> Ids:
-        return Ids(text, (ids.starts + block.start).astype(offset_type), ids.lengths.astype(np.uint32))
-
-    return Part(part.heads, moved(part.head_ids), part.head_hashes, moved(part.docs), part.values, part.keys)
 
 
 def _numbers(columns: Columns, column: int, noun: str) -> tuple[Floats, bool]:

@@ -1,0 +1,1 @@
+"""RankSift beside its peers, in one run on one machine."""

@@ -1,0 +1,76 @@
+"""Which column is which: the names that tables give to queries, documents, labels and scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ranksift.collection.errors import InputError
+
+# In order of preference: PyTerrier's frames have the text of a query beside its qid, and a number beside the docno.
+_NAMES = {
+    "query": ("query_id", "qid", "q_id", "topic_id", "topic", "query"),
+    "document": ("doc_id", "docno", "docid", "did", "document_id", "corpus_id", "doc"),
+    "label": ("label", "relevance", "rel", "judgment", "score"),
+    "score": ("score", "sim", "value"),
+}
+_SHOWN = 12
+
+
+def find_columns(
+    names: Sequence[object], noun: str, *, source: str | None = None, line: int | None = None
+) -> tuple[int, int, int]:
+    """Positions of the query, the document and the label or score (``noun``) among the columns of a table.
+
+    Capitals do not count, nor whether words are joined by ``_``, ``-`` or a blank.
+
+    Examples
+    --------
+    >>> find_columns(["query-id", "corpus-id", "score"], "label")
+    (0, 1, 2)
+    >>> find_columns(["qid", "docid", "docno", "Rank", "Score", "query"], "score")
+    (0, 2, 4)
+    """
+    folded = [_folded(name) for name in names]
+
+    def find(role: str) -> int:
+        accepted = _NAMES[role]
+        name = next((n for n in accepted if n in folded), None)
+        if name is None:
+            found = ", ".join(repr(str(n)[:40]) for n in names[:_SHOWN]) + ", …" * (len(names) > _SHOWN)
+            raise InputError(
+                f"no column for the {role} among {found or 'no columns at all'}",
+                source=source,
+                line=line,
+                remedy=f"name it {accepted[0]} (or {', '.join(accepted[1:])})",
+            )
+        if folded.count(name) > 1:
+            raise InputError(
+                f"two columns are called {name!r}", source=source, line=line, remedy="rename one of them"
+            )
+        return folded.index(name)
+
+    return find("query"), find("document"), find(noun)
+
+
+def is_header(fields: Sequence[str]) -> bool:
+    """Whether the first line of a table names columns, rather than being a TREC line.
+
+    Examples
+    --------
+    >>> is_header(["query-id", "corpus-id", "score"]), is_header(["19335", "0", "1017759", "0"])
+    (True, False)
+    """
+    known = set(_NAMES["query"] + _NAMES["document"])
+    return any(_folded(f) in known for f in fields) and not any(_is_number(f) for f in fields)
+
+
+def _folded(name: object) -> str:
+    return str(name).strip().casefold().replace("-", "_").replace(" ", "_")
+
+
+def _is_number(field: str) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,176 @@
+"""Comma and tab separated text, split into columns a block of lines at a time.
+
+A field that starts with a quotation mark ends with one; between them may stand separators, newlines, and
+quotation marks written twice. Which bytes are inside is told by the parity of the marks before them.
+"""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ranksift.collection.errors import InputError
+from ranksift.collection.files import Text
+from ranksift.collection.grouped import Grouped, OnDuplicate
+from ranksift.collection.header import find_columns
+from ranksift.collection.ids import PADDING, Bytes, Ints
+from ranksift.collection.lines import Block, Columns
+from ranksift.collection.rows import Rows, collect, over_text
+
+_NEWLINE, _RETURN, _BLANK, _MARK = 10, 13, 32, 34
+_LONGEST_HEADER = 1 << 16
+
+
+def read_separated(text: Text, separator: str, noun: str, on_duplicate: OnDuplicate) -> tuple[Grouped, bool]:
+    """Read a table with a header line; ``noun`` is what it holds, a label or a score."""
+    names, text.start = read_header(text, separator)
+    query, doc, value = find_columns(names, noun, source=text.name, line=1 + text.lines_before(text.start - 1))
+    layout = Layout(ord(separator), len(names), query, doc, value)
+    try:
+        over = over_text(text, lambda block: Rows.of(layout.columns(block), query, doc, value, noun))
+        return collect(over, text.fail, noun, on_duplicate)
+    except _Quoted:  # a newline need not end a line: take the text as one block
+        whole = _whole(text)
+        rows = Rows.of(layout.columns(whole, marks_allowed=True), query, doc, value, noun)
+        return collect(lambda work: [work(rows)], text.fail, noun, on_duplicate)
+
+
+def read_header(text: Text, separator: str) -> tuple[list[str], int]:
+    """Names of the columns, and where the lines below them start."""
+    upto = min(text.start + _LONGEST_HEADER, text.end)
+    scratch: Bytes = np.empty(_LONGEST_HEADER + PADDING, dtype=np.uint8)
+    head = text.piece(text.start, upto, scratch)[: upto - text.start].tobytes()
+    blank = len(head) - len(head.lstrip(b"\r\n"))
+    line, newline, _ = head[blank:].partition(b"\n")
+    end = text.start + blank + len(line) + len(newline)
+    if not newline and end < text.end:
+        raise text.fail(end, "a header of more than 64 kB", "is this a table with a header line?")
+    try:
+        fields = next(csv.reader([line.rstrip(b"\r").decode()], delimiter=separator, strict=True), [])
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise text.fail(end - 1, f"the header cannot be read ({error})", "write names of columns into it") from None
+    return fields, end
+
+
+class _Quoted(Exception):
+    """There are quotation marks."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the lines of a table look: the separating byte, how many fields, and which are wanted."""
+
+    separator: int
+    count: int
+    query: int
+    doc: int
+    value: int
+
+    def columns(self, block: Block, *, marks_allowed: bool = False) -> Columns:
+        """Split a block of lines."""
+        block.check_utf8()
+        text = block.bytes[: block.size]
+        marked = text == _MARK
+        marks = np.flatnonzero(marked)
+        if len(marks) and not marks_allowed:
+            raise _Quoted
+        edge = (text == self.separator) | (text == _NEWLINE)
+        if len(marks):
+            inside = (np.cumsum(marked, dtype=np.uint8) & 1).view(bool)  # parity survives the wrapping at 256
+            self._check_marks(block, marks, inside[marks])
+            edge &= ~inside
+        starts, ends = self._fields(block, np.flatnonzero(edge))
+        columns = Columns(block, {}, {})
+        for c in (self.query, self.doc, self.value):
+            columns.starts[c], columns.ends[c] = starts[:, c], ends[:, c]
+            quoted = _unquote(columns, c, marks) if len(marks) else np.zeros(len(starts), dtype=bool)
+            if c != self.value:
+                _check_ids(columns, c, quoted, "query" if c == self.query else "document")
+        return columns
+
+    def _fields(self, block: Block, edges: Ints) -> tuple[Ints, Ints]:
+        """Where the fields of each line start and end, a row a line; blank lines are left out."""
+        text, count = block.bytes, self.count
+        starts = np.zeros(len(edges), dtype=np.int64)
+        starts[1:] = edges[:-1] + 1
+        newline = text[edges] == _NEWLINE
+        last = np.flatnonzero(newline)
+        ends = edges.copy()
+        ends[last] -= (ends[last] > starts[last]) & (text[ends[last] - 1] == _RETURN)
+        if len(edges) == count * len(last) and newline[count - 1 :: count].all():
+            return starts.reshape(-1, count), ends.reshape(-1, count)
+        fields = np.diff(last, prepend=-1)
+        blank = (fields == 1) & (starts[last] == ends[last])
+        wrong = (fields != count) & ~blank
+        if wrong.any():
+            line = int(np.argmax(wrong))
+            n = int(fields[line])
+            raise block.fail(
+                int(starts[last[line] - n + 1]),
+                f"{n} field{'s' * (n != 1)} where the header has {count}",
+                "give every line as many fields as the header",
+            )
+        keep = np.repeat(~blank, fields)
+        return starts[keep].reshape(-1, count), ends[keep].reshape(-1, count)
+
+    def _check_marks(self, block: Block, marks: Ints, opens: NDArray[np.bool_]) -> None:
+        """Refuse quotation marks that neither start nor end a field nor come in pairs inside one."""
+        text = block.bytes
+        before = np.where(marks > 0, text[marks - 1], _NEWLINE)
+        after = text[marks + 1]
+        after = np.where((after == _RETURN) & (text[marks + 2] == _NEWLINE), _NEWLINE, after)
+        starting = opens & ((before == self.separator) | (before == _NEWLINE))
+        stray = opens & ~starting & (before != _MARK)
+        ending = (after == self.separator) | (after == _NEWLINE) | (after == _MARK)
+        bad = np.flatnonzero(stray | ~(opens | ending))
+        if len(bad) and stray[bad[0]]:
+            raise block.fail(
+                int(marks[bad[0]]), "a quotation mark inside a field", 'write it twice, and the field in "…"'
+            )
+        if len(bad) or opens[-1]:
+            upto = int(bad[0]) if len(bad) else len(marks)
+            opening = int(np.flatnonzero(starting[:upto])[-1])
+            raise block.fail(int(marks[opening]), "a quoted field does not end", 'end it with ", then a separator')
+
+
+def _unquote(columns: Columns, c: int, marks: Ints) -> NDArray[np.bool_]:
+    """Take the quotation marks off the fields of a column; tell which had them."""
+    text = columns.block.bytes
+    starts, ends = columns.starts[c], columns.ends[c]
+    quoted = (ends > starts) & (text[starts] == _MARK)
+    starts, ends = starts + quoted, ends - quoted
+    pairs = quoted & (np.searchsorted(marks, ends) > np.searchsorted(marks, starts))
+    for row in np.flatnonzero(pairs).tolist():
+        field = text[starts[row] : ends[row]].tobytes().replace(b'""', b'"')
+        text[starts[row] : starts[row] + len(field)] = np.frombuffer(field, dtype=np.uint8)
+        ends[row] = starts[row] + len(field)
+    columns.starts[c], columns.ends[c] = starts, ends
+    return quoted
+
+
+def _check_ids(columns: Columns, c: int, quoted: NDArray[np.bool_], what: str) -> None:
+    text, starts, ends = columns.block.bytes, columns.starts[c], columns.ends[c]
+    empty = starts == ends
+    if empty.any():
+        raise _missing(columns, int(np.argmax(empty)), what)
+    blank = ~quoted & ((text[starts] <= _BLANK) | (text[ends - 1] <= _BLANK))
+    if blank.any():
+        row = int(np.argmax(blank))
+        shown = columns.token(c, row)[:40].decode("utf-8", "replace")
+        raise columns.fail(row, f"a blank at the edge of {what} id {shown!r}", 'remove it, or write the id in "…"')
+
+
+def _missing(columns: Columns, row: int, what: str) -> InputError:
+    return columns.fail(row, f"the {what} id is missing", "give every query and document an id")
+
+
+def _whole(text: Text) -> Block:
+    """All lines as one block, in memory of its own."""
+    data = text.whole()
+    data += b"\n" * (data[-1:] != b"\n")
+    padded: Bytes = np.zeros(len(data) + PADDING, dtype=np.uint8)
+    padded[: len(data)] = np.frombuffer(data, dtype=np.uint8)
+    return Block(text, text.start, len(data), padded)
