@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from ranksift.collection.run import Run as Run
     from ranksift.collection.run import read_run as read_run
     from ranksift.evaluation.evaluate import evaluate as evaluate
+    from ranksift.evaluation.explain import explain as explain
+    from ranksift.evaluation.registration import register_ir_measures as register_ir_measures
     from ranksift.evaluation.scores import Scores as Scores
     from ranksift.measures.names import parse_measure as parse_measure
     from ranksift.measures.names import parse_measures as parse_measures
@@ -31,8 +33,11 @@ _HOME = {
     "read_run": "collection.run",
     "Scores": "evaluation.scores",
     "evaluate": "evaluation.evaluate",
+    "register_ir_measures": "evaluation.registration",
+    "explain": "evaluation.explain",
     "parse_measure": "measures.names",
     "parse_measures": "measures.names",
+    "topk_labels": "measures.topk",
 }
 
 __all__ = ["__version__", *_HOME]
