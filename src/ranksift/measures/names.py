@@ -25,6 +25,7 @@ _ALIASES: dict[str, tuple[str, dict[str, Any]]] = {
     "ndcg": ("nDCG", {}),
     "ndcg_burges": ("nDCG", {"gains": "exp"}),
     "dcg": ("DCG", {}),
+    "dcg_burges": ("DCG", {"gains": "exp"}),
     "MAP": ("AP", {}),
     "map": ("AP", {}),
     "MRR": ("RR", {}),
@@ -48,6 +49,48 @@ _ALIASES: dict[str, tuple[str, dict[str, Any]]] = {
     "num_rel": ("NumRel", {}),
     "rbp": ("RBP", {}),
 }
+
+# Names of other tools for what RankSift does not have, or has with another meaning, and what comes near.
+_ELSEWHERE = {
+    "NumRelRet": "R is their share of all relevant documents",
+    "num_rel_ret": "R is their share of all relevant documents",
+    "hits": "P@k is their share of the top k, R@k of all relevant documents",
+    "SetF": "SetP and SetR are its two parts",
+    "set_F": "SetP and SetR are its two parts",
+    "f1": "P@k and R@k are its two parts",
+    "SetAP": "it is the product of SetP and SetR",
+    "set_map": "it is the product of SetP and SetR",
+    "SetRelP": "SetP is the precision of the list as it is",
+    "set_relative_P": "SetP is the precision of the list as it is",
+    "infAP": "AP takes unjudged documents as irrelevant, Bpref skips them",
+    "IPrec": "P@k and R@k show the same trade",
+    "iprec_at_recall": "P@k and R@k show the same trade",
+    "gm_map": "AP is averaged arithmetically here",
+    "gm_bpref": "Bpref is averaged arithmetically here",
+    "SDCG": "nDCG@k normalises by what the pool holds",
+    "NERR8": "ERR is the measure that it approximates",
+    "NERR9": "ERR is the measure that it approximates",
+    "NERR10": "ERR is the measure that it approximates",
+    "NERR11": "ERR is the measure that it approximates",
+    "BPM": "RBP models a user, too",
+    "INST": "RBP models a user, too",
+    "INSQ": "RBP models a user, too",
+    "Compat": "kNDCG@k compares with an ordered top k",
+    "Accuracy": "Bpref counts pairs in the wrong order, too",
+    "NumQ": "Scores.queries lists them",
+    "num_q": "Scores.queries lists them",
+    **dict.fromkeys(
+        ("alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "NRBP", "nNRBP", "AP_IA", "MAP_IA", "P_IA", "StRecall"),
+        "RankSift has no subtopics; ir_measures computes it",
+    ),
+}
+
+# Measures of the whole list by definition.
+_OF_SETS = ("SetP", "set_P", "SetR", "set_recall")
+
+# ranx glues the smallest relevant label to the name, map-l2@100, and the persistence, rbp.95.
+_RANX_LEVEL = re.compile(r"(.+)-l(\d{1,9})")
+_RANX_RBP = re.compile(r"rbp\.(\d{1,9})")
 
 # trec_eval glues the cutoff to the name: ndcg_cut_10, P_5, map_cut.100.
 _TREC_CUT = re.compile(r"(ndcg_cut|map_cut|P|recall|success)[_.](\d+)")
@@ -76,6 +119,12 @@ def parse_measure(name: MeasureLike) -> Measure:
     cut = _TREC_CUT.fullmatch(text)
     if cut:
         return _make(_TREC_CUT_NAME[cut[1]], [], {}, int(cut[2]), text)
+    persistence = _RANX_RBP.fullmatch(text)
+    if persistence:
+        raise InputError(
+            f"{text!r} of ranx takes labels as gains, which can exceed 1",
+            remedy=f'write RBP(p=0.{persistence[1]}), or RBP(p=0.{persistence[1]}, gains="linear") for graded labels',
+        )
     head = _NAME.match(text)
     if not head:
         raise InputError(f"{text!r} is not the name of a measure", remedy=_REMEDY)
@@ -102,7 +151,9 @@ def parse_measures(names: MeasureLike | Iterable[MeasureLike]) -> list[Measure]:
     words = split_names(names) if isinstance(names, str) else list(names)
     measures: dict[str, Measure] = {}
     for word in words:
-        for measure in [parse_measure(w) for w in split_names(word)] if isinstance(word, str) else [parse_measure(word)]:
+        for measure in (
+            [parse_measure(w) for w in split_names(word)] if isinstance(word, str) else [parse_measure(word)]
+        ):
             measures.setdefault(str(measure), measure)
     if not measures:
         raise InputError("no measure is named", remedy="ask for one, as nDCG_f@10")
@@ -172,9 +223,16 @@ def _value(text: str) -> Any:
 
 
 def _make(name: str, positional: list[Any], parameters: dict[str, Any], k: int | None, text: str) -> Measure:
+    level = _RANX_LEVEL.fullmatch(name)
+    if level:
+        name, parameters = level[1], {"rel": int(level[2]), **parameters}
+    if name in _OF_SETS and k is not None:
+        raise InputError(f"{text!r}: {name} is of the whole list", remedy=f"write {_ALIASES[name][0]}@{k}")
     if name in _ALIASES:
         name, implied = _ALIASES[name]
         parameters = {**implied, **parameters}
+    if name in _ELSEWHERE:
+        raise InputError(f"RankSift does not have {text!r}", remedy=f"{_ELSEWHERE[name]}; {_REMEDY}")
     if name not in CATALOGUE:
         near = difflib.get_close_matches(name, [*CATALOGUE, *_ALIASES], 3, 0.5)
         hint = f"did you mean {' or '.join(near)}? " if near else ""
@@ -185,6 +243,8 @@ def _make(name: str, positional: list[Any], parameters: dict[str, Any], k: int |
         if own[:1] != ["measure"] or len(positional) > 1:
             raise InputError(f"{text!r}: parameter {positional[0]!r} has no name", remedy="write it as name=value")
         parameters = {"measure": parse_measure(positional[0]), **parameters}
+    if isinstance(parameters.get("measure"), str):
+        parameters = {**parameters, "measure": parse_measure(parameters["measure"])}
     parameters = _from_ir_measures(name, parameters, text)
     if k is not None and "cutoff" not in parameters:
         if "k" not in own:
@@ -209,6 +269,12 @@ def _from_ir_measures(name: str, parameters: dict[str, Any], text: str) -> dict[
             out["gains"] = "exp"
     if out.get("judged_only") is False:
         del out["judged_only"]
+    if out.get("relative") is False:
+        del out["relative"]
+    if "relative" in out:
+        raise InputError(f"RankSift does not have {text!r}", remedy=_ELSEWHERE["SetRelP"])
+    if name == "NumRet" and "rel" in out:
+        raise InputError(f"RankSift does not have {text!r}", remedy=_ELSEWHERE["NumRelRet"])
     if "judged_only" in out:
         raise InputError(
             f"{text!r}: judged_only would also drop documents with negative labels",
