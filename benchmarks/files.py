@@ -42,7 +42,9 @@ def make(folder: Path, queries: int, depth: int = 1000, kind: str = "plain", see
             ranks = np.unique(np.minimum(rng.geometric(0.02, JUDGED), depth) - 1)[: JUDGED // 2]
             judged = np.concatenate((docs[ranks], docs[depth : depth + JUDGED - len(ranks)]))
             labels = rng.choice([0, 0, 1, 2, 3], len(judged))
-            judgments.write("".join(f"{query} 0 {d} {v}\n" for d, v in zip(judged.tolist(), labels.tolist(), strict=True)))
+            judgments.write(
+                "".join(f"{query} 0 {d} {v}\n" for d, v in zip(judged.tolist(), labels.tolist(), strict=True))
+            )
         if rows:
             out.write("".join(rows[i] for i in order.permutation(len(rows))))
     part.rename(run)

@@ -1,0 +1,1 @@
+"""Collections: judgments, rankings, and the two joined."""

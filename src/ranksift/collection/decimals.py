@@ -162,9 +162,7 @@ def _scaled(mantissa: NDArray[np.uint64], scale: Ints) -> tuple[NDArray[np.float
     return value, half > 1e-6
 
 
-def _product_error(
-    a: NDArray[np.float64], b: NDArray[np.float64], product: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _product_error(a: NDArray[np.float64], b: NDArray[np.float64], product: NDArray[np.float64]) -> NDArray[np.float64]:
     """What rounding took from ``a * b`` (Dekker)."""
 
     def split(x: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

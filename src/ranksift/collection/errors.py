@@ -12,9 +12,7 @@ class InputError(ValueError):
     'qrels.txt:3: no relevant label; add one'
     """
 
-    def __init__(
-        self, what: str, *, source: str | None = None, line: int | None = None, remedy: str = ""
-    ) -> None:
+    def __init__(self, what: str, *, source: str | None = None, line: int | None = None, remedy: str = "") -> None:
         place = "" if source is None else f"{source}: " if line is None else f"{source}:{line}: "
         message = f"{place}{what}; {remedy}" if remedy else f"{place}{what}"
         # Ids and file names come from outside: a newline or an escape sequence in them must not

@@ -124,7 +124,7 @@ def _open(source: str | os.PathLike[str], name: str, stack: ExitStack) -> Text:
     path = Path(source)
     if path.is_dir():
         raise InputError("this is a directory", source=name, remedy="name a file")
-    file = stack.enter_context(open(path, "rb", buffering=0))
+    file = stack.enter_context(path.open("rb", buffering=0))
     suffix = path.suffix.lower()
     if suffix == ".gz":
         import gzip
@@ -199,8 +199,10 @@ def _compressing(file: BinaryIO, suffix: str, stack: ExitStack) -> IO[bytes]:
         import gzip
 
         # No time stamp and no name inside: the same data gives the same bytes.
-        return stack.enter_context(gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0))
+        packed: Any = stack.enter_context(gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0))
+        opened: IO[bytes] = packed
+        return opened
     if suffix in (".zst", ".zstd"):
-        opened: IO[bytes] = stack.enter_context(_zstd().ZstdFile(file, "wb"))
+        opened = stack.enter_context(_zstd().ZstdFile(file, "wb"))
         return opened
     return file

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, Union
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -87,7 +87,7 @@ class Gains:
 
 
 #: Anything that :meth:`Gains.of` understands.
-GainsLike = Union[Gains, str, Mapping[float, float]]
+GainsLike: TypeAlias = "Gains | str | Mapping[float, float]"
 
 LINEAR = Gains()
 

@@ -138,15 +138,12 @@ class Gathering:
         return larger
 
     def _add_docs(self, docs: Ids, lo: int, hi: int) -> None:
-        if docs.table is None or lo == hi:
-            width = 0
-        else:
-            width = docs.table.shape[1]
         if lo == hi:
             return
+        width = 0 if docs.table is None else docs.table.shape[1]
         if self._width < 0:
             self._width = width
-        if self._width and width > self._width or self._width and not width:
+        if self._width and not 0 < width <= self._width:
             if lo:
                 self._docs.append(self._table_of(lo))
             self._width = 0

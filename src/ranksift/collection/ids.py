@@ -72,8 +72,7 @@ class Ids(Sequence[str]):
         if self._starts is None:  # one after another, all of the same width: no need to remember
             assert self._table is not None
             n, width = self._table.shape
-            kind = np.uint32 if 8 * width * n < 1 << 32 else np.int64
-            self._starts = np.arange(n, dtype=kind) * kind(8 * width)
+            self._starts = np.arange(0, 8 * width * n, 8 * width, dtype=_offset_type(8 * width * n))
         return self._starts
 
     @property
@@ -99,8 +98,8 @@ class Ids(Sequence[str]):
             return columns[0]
         sizes = [len(c.buffer) for c in columns]
         at = np.concatenate(([0], np.cumsum(sizes)))
-        kind = np.uint32 if at[-1] < 1 << 32 else np.int64
-        starts = np.concatenate([c.starts.astype(kind) + kind(a) for c, a in zip(columns, at, strict=False)])
+        kind = _offset_type(int(at[-1]))
+        starts = np.concatenate([(c.starts + a).astype(kind) for c, a in zip(columns, at.tolist(), strict=False)])
         lengths = np.concatenate([c.lengths for c in columns])
         return cls(np.concatenate([c.buffer for c in columns]), starts, lengths)
 
@@ -121,7 +120,7 @@ class Ids(Sequence[str]):
     def __len__(self) -> int:
         return len(self.lengths)
 
-    def __getitem__(self, i):  # type: ignore[no-untyped-def, override]
+    def __getitem__(self, i):  # type: ignore[no-untyped-def]
         if isinstance(i, slice):
             return Ids(self.buffer, self.starts[i], self.lengths[i])
         if self._starts is None:
@@ -171,7 +170,7 @@ class Ids(Sequence[str]):
         if j:  # past the end of a short identifier there may be no buffer left
             lengths = np.maximum(lengths - 8 * j, 0)
             at = np.minimum(at.astype(np.int64, copy=False) + 8 * j, len(self.buffer) - 8)
-        return loads(self.buffer)[at] & _KEEP[np.minimum(lengths, 8)]
+        return np.asarray(loads(self.buffer)[at] & _KEEP[np.minimum(lengths, 8)])
 
     def words(self) -> int:
         """How many 8-byte words the longest identifier has."""
@@ -238,6 +237,11 @@ class Ids(Sequence[str]):
         return np.lexsort((*keys, groups)).astype(np.int64, copy=False)
 
 
+def _offset_type(size: int) -> type[np.integer]:
+    """Four bytes where they suffice to point into ``size`` bytes."""
+    return np.uint32 if size < 1 << 32 else np.int64
+
+
 def _unique_first(h: Hashes) -> tuple[Hashes, Ints]:
     """Distinct hashes in ascending order, with a row in which each first appears."""
     if len(h) <= 1 << 16:
@@ -266,4 +270,4 @@ def _lookup(ordered: Hashes, needles: Hashes) -> Ints:
     found = table[needles >> shift].astype(np.int64)
     wrong = np.flatnonzero(ordered[found] != needles)
     found[wrong] = np.searchsorted(ordered, needles[wrong])
-    return found
+    return np.asarray(found)

@@ -64,8 +64,8 @@ class Judged:
     row: Ints
     length: Ints
     gains: Gains = LINEAR
-    place: Ints = field(default=None)  # type: ignore[assignment]
-    listed: Ints = field(default=None)  # type: ignore[assignment]
+    place: Ints = field(default=None)  # type: ignore[arg-type]
+    listed: Ints = field(default=None)  # type: ignore[arg-type]
     nil: Mapping[str, Ints] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -180,7 +180,6 @@ class Judged:
         else:  # unjudged documents are gone: what remains is what was judged
             length = np.bincount(shown.query, minlength=len(self))
         return replace(shown, length=length, listed=np.where(cut, at - 1, self.listed))
-
 
     def ranks_with_nil(self, nil: str) -> tuple[Judged, Ints]:
         """Count a NIL document as one that keeps its place; its rank in each list, 0 where there is none.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ranksift.collection import ragged
 from ranksift.collection.gains import Gains
@@ -77,13 +78,13 @@ class Pool:
         """Gains of each query's documents, lowest first."""
         best = self.best_first(gains)
         mirror = (self.offsets[:-1] + self.offsets[1:])[self.query] - 1 - np.arange(len(best))
-        return best[mirror]
+        return np.asarray(best[mirror])
 
-    def sum(self, values: Floats) -> Floats:
+    def sum(self, values: NDArray[np.generic]) -> Floats:
         """Sum over each query's documents."""
         return ragged.sums(values, self.query, len(self))
 
-    def count(self, relevant: Callable[[Floats], np.ndarray[tuple[int, ...], np.dtype[np.bool_]]]) -> Ints:
+    def count(self, relevant: Callable[[Floats], NDArray[np.bool_]]) -> Ints:
         """Documents of each query whose label satisfies ``relevant``."""
         return ragged.counts(relevant(self.labels), self.query, len(self))
 

@@ -98,7 +98,8 @@ class Qrels:
 
     def label_list(self) -> list[int] | list[float]:
         """Labels as Python numbers: integers where all are."""
-        return self.labels.astype(np.int64).tolist() if self.whole else self.labels.tolist()
+        labels: list[int] | list[float] = (self.labels.astype(np.int64) if self.whole else self.labels).tolist()
+        return labels
 
     def to_dict(self) -> dict[str, dict[str, int | float]]:
         """``{query: {document: label}}``."""
@@ -113,7 +114,7 @@ class Qrels:
         return frame_of(self._rows, "label", whole=self.whole)
 
     def save(self, target: str | os.PathLike[str]) -> None:
-        """Write to a file; the suffix tells the format (``.csv``, ``.parquet``, ``.jsonl``, else TREC; ``.gz``, ``.zst``)."""
+        """Write to a file; the suffix tells the format: ``.csv``, ``.tsv``, ``.parquet``, ``.jsonl``, else TREC."""
         from ranksift.collection.formats import save
 
         save(self, target)

@@ -61,7 +61,7 @@ def _scan(
             def places(block: Block) -> Ints:
                 columns = block.columns(count, (0, 2), layout)
                 keys = Part.of(_ids(columns, 0), _ids(columns, 2), np.zeros(len(columns))).keys
-                return columns.positions()[keys == rows.keys[row]]
+                return np.asarray(columns.positions()[keys == rows.keys[row]])
 
             # Rows do not remember their lines: look for this one again.
             return text.fail(int(np.concatenate(list(over_blocks(places, text)))[1]), what, remedy)

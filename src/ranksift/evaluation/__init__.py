@@ -1,0 +1,1 @@
+"""Evaluation: from collections and measures to scores, and what they mean."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, Union
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from ranksift.collection.errors import InputError, RankSiftWarning
 from ranksift.collection.gains import Gains, GainsLike
+from ranksift.collection.grouped import OnDuplicate
 from ranksift.collection.judged import Judged, Unjudged, join
 from ranksift.collection.qrels import Qrels, is_two_level, read_qrels
 from ranksift.collection.run import Run, read_run
@@ -19,7 +20,7 @@ from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike, parse_measures
 
 #: Which queries count: all that are judged, those that the run answers, or these.
-Queries = Union[Literal["qrels", "run"], Sequence[str]]
+Queries: TypeAlias = Literal["qrels", "run"] | Sequence[str]
 
 
 def evaluate(
@@ -85,7 +86,9 @@ def evaluate(
                 )
     for note in notes:
         warnings.warn(note, RankSiftWarning, stacklevel=2)
-    return Scores(tuple(r.name for r in named), tuple(chosen), tuple(wanted), numerators, denominators, degenerate, tuple(notes))
+    return Scores(
+        tuple(r.name for r in named), tuple(chosen), tuple(wanted), numerators, denominators, degenerate, tuple(notes)
+    )
 
 
 def ready_measures(measures: MeasureLike | Iterable[MeasureLike]) -> list[Measure]:
@@ -99,11 +102,14 @@ def ready_measures(measures: MeasureLike | Iterable[MeasureLike]) -> list[Measur
 
 def nil_ids(measures: Iterable[Measure]) -> set[str]:
     """The document ids that some measure takes for "no answer", also one around another measure."""
-    every = [m for measure in measures for m in (measure, getattr(measure, "measure", None))]
-    return {m.nil for m in every if getattr(m, "nil", None)}
+    every = (m for measure in measures for m in (measure, getattr(measure, "measure", None)))
+    ids = (getattr(m, "nil", None) for m in every)
+    return {nil for nil in ids if nil}
 
 
-def named_runs(runs: Any) -> list[Run]:
+def named_runs(
+    runs: Any, *, on_duplicate: OnDuplicate = "error", progress: Callable[[Iterable[Any]], Iterable[Any]] = iter
+) -> list[Run]:
     """One run, a list or ``{name: run}`` as a list of runs with distinct names."""
     if isinstance(runs, Mapping):
         # {query: {document: score}} is one run, also when every inner dict is empty.
@@ -117,7 +123,7 @@ def named_runs(runs: Any) -> list[Run]:
     given = list(runs)
     if not given:
         raise InputError("no run is given", remedy="name at least one run")
-    read = [read_run(r) for r in given]
+    read = [read_run(r, on_duplicate=on_duplicate) for r in progress(given)]
     return _distinct(read, [os.fspath(r) if isinstance(r, str | os.PathLike) else "" for r in given])
 
 

@@ -138,17 +138,10 @@ class Scores:
         """A polars frame: run, query_id, measure, value."""
         import polars as pl
 
-        names = [str(m) for m in self.measures]
-        r, q, m = (axis.ravel() for axis in np.indices(self.values.shape))
-        take = lambda words, i: pl.Series(words, dtype=pl.String)[i]  # noqa: E731
-        return pl.DataFrame(
-            {
-                "run": take(list(self.runs), r),
-                "query_id": take(list(self.queries), q),
-                "measure": take(names, m),
-                "value": self.values.ravel(),
-            }
-        )
+        axes = ([*self.runs], [*self.queries], [str(m) for m in self.measures])
+        index = (axis.ravel() for axis in np.indices(self.values.shape))
+        run, query, measure = (pl.Series(names)[i] for names, i in zip(axes, index, strict=True))
+        return pl.DataFrame({"run": run, "query_id": query, "measure": measure, "value": self.values.ravel()})
 
     def __repr__(self) -> str:
         r, q, m = self.numerators.shape

@@ -208,7 +208,7 @@ class BoundedMSP(Bounded, abstract=True):
 
     def degenerate(self, judged: Judged) -> NDArray[np.bool_] | None:
         """Queries in which nothing is relevant."""
-        return judged.pool.count(is_relevant) == 0
+        return np.asarray(judged.pool.count(is_relevant) == 0)
 
 
 @dataclass(frozen=True, repr=False)
@@ -289,7 +289,8 @@ class E_nDCG(E_DCG):
 class E_SP(Bounded):
     r"""Expected SP@k of a random ranking of the pool; it does not depend on the run.
 
-    .. math:: E[SP@k] = \sum_{i=1}^{\min(k,n)} \frac{p}{i} \left(1 + (i-1) \frac{N_p - 1}{n - 1}\right), \quad p = N_p / n
+    .. math:: E[SP@k] = \sum_{i=1}^{\min(k,n)} \frac{p}{i} \left(1 + (i-1) \frac{N_p - 1}{n - 1}\right),
+              \quad p = N_p / n
 
     ``expected="paper"`` gives the paper's k p², which is too small for 0 < p < 1.
 

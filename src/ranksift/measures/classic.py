@@ -89,9 +89,9 @@ class Recalling(Binary, abstract=True):
         return None if getattr(self, "nil", None) else self.relevant(judged.pool) == 0
 
 
-def over(numerator: Floats, count: Ints) -> Floats:
+def over(numerator: NDArray[np.generic], count: Ints) -> Floats:
     """Divide by a count, with 0 where it is 0."""
-    return ratio(numerator, count.astype(np.float64), count == 0)
+    return ratio(numerator.astype(np.float64), count.astype(np.float64), count == 0)
 
 
 def depth(pool: Pool, k: int | None) -> Ints:
@@ -442,8 +442,10 @@ class ERR(Measure):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        good = self.max_grade is None or self.max_grade == "query" or (
-            isinstance(self.max_grade, int | float) and not isinstance(self.max_grade, bool) and self.max_grade > 0
+        good = (
+            self.max_grade is None
+            or self.max_grade == "query"
+            or (isinstance(self.max_grade, int | float) and not isinstance(self.max_grade, bool) and self.max_grade > 0)
         )
         if not good:
             raise InputError(

@@ -120,7 +120,7 @@ class DCG(Cumulative):
         return None
 
     def expectation(self, pool: Pool, gains: Gains) -> Floats:
-        """Mean gain (negative ones as 0) times the sum of the discounts of the first min(k, n) ranks (paper 3, Eq. 7)."""
+        """Mean gain (negative ones as 0) times the discounts of the first min(k, n) ranks (paper 3, Eq. 7)."""
         n = np.maximum(pool.size, 1)
         mean = pool.sum(positive(gains(pool.labels))) / n
         return dcg_of_pool(pool, mean[pool.query], self.k)

@@ -78,7 +78,8 @@ class Fdocs(Filtering):
 class GoodFiltered(Filtering):
     r"""Good documents that are not in the list, as a share of all good ones, over all queries together.
 
-    .. math:: GoodFiltered = \frac{\sum_q |\{d \in R_q : g_d \ge 0, d \notin list_q\}|}{\sum_q |\{d \in R_q : g_d \ge 0\}|}
+    .. math:: GoodFiltered = \frac{\sum_q |\{d \in R_q : g_d \ge 0, d \notin list_q\}|}
+              {\sum_q |\{d \in R_q : g_d \ge 0\}|}
 
     ``good="positive"`` counts documents of gain > 0 only.
 

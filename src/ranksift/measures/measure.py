@@ -78,7 +78,7 @@ class Measure:
         """The measure of the top k."""
         if "k" not in {f.name for f in fields(self)}:
             raise InputError(f"{self.name} takes no @k", remedy=f"write {self.name} without it")
-        return replace(self, k=k)
+        return self(k=k)
 
     def __post_init__(self) -> None:
         k = getattr(self, "k", None)
@@ -114,7 +114,8 @@ class Measure:
 
     def values(self, numerator: Floats, denominator: Floats) -> Floats:
         """Each query's own value, from what :meth:`per_query` gave (queries on the last axis)."""
-        return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator != 0)
+        out: Floats = np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator != 0)
+        return out
 
     def aggregate(self, numerator: Floats, denominator: Floats) -> Floats:
         """One value for all queries (on the last axis)."""
@@ -148,7 +149,8 @@ def flat(lower: Floats, upper: Floats) -> NDArray[np.bool_]:
 
 def ratio(numerator: Floats, denominator: Floats, degenerate: NDArray[np.bool_]) -> Floats:
     """Divide, with 0 where the normalisation is degenerate."""
-    return np.divide(numerator, denominator, out=np.zeros(len(numerator)), where=~degenerate)
+    out: Floats = np.divide(numerator, denominator, out=np.zeros(len(numerator)), where=~degenerate)
+    return out
 
 
 def _shown(value: Any) -> str:

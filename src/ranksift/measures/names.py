@@ -7,13 +7,13 @@ import difflib
 import re
 from collections.abc import Iterable
 from dataclasses import fields
-from typing import Any, Union
+from typing import Any, TypeAlias
 
 from ranksift.collection.errors import InputError
 from ranksift.measures.measure import CATALOGUE, Measure
 
 #: A measure, or its name.
-MeasureLike = Union[Measure, str]
+MeasureLike: TypeAlias = Measure | str
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_\-]*")
 _REMEDY = "see: ranksift measures"

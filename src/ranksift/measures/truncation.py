@@ -63,7 +63,9 @@ class QuitWhileAhead(Measure, abstract=True):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_choice(self, "scale", (None, "max"))
-        if self.limit is not None and (not isinstance(self.limit, int) or isinstance(self.limit, bool) or self.limit < 1):
+        if self.limit is not None and (
+            not isinstance(self.limit, int) or isinstance(self.limit, bool) or self.limit < 1
+        ):
             raise InputError(f"{self.name}(limit={self.limit!r}): not a positive integer", remedy="write limit=5")
 
     def ended(self, judged: Judged) -> Ended:
@@ -85,7 +87,7 @@ class QuitWhileAhead(Measure, abstract=True):
         most = judged.pool.largest_gain(self.gains or judged.gains)
         if self.scale == "max" or most <= 1 or not self.assumes_unit_gains:
             return None
-        return f'gains up to {most:g} where the measure assumes [0, 1], so values may exceed 1; scale="max" divides by the largest'
+        return f'gains up to {most:g} where [0, 1] is assumed: values may exceed 1, scale="max" divides by the largest'
 
     @property
     def assumes_unit_gains(self) -> bool:
@@ -202,7 +204,9 @@ class nDCG_qwa(QuitWhileAhead):
         value = e.judged.sum(discounted(e.gain, e.judged.rank)) + discounted(e.terminal, e.length + 1)
         at_best = pool.sum(np.where(pool.position <= depth[pool.query], discounted(e.ideal, pool.position), 0.0))
         answers = pool.sum(e.ideal > 0)
-        at_best += np.where(e.stopped & (answers < depth), discounted(np.ones(len(pool)), answers.astype(np.int64) + 1), 0.0)
+        at_best += np.where(
+            e.stopped & (answers < depth), discounted(np.ones(len(pool)), answers.astype(np.int64) + 1), 0.0
+        )
         return PerQuery(ratio(value, at_best, at_best <= 0))
 
 
