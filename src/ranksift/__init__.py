@@ -7,7 +7,6 @@ if TYPE_CHECKING:
     from ranksift.collection.errors import InputError as InputError
     from ranksift.collection.errors import RankSiftWarning as RankSiftWarning
     from ranksift.collection.gains import Gains as Gains
-    from ranksift.collection.judged import Judged as Judged
     from ranksift.collection.qrels import Qrels as Qrels
     from ranksift.collection.qrels import read_qrels as read_qrels
     from ranksift.collection.run import Run as Run
@@ -26,7 +25,6 @@ _HOME = {
     "InputError": "collection.errors",
     "RankSiftWarning": "collection.errors",
     "Gains": "collection.gains",
-    "Judged": "collection.judged",
     "Qrels": "collection.qrels",
     "read_qrels": "collection.qrels",
     "Run": "collection.run",

@@ -49,6 +49,8 @@ class Judged:
     nil
         For each NIL document id asked for: the place of its first appearance in each list, 0 where
         there is none.
+    dropped
+        Whether unjudged documents were dropped.
 
     Examples
     --------
@@ -67,6 +69,7 @@ class Judged:
     place: Ints = field(default=None)  # type: ignore[arg-type]
     listed: Ints = field(default=None)  # type: ignore[arg-type]
     nil: Mapping[str, Ints] = field(default_factory=dict)
+    dropped: bool = False
 
     def __post_init__(self) -> None:
         if self.place is None:
@@ -167,7 +170,7 @@ class Judged:
     def without_unjudged(self) -> Judged:
         """Drop unjudged documents: ranks close up (paper 1's web track)."""
         shown = np.bincount(self.query, minlength=len(self))
-        return replace(self, rank=ragged.positions(shown) + 1, length=shown)
+        return replace(self, rank=ragged.positions(shown) + 1, length=shown, dropped=True)
 
     def cut_at_nil(self, nil: str) -> Judged:
         """End each list before its first NIL document."""
@@ -175,10 +178,10 @@ class Judged:
         cut = at > 0
         inside = ~cut[self.query] | (self.place < at[self.query])
         shown = self.select(inside)
-        if self.rank is self.place:
-            length = np.where(cut, at - 1, self.length)
-        else:  # unjudged documents are gone: what remains is what was judged
+        if self.dropped:  # what remains of a list is what was judged
             length = np.bincount(shown.query, minlength=len(self))
+        else:
+            length = np.where(cut, at - 1, self.length)
         return replace(shown, length=length, listed=np.where(cut, at - 1, self.listed))
 
     def ranks_with_nil(self, nil: str) -> tuple[Judged, Ints]:
@@ -187,7 +190,7 @@ class Judged:
         Where unjudged documents were dropped, NIL was not one of them: what stands below it moves down.
         """
         at = self.nil[nil]
-        if self.rank is self.place:
+        if not self.dropped:
             return self, at
         there = at > 0
         below = there[self.query] & (self.place > at[self.query])
@@ -242,10 +245,12 @@ def join(
     unjudged
         ``"zero"`` (an unjudged document keeps its rank, with gain 0) or ``"drop"`` (ranks close up).
     nil
-        Document ids that mean "no answer"; their places are noted.
+        Document ids that mean "no answer"; their places are noted. None of them may be judged.
     """
     if unjudged not in get_args(Unjudged):
         raise InputError(f"unjudged={unjudged!r} is unknown", remedy="use 'zero' or 'drop'")
+    for name in set(nil):
+        _refuse_judged_nil(qrels, name)
     number = {q: i for i, q in enumerate(queries)}
     of_run = np.array([number.get(q, -1) for q in run.query_ids], dtype=np.int64)
     length = np.zeros(len(queries), dtype=np.int64)
@@ -299,16 +304,32 @@ def _matches(qrels: Qrels, run: Run) -> tuple[Ints, Ints]:
     return found[:, 0], found[:, 1]
 
 
+def _refuse_judged_nil(qrels: Qrels, nil: str) -> None:
+    """A judgment of NIL would make "no answer" one of the answers."""
+    for row in _rows_called(nil, qrels)[:1]:
+        query = qrels.query_ids[int(np.searchsorted(qrels.offsets, row, side="right")) - 1]
+        raise InputError(
+            f"the NIL document {nil!r} is judged for query {query!r}",
+            source=qrels.name,
+            remedy="remove that judgment: NIL is right where nothing is relevant, and wrong elsewhere",
+        )
+
+
 def _first_places(run: Run, nil: str, of_run: Ints, count: int) -> Ints:
     """The place of the first document called ``nil`` in each list, 0 where there is none."""
     places = np.zeros(count, dtype=np.int64)
-    if not run.query_ids:
-        return places
-    ids = Ids.from_strings([nil]).take(np.zeros(len(run.query_ids), dtype=np.int64))
-    rows, _ = KeyIndex(ids.hashes(Ids.from_strings(run.query_ids).hashes())).find(run.keys)
-    rows = np.array([row for row in rows.tolist() if run.docs[row] == nil], dtype=np.int64)
+    rows = _rows_called(nil, run)
     owner = np.searchsorted(run.offsets, rows, side="right") - 1
     query = of_run[owner]
     place = rows - run.offsets[owner] + 1
     places[query[query >= 0]] = place[query >= 0]  # a run has each document once, so also NIL
     return places
+
+
+def _rows_called(document: str, table: Qrels | Run) -> Ints:
+    """Rows of any query that hold the document."""
+    if not table.query_ids:
+        return np.zeros(0, dtype=np.int64)
+    ids = Ids.from_strings([document]).take(np.zeros(len(table.query_ids), dtype=np.int64))
+    rows, _ = KeyIndex(ids.hashes(Ids.from_strings(table.query_ids).hashes())).find(table.keys)
+    return np.array([row for row in rows.tolist() if table.docs[row] == document], dtype=np.int64)

@@ -28,6 +28,9 @@ class Judged(Measure):
 
     k: int | None = None
 
+    # ``ranksift.Judged`` is this measure; who looks for the joined table of that name finds its door here too.
+    from_arrays = staticmethod(_Judged.from_arrays)
+
     def per_query(self, judged: _Judged) -> PerQuery:
         """Judged places over places."""
         shown = judged.listed if self.k is None else np.minimum(judged.listed, self.k)

@@ -78,7 +78,7 @@ class Measure:
         """The measure of the top k."""
         if "k" not in {f.name for f in fields(self)}:
             raise InputError(f"{self.name} takes no @k", remedy=f"write {self.name} without it")
-        return self(k=k)
+        return replace(self, k=k)  # type: ignore[call-arg]
 
     def __post_init__(self) -> None:
         k = getattr(self, "k", None)
@@ -123,7 +123,7 @@ class Measure:
             return np.asarray(numerator.sum(axis=-1))
         if self.aggregation == "micro":
             top, bottom = np.asarray(numerator.sum(axis=-1)), np.asarray(denominator.sum(axis=-1))
-            return np.divide(top, bottom, out=np.zeros_like(top), where=bottom != 0)
+            return self.values(top, bottom)
         return np.asarray(self.values(numerator, denominator).mean(axis=-1))
 
     def degenerate(self, judged: Judged) -> NDArray[np.bool_] | None:
