@@ -20,18 +20,58 @@ from ranksift.measures.measure import Measure, PerQuery, flat, ratio
 PAPER_3 = "Li, Feng, Karmaker: Joint upper & expected value normalization for evaluation of retrieval systems, 2022"
 
 
+def nothing(values: Floats) -> NDArray[np.bool_]:
+    """Where a value is 0 up to rounding."""
+    return flat(np.zeros(len(values)), values)
+
+
 def normalise_1(value: Floats, random: Floats, perfect: Floats) -> Floats:
     """V1 (Eq. 5): value / perfect, damped by value / (value + random)."""
-    nothing = np.zeros(len(value))
-    damping = ratio(value, value + random, flat(nothing, value + random))
-    return ratio(value, perfect, flat(nothing, perfect)) * damping
+    damping = ratio(value, value + random, nothing(value + random))
+    return ratio(value, perfect, nothing(perfect)) * damping
 
 
 def normalise_2(value: Floats, random: Floats, perfect: Floats) -> Floats:
-    """V2 (Eq. 6): 0 for a random ranking's value, 1 for a perfect one, down to -1 for nothing at all."""
+    """V2 (Eq. 6): 0 for a random ranking's value, 1 for a perfect one, down to -1 for nothing at all.
+
+    Where every order is as good as a random one there is nothing to normalise: 0, also for a list that
+    leaves documents out.
+    """
     above = ratio(value - random, perfect - random, flat(random, perfect))
-    below = ratio(value - random, random, flat(np.zeros(len(value)), random))
+    below = ratio(value - random, random, nothing(random) | flat(random, perfect))
     return np.where(flat(value, random), 0.0, np.where(value >= random, above, below))
+
+
+@dataclass(frozen=True, repr=False)
+class V1(Measure, abstract=True):
+    """The first normalisation of a measure that has ``parts``."""
+
+    def parts(self, judged: Judged) -> tuple[Floats, Floats, Floats]:
+        """The measure's value for each list, for a random and for a perfect ranking."""
+        raise NotImplementedError
+
+    def per_query(self, judged: Judged) -> PerQuery:
+        """The value over the perfect one, damped."""
+        return PerQuery(normalise_1(*self.parts(judged)))
+
+    def degenerate(self, judged: Judged) -> NDArray[np.bool_] | None:
+        """Queries in which no ranking gets anything."""
+        _, random, perfect = self.parts(judged)
+        return nothing(random) | nothing(perfect)
+
+
+@dataclass(frozen=True, repr=False)
+class V2(V1, abstract=True):
+    """The second normalisation of a measure that has ``parts``."""
+
+    def per_query(self, judged: Judged) -> PerQuery:
+        """The value between the random and the perfect one."""
+        return PerQuery(normalise_2(*self.parts(judged)))
+
+    def degenerate(self, judged: Judged) -> NDArray[np.bool_] | None:
+        """Queries in which no ranking gets anything, or every one the same."""
+        _, random, perfect = self.parts(judged)
+        return nothing(random) | flat(random, perfect)
 
 
 def is_relevant(label: Floats) -> NDArray[np.bool_]:
@@ -142,14 +182,9 @@ class BoundedDCG(Bounded, abstract=True):
         value = dcg_of_list(judged, positive(judged.gain(gains)), self.k)
         return value, dcg.expectation(judged.pool, gains), dcg.perfection(judged.pool, gains)
 
-    def degenerate(self, judged: Judged) -> NDArray[np.bool_] | None:
-        """Queries in which nothing has gain."""
-        perfect = self.parts(judged)[2]
-        return flat(np.zeros(len(perfect)), perfect)
-
 
 @dataclass(frozen=True, repr=False)
-class DCG_ul1(BoundedDCG):
+class DCG_ul1(BoundedDCG, V1):
     r"""DCG over its ideal, damped where a random ranking does as well (paper 3's DCG, V1).
 
     .. math:: \frac{A}{I} \cdot \frac{A}{A + E}, \quad A = DCG@k,\ E = E[DCG@k],\ I = I_k
@@ -161,13 +196,9 @@ class DCG_ul1(BoundedDCG):
     0.5
     """
 
-    def per_query(self, judged: Judged) -> PerQuery:
-        """V1 of DCG@k."""
-        return PerQuery(normalise_1(*self.parts(judged)))
-
 
 @dataclass(frozen=True, repr=False)
-class DCG_ul2(BoundedDCG):
+class DCG_ul2(BoundedDCG, V2):
     r"""DCG between a random ranking (0) and the ideal (1); -1 for nothing relevant (paper 3's DCG, V2).
 
     .. math:: \frac{A - E}{I - E} \text{ where } A \ge E, \quad \frac{A - E}{E} \text{ elsewhere}
@@ -178,10 +209,6 @@ class DCG_ul2(BoundedDCG):
     >>> evaluate({"q": {"a": 1, "b": 0}}, {"q": {"x": 3, "b": 2}}, ["DCG_ul2@2"]).mean_of("DCG_ul2@2")
     -1.0
     """
-
-    def per_query(self, judged: Judged) -> PerQuery:
-        """V2 of DCG@k."""
-        return PerQuery(normalise_2(*self.parts(judged)))
 
 
 @dataclass(frozen=True, repr=False)
@@ -206,13 +233,9 @@ class BoundedMSP(Bounded, abstract=True):
         random, perfect = expected_sp(pool, k, self.expected), perfect_sp(pool, k, self.upper)
         return sum_of_precisions(judged, k) / k, random / k, perfect / k
 
-    def degenerate(self, judged: Judged) -> NDArray[np.bool_] | None:
-        """Queries in which nothing is relevant."""
-        return np.asarray(judged.pool.count(is_relevant) == 0)
-
 
 @dataclass(frozen=True, repr=False)
-class MSP_ul1(BoundedMSP):
+class MSP_ul1(BoundedMSP, V1):
     r"""MSP over its bound, damped where a random ranking does as well (paper 3's MAP, V1).
 
     .. math:: \frac{A}{I} \cdot \frac{A}{A + E}, \quad A = MSP@k,\ E = E[MSP@k],\ I = 1
@@ -224,13 +247,9 @@ class MSP_ul1(BoundedMSP):
     0.5
     """
 
-    def per_query(self, judged: Judged) -> PerQuery:
-        """V1 of MSP@k."""
-        return PerQuery(normalise_1(*self.parts(judged)))
-
 
 @dataclass(frozen=True, repr=False)
-class MSP_ul2(BoundedMSP):
+class MSP_ul2(BoundedMSP, V2):
     r"""MSP between a random ranking (0) and its bound (1); -1 for nothing relevant (paper 3's MAP, V2).
 
     .. math:: \frac{A - E}{I - E} \text{ where } A \ge E, \quad \frac{A - E}{E} \text{ elsewhere}
@@ -241,10 +260,6 @@ class MSP_ul2(BoundedMSP):
     >>> evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 3, "b": 2}}, ["MSP_ul2@1"]).mean_of("MSP_ul2@1")
     1.0
     """
-
-    def per_query(self, judged: Judged) -> PerQuery:
-        """V2 of MSP@k."""
-        return PerQuery(normalise_2(*self.parts(judged)))
 
 
 @dataclass(frozen=True, repr=False)
@@ -369,14 +384,9 @@ class Around(Measure, abstract=True):
             return dcg_of_list(judged, positive(judged.gain(gains)), self.measure.k), random, perfect
         return self.measure.per_query(judged).numerator, random, perfect
 
-    def degenerate(self, judged: Judged) -> NDArray[np.bool_] | None:
-        """Queries in which a perfect ranking gets nothing."""
-        perfect = self.parts(judged)[2]
-        return flat(np.zeros(len(perfect)), perfect)
-
 
 @dataclass(frozen=True, repr=False)
-class UL1(Around):
+class UL1(Around, V1):
     r"""V1 around any measure whose expectation has a closed form: ``UL1(P@10)``.
 
     .. math:: \frac{A}{I} \cdot \frac{A}{A + E}
@@ -388,13 +398,9 @@ class UL1(Around):
     0.5
     """
 
-    def per_query(self, judged: Judged) -> PerQuery:
-        """V1."""
-        return PerQuery(normalise_1(*self.parts(judged)))
-
 
 @dataclass(frozen=True, repr=False)
-class UL2(Around):
+class UL2(Around, V2):
     r"""V2 around any measure whose expectation has a closed form: ``UL2(nDCG@10)``.
 
     .. math:: \frac{A - E}{I - E} \text{ where } A \ge E, \quad \frac{A - E}{E} \text{ elsewhere}
@@ -405,7 +411,3 @@ class UL2(Around):
     >>> evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 3, "b": 2}}, ["UL2(RR)"]).mean_of("UL2(RR)")
     1.0
     """
-
-    def per_query(self, judged: Judged) -> PerQuery:
-        """V2."""
-        return PerQuery(normalise_2(*self.parts(judged)))

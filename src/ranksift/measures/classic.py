@@ -29,6 +29,8 @@ class Hits(NamedTuple):
     nth: Ints
     relevant: Ints
     """Relevant documents of each query, retrieved or not."""
+    length: Ints
+    """Documents of each list, NIL included where it counts."""
 
     def sum(self, values: NDArray[np.generic]) -> Floats:
         """Sum over each query's hits."""
@@ -73,7 +75,7 @@ class Binary(Measure, abstract=True):
             rank = np.concatenate((rank, nil_rank[found]))[order]
             relevant = np.where(unanswerable, 1, relevant)
         nth = ragged.positions(np.bincount(query, minlength=len(judged))) + 1
-        return Hits(query, rank, nth, relevant)
+        return Hits(query, rank, nth, relevant, judged.length)
 
     def share(self, pool: Pool) -> Floats:
         """The share of each query's pool that is relevant."""
@@ -129,7 +131,7 @@ class P(Binary):
         """Relevant documents over k, or over the list's length."""
         hits = self.hits(judged)
         found = hits.sum(hits.within(self.k))
-        return PerQuery(over(found, judged.length) if self.k is None else found / self.k)
+        return PerQuery(over(found, hits.length) if self.k is None else found / self.k)
 
     def expectation(self, pool: Pool, gains: Gains) -> Floats:
         """The relevant share of the pool, times the ranks it fills over k."""
@@ -362,8 +364,7 @@ class RBP(Binary):
     def per_query(self, judged: Judged) -> PerQuery:
         """Weighted sum over the hits."""
         if self.residual:
-            weight = self.weight(judged.rank, judged.rank <= (self.k or np.inf))
-            return PerQuery(1.0 - judged.sum(weight))
+            return PerQuery(1.0 - self._known(judged))
         if self.gains is not None:
             return PerQuery(self._graded(judged))
         hits = self.hits(judged)
@@ -372,6 +373,15 @@ class RBP(Binary):
     def weight(self, rank: Ints, inside: NDArray[np.bool_]) -> Floats:
         """(1 - p) p^(rank - 1) of the ranks that count."""
         return np.where(inside, (1.0 - self.p) * self.p ** (rank - 1.0), 0.0)
+
+    def _known(self, judged: Judged) -> Floats:
+        """Weight of the ranks whose gain is known: that of a NIL document always is."""
+        nil_rank = np.zeros(len(judged), dtype=np.int64)
+        if self.nil is not None:
+            judged, nil_rank = judged.ranks_with_nil(self.nil)
+        depth = self.k or np.inf
+        nil = self.weight(nil_rank, (nil_rank > 0) & (nil_rank <= depth))
+        return judged.sum(self.weight(judged.rank, judged.rank <= depth)) + nil
 
     def _graded(self, judged: Judged) -> Floats:
         assert self.gains is not None
