@@ -17,7 +17,7 @@ from ranksift.measures.cumulative import DCG, dcg_of_list, nDCG, positive
 from ranksift.measures.filtering import check_choice
 from ranksift.measures.measure import Measure, PerQuery, flat, ratio
 
-PAPER_3 = "Li, Feng, Karmaker: Joint upper & expected value normalization for evaluation of retrieval systems, 2022"
+PAPER_3 = "Karmaker, Feng: Joint upper & lower bound normalization for IR evaluation, 2022"
 
 
 def nothing(values: Floats) -> NDArray[np.bool_]:

@@ -18,8 +18,8 @@ MeasureLike: TypeAlias = Measure | str
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_\-]*")
 _REMEDY = "see: ranksift measures"
 
-# Names of other tools for the same thing (ir_measures, ranx), with the parameters that they imply.
-_ALIASES: dict[str, tuple[str, dict[str, Any]]] = {
+#: Names of other tools for the same thing (ir_measures, ranx), with the parameters that they imply.
+ALIASES: dict[str, tuple[str, dict[str, Any]]] = {
     "nDCG_0": ("nDCG", {"alias": "nDCG_0"}),
     "NDCG": ("nDCG", {}),
     "ndcg": ("nDCG", {}),
@@ -227,14 +227,14 @@ def _make(name: str, positional: list[Any], parameters: dict[str, Any], k: int |
     if level:
         name, parameters = level[1], {"rel": int(level[2]), **parameters}
     if name in _OF_SETS and k is not None:
-        raise InputError(f"{text!r}: {name} is of the whole list", remedy=f"write {_ALIASES[name][0]}@{k}")
-    if name in _ALIASES:
-        name, implied = _ALIASES[name]
+        raise InputError(f"{text!r}: {name} is of the whole list", remedy=f"write {ALIASES[name][0]}@{k}")
+    if name in ALIASES:
+        name, implied = ALIASES[name]
         parameters = {**implied, **parameters}
     if name in _ELSEWHERE:
         raise InputError(f"RankSift does not have {text!r}", remedy=f"{_ELSEWHERE[name]}; {_REMEDY}")
     if name not in CATALOGUE:
-        near = difflib.get_close_matches(name, [*CATALOGUE, *_ALIASES], 3, 0.5)
+        near = difflib.get_close_matches(name, [*CATALOGUE, *ALIASES], 3, 0.5)
         hint = f"did you mean {' or '.join(near)}? " if near else ""
         raise InputError(f"measure {text!r} is unknown", remedy=hint + _REMEDY)
     cls = CATALOGUE[name]
