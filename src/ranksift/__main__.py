@@ -1,0 +1,5 @@
+"""``python -m ranksift`` is the command line."""
+
+from ranksift.cli.main import main
+
+main()

@@ -1,0 +1,49 @@
+"""``ranksift evaluate``: runs and judgments in, scores out. The formats are those of :mod:`ranksift.report.scores`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+from ranksift.cli import options
+from ranksift.cli.output import note, show, write, write_csv, write_json
+
+
+def evaluate(
+    qrels: options.QrelsFile,
+    runs: options.RunFiles,
+    measures: options.Measures = options.NONE,
+    gains: options.GainsText = "linear",
+    unjudged: options.UnjudgedChoice = "zero",
+    queries: options.QueriesChoice = "qrels",
+    on_duplicate: options.DuplicateChoice = "error",
+    per_query: Annotated[bool, typer.Option("--per-query", "-q", help="Show every query.")] = False,
+    form: Annotated[Literal["table", "json", "csv", "trec"], typer.Option("--format", "-f", help="Of output.")] = "table",
+    digits: options.Digits = None,
+    out: options.OutFile = None,
+) -> None:
+    """Evaluate runs against judgments.
+
+    ranksift evaluate qrels.txt bm25.run -m "nDCG_f@10 AP" --gains="-2=-10"
+    """
+    from ranksift.evaluation import evaluate as library
+    from ranksift.report import scores as report
+
+    wanted = options.chosen(measures)
+    judgments, named = options.read(qrels, runs, on_duplicate)
+    scores = library.evaluate(judgments, named, wanted, gains=gains, unjudged=unjudged, queries=queries)
+    shown = 4 if digits is None else digits
+    if form == "table":
+        show(report.table(scores, per_query=per_query, digits=shown, title=f"{qrels}: {len(scores.queries)} queries"), out=out)
+        return
+    if form == "json":
+        settings = {"qrels": qrels, "gains": gains, "unjudged": unjudged, "queries": queries}
+        write_json(report.as_json(scores, settings, per_query=per_query, digits=digits), out)
+        return
+    for line in report.degenerate_notes(scores):
+        note(line)
+    if form == "csv":
+        write_csv(report.csv_header(per_query), report.csv_rows(scores, per_query=per_query, digits=digits), out)
+    else:
+        write("".join(report.trec_lines(scores, per_query=per_query, digits=shown)), out)

@@ -1,0 +1,114 @@
+"""The ``ranksift`` command: its commands, its exit codes, and what it says when something is wrong.
+
+Exit codes: 0 done, 1 a check that was asked for failed, 2 bad input or usage, 70 a fault in RankSift itself,
+130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Collection, Sequence
+from importlib import import_module
+from typing import Any, NoReturn
+
+import typer
+
+from ranksift import __version__
+from ranksift.cli.output import is_terminal, prepared
+from ranksift.collection.errors import InputError
+
+#: The commands with what they do, in one line; each is the function of its own name in the file of its own name.
+COMMANDS = {
+    "evaluate": "Scores of runs against judgments.",
+    "compare": "Which differences between runs are significant.",
+    "explain": "What every document gave or cost, and the worst queries.",
+    "describe": "What is in judgments and runs: labels, pools, lengths.",
+    "check": "A release gate: fails when a requirement is not met.",
+    "measures": "The catalogue of measures, with formulas and papers.",
+    "demo": "The whole story on built-in data.",
+}
+
+BAD_INPUT, INTERNAL, INTERRUPTED = 2, 70, 130
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and leave with its exit code."""
+    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command line; the exit code."""
+    words = list(arguments) or ["--help"]
+    with prepared():
+        try:
+            result = application(_named(words))(words, prog_name="ranksift", standalone_mode=False)
+        except KeyboardInterrupt:
+            return INTERRUPTED
+        except Exception as error:
+            if os.environ.get("RANKSIFT_DEBUG"):
+                raise
+            return _complain(error)
+    return result if isinstance(result, int) else 0
+
+
+def application(load: Collection[str] = tuple(COMMANDS)) -> typer.Typer:
+    """The commands; only those to ``load`` are imported, the others are there for the list of commands."""
+    app = typer.Typer(
+        help="Rank the good, filter the forbidden, and measure both.",
+        epilog="Files are TREC qrels and runs, CSV, Parquet or JSONL (also .gz, .zst); - is standard input.",
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich" if is_terminal(sys.stdout) else None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_options)
+    for name, line in COMMANDS.items():
+        function: Callable[..., Any] = (
+            getattr(import_module(f"ranksift.cli.{name}"), name) if name in load else _not_loaded
+        )
+        app.command(name, short_help=line, help=None if name in load else line)(function)
+    return app
+
+
+def _options(
+    version: bool = typer.Option(False, "--version", help="Show the version.", is_eager=True, callback=lambda on: _version(on)),
+) -> None: ...
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        print(f"ranksift {__version__}")
+        raise typer.Exit
+
+
+def _not_loaded() -> None:
+    raise NotImplementedError
+
+
+def _named(arguments: Sequence[str]) -> Collection[str]:
+    """The command that the arguments name: all of them where a shell asks for completions."""
+    if "_RANKSIFT_COMPLETE" in os.environ:
+        return COMMANDS
+    return [word for word in arguments if not word.startswith("-")][:1]
+
+
+def _complain(error: Exception) -> int:
+    """Say in one line what is wrong; the exit code."""
+    if isinstance(error, InputError):
+        print(error, file=sys.stderr)
+        return BAD_INPUT
+    usage = getattr(error, "format_message", None)
+    if usage is not None:
+        context = getattr(error, "ctx", None)
+        command = "ranksift" if context is None else context.command_path
+        what = " ".join(str(usage()).split()).rstrip(".")
+        print(InputError(f"{command}: {what}", remedy=f"see: {command} --help"), file=sys.stderr)
+        return BAD_INPUT
+    if isinstance(error, MemoryError):
+        print("ranksift: not enough memory; evaluate fewer runs at once", file=sys.stderr)
+        return BAD_INPUT
+    fault = InputError(f"ranksift: a fault in RankSift, please report it: {type(error).__name__}: {error}",
+                       remedy="RANKSIFT_DEBUG=1 shows where")  # fmt: skip
+    print(fault, file=sys.stderr)
+    return INTERNAL

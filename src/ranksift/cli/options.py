@@ -1,0 +1,73 @@
+"""Arguments and options that several commands take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from ranksift.collection.errors import InputError
+
+if TYPE_CHECKING:
+    from ranksift.collection.qrels import Qrels
+    from ranksift.collection.run import Run
+    from ranksift.measures.measure import Measure
+
+#: What is asked where nobody says what to measure.
+DEFAULT_MEASURES = "nDCG_f@10 nDCG@10 AP Fdocs@10 GoodFiltered"
+
+#: The default of an option that may be given several times.
+NONE: list[str] = []
+
+QrelsFile = Annotated[str, typer.Argument(metavar="QRELS", help="Judgments; - is standard input.", show_default=False)]
+RunFile = Annotated[str, typer.Argument(metavar="RUN", help="A run; - is standard input.", show_default=False)]
+RunFiles = Annotated[list[str], typer.Argument(metavar="RUN...", help="Runs; - is standard input.", show_default=False)]
+Measures = Annotated[
+    list[str],
+    typer.Option(
+        "--measure", "-m", metavar="NAMES", help="Measures, several in one string or by repeating; see: ranksift measures."
+    ),
+]
+GainsText = Annotated[
+    str, typer.Option("--gains", metavar="GAINS", help="What labels are worth: linear, exp, or exceptions as -2=-10,3=7.")
+]
+UnjudgedChoice = Annotated[
+    Literal["zero", "drop"],
+    typer.Option("--unjudged", help="Unjudged documents keep their rank with gain 0, or are dropped first."),
+]
+QueriesChoice = Annotated[
+    Literal["qrels", "run"],
+    typer.Option("--queries", help="Count every judged query, or only those that the runs answer (trec_eval without -c)."),
+]
+DuplicateChoice = Annotated[
+    Literal["error", "first", "best"],
+    typer.Option("--on-duplicate", help="A document listed twice: refuse it, or keep the first or the best row."),
+]
+OutFile = Annotated[
+    Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write here instead of to standard output.")
+]
+Digits = Annotated[int | None, typer.Option("--digits", min=0, max=17, help="Digits after the point.")]
+
+
+def read(
+    qrels: str, runs: list[str], on_duplicate: Literal["error", "first", "best"]
+) -> tuple[Qrels, list[Run]]:
+    """Read judgments and runs; the runs have distinct names."""
+    from ranksift.cli.output import progress
+    from ranksift.collection.qrels import read_qrels
+    from ranksift.evaluation.evaluate import named_runs
+
+    if [qrels, *runs].count("-") > 1:
+        raise InputError("- is named twice, and standard input can be read once", remedy="name a file instead")
+    judgments = read_qrels(qrels, on_duplicate=on_duplicate)
+    if not runs:
+        return judgments, []
+    return judgments, named_runs(runs, on_duplicate=on_duplicate, progress=progress("Reading runs", len(runs)))
+
+
+def chosen(measures: list[str]) -> list[Measure]:
+    """The measures asked for, or the usual ones."""
+    from ranksift.measures.names import parse_measures
+
+    return parse_measures(measures or DEFAULT_MEASURES)

@@ -1,0 +1,124 @@
+"""What the commands print, where it goes, and what they say beside it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from io import TextIOWrapper
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ranksift.evaluation.table import Table
+
+T = TypeVar("T")
+
+
+@contextmanager
+def prepared() -> Iterator[None]:
+    """Make standard output fit for any id, and warnings notes of one line; a closed pipe at the end is no error."""
+    from ranksift.collection.errors import RankSiftWarning
+
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # In a file or a pipe the encoding is part of the format; on a terminal it is the terminal's.
+            stream.reconfigure(encoding=None if is_terminal(stream) else "utf-8", errors="backslashreplace")
+    with warnings.catch_warnings():
+        if not os.environ.get("RANKSIFT_DEBUG"):  # warnings of other libraries are for developers
+            warnings.simplefilter("ignore")
+            warnings.showwarning = lambda message, *rest: note(str(message))
+        warnings.simplefilter("default", RankSiftWarning)
+        yield
+    _flush()
+
+
+def is_terminal(stream: TextIO) -> bool:
+    """Whether someone looks at the stream."""
+    try:
+        return stream.isatty()
+    except (AttributeError, ValueError):
+        return False
+
+
+def note(text: str) -> None:
+    """Tell the user something that is no result."""
+    line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    print(f"note: {line}", file=sys.stderr)
+
+
+def write(text: str, out: Path | None = None) -> None:
+    """Write text that ends in a newline to a file, which appears whole or not at all, or to standard output."""
+    if out is not None:
+        from ranksift.collection.files import writing
+
+        with writing(out) as file:
+            file.write(text.encode("utf-8", "backslashreplace"))
+        return
+    try:
+        sys.stdout.write(text)
+    except BrokenPipeError:
+        _discard_the_rest()
+    _flush()
+
+
+def show(*parts: Table | str, out: Path | None = None) -> None:
+    """Write tables and paragraphs: in colour on a terminal, else as plain text."""
+    if out is not None or not is_terminal(sys.stdout):
+        write("\n\n".join(str(part) for part in parts) + "\n", out)
+        return
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    for part in parts:
+        console.print(part, markup=False)
+
+
+def write_json(data: Any, out: Path | None = None) -> None:
+    """Write JSON, indented, keys in the order given."""
+    import json
+
+    write(json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False) + "\n", out)
+
+
+def write_csv(header: Sequence[str], rows: Iterable[Sequence[object]], out: Path | None = None) -> None:
+    """Write CSV with a header line; floats in full precision."""
+    import csv
+    import io
+
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    write(text.getvalue(), out)
+
+
+def progress(doing: str, total: int) -> Callable[[Iterable[T]], Iterable[T]]:
+    """A wrapper that shows how far a loop is: on a terminal, when it takes more than a moment."""
+    if total < 3 or not is_terminal(sys.stderr):
+        return iter
+
+    def wrap(items: Iterable[T]) -> Iterator[T]:
+        from rich.console import Console
+        from rich.progress import track
+
+        yield from track(items, doing, total, console=Console(stderr=True), transient=True)
+
+    return wrap
+
+
+def _flush() -> None:
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:  # as of `ranksift ... | head`
+        _discard_the_rest()
+
+
+def _discard_the_rest() -> None:
+    """Let Python's last flush go nowhere instead of into a closed pipe."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

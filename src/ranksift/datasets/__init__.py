@@ -1,0 +1,1 @@
+"""Collections to work on: made up ones, and loaders of public ones."""
