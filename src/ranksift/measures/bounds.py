@@ -42,7 +42,6 @@ def normalise_2(value: Floats, random: Floats, perfect: Floats) -> Floats:
     return np.where(flat(value, random), 0.0, np.where(value >= random, above, below))
 
 
-@dataclass(frozen=True, repr=False)
 class V1(Measure, abstract=True):
     """The first normalisation of a measure that has ``parts``."""
 
@@ -60,7 +59,6 @@ class V1(Measure, abstract=True):
         return nothing(random) | nothing(perfect)
 
 
-@dataclass(frozen=True, repr=False)
 class V2(V1, abstract=True):
     """The second normalisation of a measure that has ``parts``."""
 
@@ -117,7 +115,6 @@ class Bounded(Measure, abstract=True):
         return self.k
 
 
-@dataclass(frozen=True, repr=False)
 class SP(Bounded):
     r"""Sum of precisions at the relevant documents (label > 0) of the top k.
 
@@ -143,7 +140,6 @@ class SP(Bounded):
         return perfect_sp(pool, self.depth, "k")
 
 
-@dataclass(frozen=True, repr=False)
 class MSP(SP):
     r"""Mean sum of precisions, SP@k / k: what paper 3 calls AP@k (not trec_eval's AP).
 
@@ -183,7 +179,6 @@ class BoundedDCG(Bounded, abstract=True):
         return value, dcg.expectation(judged.pool, gains), dcg.perfection(judged.pool, gains)
 
 
-@dataclass(frozen=True, repr=False)
 class DCG_ul1(BoundedDCG, V1):
     r"""DCG over its ideal, damped where a random ranking does as well (paper 3's DCG, V1).
 
@@ -197,7 +192,6 @@ class DCG_ul1(BoundedDCG, V1):
     """
 
 
-@dataclass(frozen=True, repr=False)
 class DCG_ul2(BoundedDCG, V2):
     r"""DCG between a random ranking (0) and the ideal (1); -1 for nothing relevant (paper 3's DCG, V2).
 
@@ -234,7 +228,6 @@ class BoundedMSP(Bounded, abstract=True):
         return sum_of_precisions(judged, k) / k, random / k, perfect / k
 
 
-@dataclass(frozen=True, repr=False)
 class MSP_ul1(BoundedMSP, V1):
     r"""MSP over its bound, damped where a random ranking does as well (paper 3's MAP, V1).
 
@@ -248,7 +241,6 @@ class MSP_ul1(BoundedMSP, V1):
     """
 
 
-@dataclass(frozen=True, repr=False)
 class MSP_ul2(BoundedMSP, V2):
     r"""MSP between a random ranking (0) and its bound (1); -1 for nothing relevant (paper 3's MAP, V2).
 
@@ -282,7 +274,6 @@ class E_DCG(Bounded):
         return PerQuery(DCG(k=self.k).expectation(judged.pool, self.gains or judged.gains))
 
 
-@dataclass(frozen=True, repr=False)
 class E_nDCG(E_DCG):
     r"""Expected nDCG@k of a random ranking of the pool; it does not depend on the run.
 
@@ -327,7 +318,6 @@ class E_SP(Bounded):
         return PerQuery(expected_sp(judged.pool, self.depth, self.expected))
 
 
-@dataclass(frozen=True, repr=False)
 class E_MSP(E_SP):
     r"""Expected MSP@k of a random ranking of the pool; it does not depend on the run.
 
@@ -385,7 +375,6 @@ class Around(Measure, abstract=True):
         return self.measure.per_query(judged).numerator, random, perfect
 
 
-@dataclass(frozen=True, repr=False)
 class UL1(Around, V1):
     r"""V1 around any measure whose expectation has a closed form: ``UL1(P@10)``.
 
@@ -399,7 +388,6 @@ class UL1(Around, V1):
     """
 
 
-@dataclass(frozen=True, repr=False)
 class UL2(Around, V2):
     r"""V2 around any measure whose expectation has a closed form: ``UL2(nDCG@10)``.
 

@@ -82,7 +82,6 @@ class Binary(Measure, abstract=True):
         return self.relevant(pool) / np.maximum(pool.size, 1)
 
 
-@dataclass(frozen=True, repr=False)
 class Recalling(Binary, abstract=True):
     """A measure that divides by the number of relevant documents: 0 where there is none."""
 
@@ -251,7 +250,6 @@ class RR(Binary):
         return (self.relevant(pool) > 0).astype(np.float64)
 
 
-@dataclass(frozen=True, repr=False)
 class Rprec(Recalling):
     r"""R-precision: precision at rank R, the number of relevant documents.
 
@@ -270,7 +268,6 @@ class Rprec(Recalling):
         return PerQuery(over(hits.sum(hits.rank <= hits.relevant[hits.query]), hits.relevant))
 
 
-@dataclass(frozen=True, repr=False)
 class Bpref(Recalling):
     r"""Binary preference: how rarely judged irrelevant documents stand above relevant ones.
 
@@ -490,7 +487,6 @@ def largest_label(pool: Pool) -> Floats:
     return out
 
 
-@dataclass(frozen=True, repr=False)
 class NumRet(Measure):
     r"""Documents retrieved (after unjudged ones were dropped, where they are); the aggregate is the sum.
 
@@ -512,7 +508,6 @@ class NumRet(Measure):
         return PerQuery(judged.length.astype(np.float64))
 
 
-@dataclass(frozen=True, repr=False)
 class NumRel(Binary):
     r"""Relevant documents judged; the aggregate is the sum.
 

@@ -96,7 +96,6 @@ class Cumulative(Measure, abstract=True):
         return flat(*self.bounds(judged.pool, self.gains or judged.gains))
 
 
-@dataclass(frozen=True, repr=False)
 class DCG(Cumulative):
     r"""Discounted cumulative gain; negative gains act.
 
@@ -185,7 +184,6 @@ class nDCG(Cumulative):
         return (~flat(*self.bounds(pool, gains))).astype(np.float64)
 
 
-@dataclass(frozen=True, repr=False)
 class nDCG_org(Cumulative):
     r"""nDCG with negative gains acting in both parts: unbounded (paper 4's NDCG_org, paper 1's Eq. 1).
 
@@ -208,7 +206,6 @@ class nDCG_org(Cumulative):
         return np.zeros(len(pool)), ideal(pool, gains, self.k)
 
 
-@dataclass(frozen=True, repr=False)
 class nDCG_min(Cumulative):
     r"""nDCG between the worst and the best order of the whole pool (paper 4; paper 1's Eq. 2).
 
@@ -232,7 +229,6 @@ class nDCG_min(Cumulative):
         return worst(pool, gains, self.k), ideal(pool, gains, self.k)
 
 
-@dataclass(frozen=True, repr=False)
 class nDCG_f(Cumulative):
     r"""nDCG for lists that may leave documents out: between the worst and the best sublist (paper 1's Eq. 3).
 

@@ -24,7 +24,6 @@ def check_choice(measure: Measure, parameter: str, choices: tuple[Any, ...]) -> 
         raise InputError(f"{measure.name}({parameter}={value!r}) is unknown", remedy=f"use {shown}")
 
 
-@dataclass(frozen=True, repr=False)
 class Filtering(Measure, abstract=True):
     """A measure of filtering."""
 
@@ -111,7 +110,6 @@ class GoodFiltered(Filtering):
         return PerQuery(there - judged.count(is_good(judged.gain(gains))), there)
 
 
-@dataclass(frozen=True, repr=False)
 class Empty(Filtering):
     r"""1 where nothing is shown; its mean is the share of queries left empty.
 
@@ -184,7 +182,6 @@ class Unbounded(Filtering, abstract=True):
         return dcg > high + slack, dcg < low - slack
 
 
-@dataclass(frozen=True, repr=False)
 class UBQ(Unbounded):
     r"""Unbounded query: 1 where nDCG_min@k is outside [0, 1].
 
@@ -203,7 +200,6 @@ class UBQ(Unbounded):
         return PerQuery((above | below).astype(np.float64))
 
 
-@dataclass(frozen=True, repr=False)
 class UBQ_over(Unbounded):
     r"""1 where DCG@k is above the ideal order of the whole pool (nDCG_min@k > 1).
 
@@ -221,7 +217,6 @@ class UBQ_over(Unbounded):
         return PerQuery(self.deviations(judged)[0].astype(np.float64))
 
 
-@dataclass(frozen=True, repr=False)
 class UBQ_under(Unbounded):
     r"""1 where DCG@k is below the worst order of the whole pool (nDCG_min@k < 0).
 

@@ -67,7 +67,6 @@ class kNDCG(Measure):
         return flat(np.zeros(len(most)), most)
 
 
-@dataclass(frozen=True, repr=False)
 class kERR(Measure):
     r"""κ-ERR: expected reciprocal rank on the position labels of an ordered top k; ``gains`` do not apply.
 

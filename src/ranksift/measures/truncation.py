@@ -95,7 +95,6 @@ class QuitWhileAhead(Measure, abstract=True):
         return True
 
 
-@dataclass(frozen=True, repr=False)
 class RR_qwa(QuitWhileAhead):
     r"""Reciprocal rank of the first relevant document, or of the list's end where nothing is relevant (RR').
 
@@ -178,7 +177,6 @@ class RBP_qwa(QuitWhileAhead):
         return PerQuery(inside + e.terminal * self.p ** e.length.astype(np.float64))
 
 
-@dataclass(frozen=True, repr=False)
 class nDCG_qwa(QuitWhileAhead):
     r"""nDCG of the list with its terminal document, to depth d + 1 (NDCG').
 
@@ -210,7 +208,6 @@ class nDCG_qwa(QuitWhileAhead):
         return PerQuery(ratio(value, at_best, at_best <= 0))
 
 
-@dataclass(frozen=True, repr=False)
 class AP_qwa(QuitWhileAhead):
     r"""Average precision of the list with its terminal document (AP').
 
