@@ -19,7 +19,9 @@ def evaluate(
     queries: options.QueriesChoice = "qrels",
     on_duplicate: options.DuplicateChoice = "error",
     per_query: Annotated[bool, typer.Option("--per-query", "-q", help="Show every query.")] = False,
-    form: Annotated[Literal["table", "json", "csv", "trec"], typer.Option("--format", "-f", help="Of output.")] = "table",
+    form: Annotated[
+        Literal["table", "json", "csv", "trec"], typer.Option("--format", "-f", help="Of output.")
+    ] = "table",
     digits: options.Digits = None,
     out: options.OutFile = None,
 ) -> None:
@@ -35,7 +37,10 @@ def evaluate(
     scores = library.evaluate(judgments, named, wanted, gains=gains, unjudged=unjudged, queries=queries)
     shown = 4 if digits is None else digits
     if form == "table":
-        show(report.table(scores, per_query=per_query, digits=shown, title=f"{qrels}: {len(scores.queries)} queries"), out=out)
+        show(
+            report.table(scores, per_query=per_query, digits=shown, title=f"{qrels}: {len(scores.queries)} queries"),
+            out=out,
+        )
         return
     if form == "json":
         settings = {"qrels": qrels, "gains": gains, "unjudged": unjudged, "queries": queries}

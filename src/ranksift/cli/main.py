@@ -72,7 +72,9 @@ def application(load: Collection[str] = tuple(COMMANDS)) -> typer.Typer:
 
 
 def _options(
-    version: bool = typer.Option(False, "--version", help="Show the version.", is_eager=True, callback=lambda on: _version(on)),
+    version: bool = typer.Option(
+        False, "--version", help="Show the version.", is_eager=True, callback=lambda on: _version(on)
+    ),
 ) -> None: ...
 
 

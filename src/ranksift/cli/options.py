@@ -26,11 +26,15 @@ RunFiles = Annotated[list[str], typer.Argument(metavar="RUN...", help="Runs; - i
 Measures = Annotated[
     list[str],
     typer.Option(
-        "--measure", "-m", metavar="NAMES", help="Measures, several in one string or by repeating; see: ranksift measures."
+        "--measure",
+        "-m",
+        metavar="NAMES",
+        help="Measures, several in one string or by repeating; see: ranksift measures.",
     ),
 ]
 GainsText = Annotated[
-    str, typer.Option("--gains", metavar="GAINS", help="What labels are worth: linear, exp, or exceptions as -2=-10,3=7.")
+    str,
+    typer.Option("--gains", metavar="GAINS", help="What labels are worth: linear, exp, or exceptions as -2=-10,3=7."),
 ]
 UnjudgedChoice = Annotated[
     Literal["zero", "drop"],
@@ -38,21 +42,25 @@ UnjudgedChoice = Annotated[
 ]
 QueriesChoice = Annotated[
     Literal["qrels", "run"],
-    typer.Option("--queries", help="Count every judged query, or only those that the runs answer (trec_eval without -c)."),
+    typer.Option(
+        "--queries", help="Count every judged query, or only those that the runs answer (trec_eval without -c)."
+    ),
 ]
 DuplicateChoice = Annotated[
     Literal["error", "first", "best"],
     typer.Option("--on-duplicate", help="A document listed twice: refuse it, or keep the first or the best row."),
 ]
+Test = Annotated[
+    Literal["t", "randomization", "bootstrap", "wilcoxon"], typer.Option("--test", help="Of significance, paired.")
+]
+Alpha = Annotated[float, typer.Option("--alpha", help="The largest p that is significant.")]
 OutFile = Annotated[
     Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write here instead of to standard output.")
 ]
 Digits = Annotated[int | None, typer.Option("--digits", min=0, max=17, help="Digits after the point.")]
 
 
-def read(
-    qrels: str, runs: list[str], on_duplicate: Literal["error", "first", "best"]
-) -> tuple[Qrels, list[Run]]:
+def read(qrels: str, runs: list[str], on_duplicate: Literal["error", "first", "best"]) -> tuple[Qrels, list[Run]]:
     """Read judgments and runs; the runs have distinct names."""
     from ranksift.cli.output import progress
     from ranksift.collection.qrels import read_qrels
@@ -71,3 +79,10 @@ def chosen(measures: list[str]) -> list[Measure]:
     from ranksift.measures.names import parse_measures
 
     return parse_measures(measures or DEFAULT_MEASURES)
+
+
+def name_of(run: str | None, names: list[str], paths: list[str]) -> str | None:
+    """The name of a run that is given by name or by path."""
+    if run is None or run in names or run not in paths:
+        return run
+    return names[paths.index(run)]

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
+from ranksift import __version__
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -77,22 +79,28 @@ def show(*parts: Table | str, out: Path | None = None) -> None:
         console.print(part, markup=False)
 
 
+def markdown(parts: Iterable[Table | str]) -> str:
+    """Tables and paragraphs as Markdown."""
+    return "\n\n".join(_preformatted(part) if isinstance(part, str) else part.markdown() for part in parts) + "\n"
+
+
 def write_json(data: Any, out: Path | None = None) -> None:
-    """Write JSON, indented, keys in the order given."""
+    """Write JSON, indented, keys in the order given; an object begins with the version that wrote it."""
     import json
 
-    write(json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False) + "\n", out)
+    signed = {"ranksift": __version__, **data} if isinstance(data, dict) else data
+    write(json.dumps(signed, ensure_ascii=False, indent=2, allow_nan=False) + "\n", out)
 
 
 def write_csv(header: Sequence[str], rows: Iterable[Sequence[object]], out: Path | None = None) -> None:
-    """Write CSV with a header line; floats in full precision."""
+    """Write CSV with a header line; floats in full precision, truth as true and false."""
     import csv
     import io
 
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)
-    writer.writerows(rows)
+    writer.writerows([str(v).lower() if isinstance(v, bool) else v for v in row] for row in rows)
     write(text.getvalue(), out)
 
 
@@ -108,6 +116,10 @@ def progress(doing: str, total: int) -> Callable[[Iterable[T]], Iterable[T]]:
         yield from track(items, doing, total, console=Console(stderr=True), transient=True)
 
     return wrap
+
+
+def _preformatted(text: str) -> str:
+    return f"```\n{text}\n```" if "\n" in text else text
 
 
 def _flush() -> None:

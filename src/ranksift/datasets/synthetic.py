@@ -152,13 +152,15 @@ def write_collection(qrels: Qrels, runs: Mapping[str, Run], folder: str | os.Pat
     return paths
 
 
-def _labels(
-    random: np.random.Generator, queries: int, depth: int, judged: float, forbidden: float
-) -> NDArray[np.int8]:
+def _labels(random: np.random.Generator, queries: int, depth: int, judged: float, forbidden: float) -> NDArray[np.int8]:
     """For each document the index of its label, -1 where it is not judged."""
     pool = np.clip(random.gamma(2.0, judged / 2.0, queries).round(), 1, depth)
     # Spam comes in clusters: a few queries attract most of it.
-    spam = random.beta(0.6, 0.6 * (1 - forbidden) / forbidden, queries) if 0 < forbidden < 1 else np.full(queries, forbidden)
+    spam = (
+        random.beta(0.6, 0.6 * (1 - forbidden) / forbidden, queries)
+        if 0 < forbidden < 1
+        else np.full(queries, forbidden)
+    )
     hopeless = random.random(queries) < 0.1
     draw = random.random((queries, depth), dtype=np.float32)
     grades = np.searchsorted(np.cumsum(_SHARE_OF_GRADES)[:-1], random.random((queries, depth), dtype=np.float32)) + 1

@@ -55,7 +55,9 @@ def entry(measure: type[Measure]) -> Entry:
     body, _, example = inspect.cleandoc(measure.__doc__ or "").partition("Examples\n--------\n")
     paragraphs = [" ".join(p.split()) for p in re.split(r"\n\s*\n", body.strip())]
     latex = next((p.removeprefix(".. math::").strip() for p in paragraphs if p.startswith(".. math::")), "")
-    prose = [re.sub(r":\w+:`~?([^`]+)`", r"\1", p).replace("``", "") for p in paragraphs if not p.startswith(".. math::")]
+    prose = [
+        re.sub(r":\w+:`~?([^`]+)`", r"\1", p).replace("``", "") for p in paragraphs if not p.startswith(".. math::")
+    ]
     parameters = {f.name: "" if f.default is MISSING else repr(f.default) for f in fields(measure) if f.repr}
     usage = measure.__name__ + ("(measure)" if "measure" in parameters else "")
     if "k" in parameters:
@@ -112,7 +114,11 @@ def in_full(e: Entry) -> str:
         f"    {e.formula}",
         *([e.description] if e.description else []),
         f"Aggregate: {how[e.aggregation]}; {better} is better.",
-        *([f"Parameters: {', '.join(f'{k}={v}' if v else k for k, v in e.parameters.items())}"] if e.parameters else []),
+        *(
+            [f"Parameters: {', '.join(f'{k}={v}' if v else k for k, v in e.parameters.items())}"]
+            if e.parameters
+            else []
+        ),
         f"Paper: {e.paper}",
         "\n".join(f"    {line}" for line in e.example.splitlines()),
     ]
@@ -124,9 +130,13 @@ def markdown(shown: list[Entry]) -> str:
     blocks = []
     for family in dict.fromkeys(e.family for e in shown):
         rows = [
-            f"| `{e.usage}` | {_cell(e.summary)} | ${_cell(e.latex)}$ | {_cell(e.paper)} |" for e in shown if e.family == family
+            f"| `{e.usage}` | {_cell(e.summary)} | ${_cell(e.latex)}$ | {_cell(e.paper)} |"
+            for e in shown
+            if e.family == family
         ]
-        blocks.append("\n".join([f"## {family}", "", "| measure | what it is | formula | paper |", "|---|---|---|---|", *rows]))
+        blocks.append(
+            "\n".join([f"## {family}", "", "| measure | what it is | formula | paper |", "|---|---|---|---|", *rows])
+        )
     return "\n\n".join(blocks)
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift import __version__
 from ranksift.collection.ragged import Floats
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Cell, Column, Table, Value
@@ -36,13 +35,13 @@ def table(scores: Scores, *, per_query: bool = False, digits: int = 4, title: st
     notes = degenerate_notes(scores)
     if per_query:
         lists = ((r, q, v) for r in range(len(scores.runs)) for q, v in _lists(scores, r, total))
-        rows = [[scores.runs[r], q, *_values(scores, v)] for r, q, v in lists]
+        rows: list[list[Value]] = [[scores.runs[r], q, *_values(scores, v)] for r, q, v in lists]
         return Table(["run", "query", *columns], rows, title=title, notes=notes)
     if len(scores.runs) == 1:
         pairs = zip(map(str, scores.measures), _values(scores, total[0]), strict=True)
         return Table(["measure", Column(scores.runs[0], digits)], list(pairs), title=title, notes=notes)
     best = np.stack([_best(m, total[:, j]) for j, m in enumerate(scores.measures)], axis=-1)
-    cells = [
+    cells: list[list[Cell | Value]] = [
         [name, *(Cell(v, bold=b) for v, b in zip(_values(scores, total[r]), best[r].tolist(), strict=True))]
         for r, name in enumerate(scores.runs)
     ]
@@ -55,7 +54,6 @@ def as_json(
     """An object with these keys, in this order.
 
     ======================  =========================================================================================
-    ``ranksift``            the version that wrote it
     (``settings``)          ``qrels``, ``gains``, ``unjudged``, ``queries`` as they were given
     ``number_of_queries``   queries that count
     ``measures``            names, in the order asked for
@@ -79,7 +77,6 @@ def as_json(
         for r, run in enumerate(runs):
             run["per_query"] = {q: named(v) for q, v in zip(scores.queries, scores.values[r], strict=True)}
     return {
-        "ranksift": __version__,
         **settings,
         "number_of_queries": len(scores.queries),
         "measures": names,
@@ -157,7 +154,8 @@ def _best(measure: Measure | str, values: Floats) -> NDArray[np.bool_]:
 
 
 def _rounded(values: Floats, digits: int | None) -> list[float]:
-    return values.tolist() if digits is None else values.round(digits).tolist()
+    exact: list[float] = values.tolist()
+    return exact if digits is None else [round(v, digits) for v in exact]
 
 
 def _field(text: str) -> str:

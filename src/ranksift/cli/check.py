@@ -1,0 +1,72 @@
+"""``ranksift check``: a release gate for pipelines; exit code 1 when it fails.
+
+``--format json`` has the keys of :meth:`ranksift.evaluation.check.CheckResult.to_dict`, after ``ranksift`` (the
+version).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+from ranksift.cli import options
+from ranksift.cli.output import markdown, show, write, write_json
+
+#: The exit code of a check that failed.
+FAILED = 1
+
+
+def check(
+    qrels: options.QrelsFile,
+    run: options.RunFile,
+    require: Annotated[
+        list[str],
+        typer.Option("--require", "-r", metavar="LIMITS", help='As "Fdocs@3<=0.02 nDCG_f@10>=0.8"; may be repeated.'),
+    ] = options.NONE,
+    not_worse_than: Annotated[
+        str | None,
+        typer.Option("--not-worse-than", metavar="BASELINE", help="Fail where significantly worse than this run."),
+    ] = None,
+    measures: Annotated[
+        list[str],
+        typer.Option("--measure", "-m", metavar="NAMES", help="Further measures to compare with the baseline."),
+    ] = options.NONE,
+    test: options.Test = "t",
+    alpha: options.Alpha = 0.05,
+    gains: options.GainsText = "linear",
+    unjudged: options.UnjudgedChoice = "zero",
+    queries: options.QueriesChoice = "qrels",
+    on_duplicate: options.DuplicateChoice = "error",
+    form: Annotated[Literal["table", "markdown", "json"], typer.Option("--format", "-f", help="Of output.")] = "table",
+    out: options.OutFile = None,
+) -> None:
+    """Check a run: exit code 1 when a requirement is missed, or it is worse than a baseline.
+
+    ranksift check qrels.txt new.run --require "Fdocs@3<=0.02 nDCG_f@10>=0.8" --not-worse-than old.run
+    """
+    from ranksift.evaluation.check import check as library
+    from ranksift.evaluation.check import parse_requirements
+
+    parse_requirements(require)  # a typing error is told before files are read
+    judgments, runs = options.read(qrels, [run] if not_worse_than is None else [run, not_worse_than], on_duplicate)
+    result = library(
+        judgments,
+        runs[0],
+        require,
+        not_worse_than=None if not_worse_than is None else runs[1],
+        measures=measures or options.DEFAULT_MEASURES if not_worse_than and not require else measures,
+        alpha=alpha,
+        test=test,
+        gains=gains,
+        unjudged=unjudged,
+        queries=queries,
+    )
+    if form == "json":
+        write_json(result.to_dict(), out)
+    elif form == "markdown":
+        write(markdown(result.parts()), out)
+    else:
+        show(*result.parts(), out=out)
+    if not result.passed:
+        raise typer.Exit(FAILED)

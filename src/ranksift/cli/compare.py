@@ -1,0 +1,68 @@
+"""``ranksift compare``: which differences between runs are significant.
+
+``--format json`` has the keys of :meth:`ranksift.evaluation.compare.Comparison.to_dict`, after ``ranksift`` (the
+version).
+``--format csv`` has a row a comparison and measure, with the keys of ``comparisons`` as columns.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+from ranksift.cli import options
+from ranksift.cli.output import show, write, write_csv, write_json
+
+
+def compare(
+    qrels: options.QrelsFile,
+    runs: options.RunFiles,
+    measures: options.Measures = options.NONE,
+    baseline: Annotated[
+        str | None, typer.Option("--baseline", "-b", metavar="RUN", help="Compare with this run, not all pairs.")
+    ] = None,
+    test: options.Test = "t",
+    correction: Annotated[
+        Literal["holm", "bonferroni", "bh", "none"],
+        typer.Option("--correction", help="For many comparisons, within each measure (bh: Benjamini and Hochberg)."),
+    ] = "holm",
+    alpha: options.Alpha = 0.05,
+    samples: Annotated[int, typer.Option("--samples", min=1, help="Of randomization and bootstrap.")] = 10_000,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of randomization and bootstrap.")] = 0,
+    gains: options.GainsText = "linear",
+    unjudged: options.UnjudgedChoice = "zero",
+    queries: options.QueriesChoice = "qrels",
+    on_duplicate: options.DuplicateChoice = "error",
+    details: Annotated[bool, typer.Option("--details", help="Show differences, intervals and p values.")] = False,
+    form: Annotated[
+        Literal["table", "markdown", "latex", "json", "csv"], typer.Option("--format", "-f", help="Of output.")
+    ] = "table",
+    digits: options.Digits = None,
+    out: options.OutFile = None,
+) -> None:
+    """Compare runs query by query, with a test of significance.
+
+    ranksift compare qrels.txt bm25.run ours.run -m nDCG_f@10 --baseline bm25
+    """
+    from ranksift.evaluation.compare import compare as library
+    from ranksift.evaluation.evaluate import evaluate
+
+    wanted = options.chosen(measures)
+    judgments, named = options.read(qrels, runs, on_duplicate)
+    name = options.name_of(baseline, [run.name for run in named], runs)
+    scores = evaluate(judgments, named, wanted, gains=gains, unjudged=unjudged, queries=queries)
+    result = library(scores, name, test, correction, samples=samples, seed=seed, alpha=alpha)
+    if form == "json":
+        write_json(result.to_dict(), out)
+        return
+    if form == "csv":
+        rows = result.to_dict()["comparisons"]
+        write_csv(list(rows[0]), (list(row.values()) for row in rows), out)
+        return
+    shown = 4 if digits is None else digits
+    tables = [result.table(shown), *([result.details(shown)] if details else [])]
+    if form == "table":
+        show(*tables, out=out)
+    else:
+        write("\n\n".join(t.markdown() if form == "markdown" else t.latex() for t in tables) + "\n", out)

@@ -1,0 +1,62 @@
+"""``ranksift explain``: what every document gave or cost, and which queries lose most.
+
+``--format json`` has the keys of ``to_dict`` of :class:`ranksift.evaluation.explain.QueryExplanation` (with
+``--query``) or :class:`ranksift.evaluation.explain.RunExplanation`, after ``ranksift`` (the version).
+``--format csv`` has a row a document of the list, or a row for every query, with the keys of ``documents`` or
+``queries`` as columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, fields
+from typing import Annotated, Literal
+
+import typer
+
+from ranksift.cli import options
+from ranksift.cli.output import markdown, show, write, write_csv, write_json
+
+
+def explain(
+    qrels: options.QrelsFile,
+    run: options.RunFile,
+    measure: Annotated[
+        str, typer.Option("--measure", "-m", metavar="NAME", help="The measure to explain.")
+    ] = "nDCG_f@10",
+    query: Annotated[
+        str | None, typer.Option("--query", metavar="ID", help="Explain this query, document by document.")
+    ] = None,
+    worst: Annotated[int, typer.Option("--worst", min=1, help="How many queries to show, those that lose most.")] = 10,
+    gains: options.GainsText = "linear",
+    unjudged: options.UnjudgedChoice = "zero",
+    queries: options.QueriesChoice = "qrels",
+    on_duplicate: options.DuplicateChoice = "error",
+    form: Annotated[
+        Literal["table", "markdown", "json", "csv"], typer.Option("--format", "-f", help="Of output.")
+    ] = "table",
+    out: options.OutFile = None,
+) -> None:
+    """Explain a measure's value: what each document gave or cost against the ideal list.
+
+    ranksift explain qrels.txt bm25.run -m nDCG_f@10 --query q17
+    """
+    from ranksift.evaluation.explain import QueryExplanation, RankedDocument, RunExplanation
+    from ranksift.evaluation.explain import explain as library
+
+    judgments, (named,) = options.read(qrels, [run], on_duplicate)
+    result: QueryExplanation | RunExplanation = library(
+        judgments, named, measure, query, gains=gains, unjudged=unjudged, queries=queries, worst=worst
+    )
+    if form == "json":
+        write_json(result.to_dict(), out)
+    elif form == "csv":
+        if isinstance(result, QueryExplanation):
+            header, rows = [f.name for f in fields(RankedDocument)], [asdict(d) for d in result.documents]
+        else:
+            rows = [q.to_dict() for q in result.queries]
+            header = list(rows[0])
+        write_csv(header, (list(row.values()) for row in rows), out)
+    elif form == "markdown":
+        write(markdown(result.parts()), out)
+    else:
+        show(*result.parts(), out=out)
