@@ -7,7 +7,7 @@ import stat
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
@@ -21,6 +21,7 @@ STANDARD = "-"
 
 _BOM = b"\xef\xbb\xbf"
 _NEWLINE = 10
+_LONGEST_HEADER = 1 << 16
 
 
 def display_name(source: str | os.PathLike[str]) -> str:
@@ -86,20 +87,14 @@ class Text:
 @contextmanager
 def reading(source: str | os.PathLike[str]) -> Iterator[Text]:
     """Open a text source: a path (``.gz`` and ``.zst`` are decompressed) or ``"-"`` for standard input."""
-    name = display_name(source)
-    with ExitStack() as stack:
-        try:
-            text = _open(source, name, stack)
-        except FileNotFoundError:
-            raise InputError("no such file", source=name, remedy="check the path") from None
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise InputError(f"cannot be read ({reason})", source=name, remedy="check the file") from None
-        except InputError:
-            raise
-        except ValueError:
-            raise InputError("not a usable path", source=repr(name), remedy="check the path") from None
+    with _opened(source) as text:
         yield _without_mark(text)
+
+
+def read_bytes(source: str | os.PathLike[str]) -> bytes:
+    """Read a source that is no text."""
+    with _opened(source) as data:
+        return data.whole()
 
 
 def read_text(source: str | os.PathLike[str]) -> bytes:
@@ -113,9 +108,50 @@ def read_text(source: str | os.PathLike[str]) -> bytes:
         return data
 
 
+def first_line(source: str | os.PathLike[str]) -> bytes:
+    """The first line that is not blank, at most 64 kB of it; nothing where the source cannot be read.
+
+    (Whoever goes on to read it will say why.)
+    """
+    path = Path(source)
+    try:
+        with ExitStack() as stack:
+            file = stack.enter_context(path.open("rb"))
+            suffix = path.suffix.lower()
+            if suffix == ".gz":
+                import gzip
+
+                head = stack.enter_context(gzip.GzipFile(fileobj=file)).read(_LONGEST_HEADER)
+            elif suffix in (".zst", ".zstd"):
+                head = stack.enter_context(_zstd().ZstdFile(file)).read(_LONGEST_HEADER)
+            else:
+                head = file.read(_LONGEST_HEADER)
+    except Exception:
+        return b""
+    return head.removeprefix(_BOM).lstrip(b"\r\n").partition(b"\n")[0].rstrip(b"\r")
+
+
 def not_utf8(text: Text, position: int, byte: int) -> InputError:
     """The error for a byte that is not UTF-8."""
     return text.fail(position, f"byte {byte:#04x} is not UTF-8", "save the file as UTF-8")
+
+
+@contextmanager
+def _opened(source: str | os.PathLike[str]) -> Iterator[Text]:
+    name = display_name(source)
+    with ExitStack() as stack:
+        try:
+            text = _open(source, name, stack)
+        except FileNotFoundError:
+            raise InputError("no such file", source=name, remedy="check the path") from None
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise InputError(f"cannot be read ({reason})", source=name, remedy="check the file") from None
+        except InputError:
+            raise
+        except ValueError:
+            raise InputError("not a usable path", source=repr(name), remedy="check the path") from None
+        yield text
 
 
 def _open(source: str | os.PathLike[str], name: str, stack: ExitStack) -> Text:
@@ -182,16 +218,19 @@ def writing(target: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         sys.stdout.buffer.flush()
         return
     path = Path(target)
+    if not path.name or "\0" in str(path):
+        raise InputError("not a usable path", source=repr(str(target)), remedy="name a file")
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with ExitStack() as stack:
-            yield _compressing(stack.enter_context(open(part, "wb")), path.suffix.lower(), stack)
-        os.replace(part, path)
+            yield _compressing(stack.enter_context(part.open("wb")), path.suffix.lower(), stack)
+        part.replace(path)
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError(f"cannot be written ({reason})", source=str(path), remedy="check the folder") from None
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):  # it is gone, or never was
+            part.unlink(missing_ok=True)
 
 
 def _compressing(file: BinaryIO, suffix: str, stack: ExitStack) -> IO[bytes]:

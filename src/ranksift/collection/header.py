@@ -44,9 +44,7 @@ def find_columns(
                 remedy=f"name it {accepted[0]} (or {', '.join(accepted[1:])})",
             )
         if folded.count(name) > 1:
-            raise InputError(
-                f"two columns are called {name!r}", source=source, line=line, remedy="rename one of them"
-            )
+            raise InputError(f"two columns are called {name!r}", source=source, line=line, remedy="rename one of them")
         return folded.index(name)
 
     return find("query"), find("document"), find(noun)

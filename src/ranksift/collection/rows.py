@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ranksift.collection.decimals import parse_decimals, parse_token
 from ranksift.collection.errors import InputError
-from ranksift.collection.grouped import Floats, Grouped, OnDuplicate, Part, group, without_duplicates
+from ranksift.collection.files import Text
+from ranksift.collection.grouped import Floats, Gathering, Grouped, OnDuplicate, Part, without_duplicates
 from ranksift.collection.ids import Ids, Ints
 from ranksift.collection.lines import Block, Columns, over_blocks
-from ranksift.collection.files import Text
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,9 @@ class Rows:
     whole
         Whether every value is written as an integer.
     places
-        Where each row stands, for an error message: a byte of a text, the number of a frame's row.
+        Where each row stands, for an error message: a byte of a text, the number of a line or row.
+    size
+        How much of the source this is, in the unit that :func:`collect` is told.
     """
 
     queries: Ids
@@ -36,12 +37,14 @@ class Rows:
     values: Floats
     whole: bool
     places: Ints
+    size: int
 
     @classmethod
     def of(cls, columns: Columns, query: int, doc: int, value: int, noun: str) -> Rows:
         """Take three columns of a block of text; ``noun`` says what the value is."""
         values, whole = _numbers(columns, value, noun)
-        return cls(_ids(columns, query), _ids(columns, doc), values, whole, columns.positions())
+        ids = _ids(columns, query), _ids(columns, doc)
+        return cls(*ids, values, whole, columns.positions(), columns.block.size)
 
     def where(self, query: Ids, doc: Ids) -> Ints:
         """Places of the rows of one document for one query (columns of one id each)."""
@@ -49,40 +52,53 @@ class Rows:
         return self.places[self.queries.same(query.take(first)) & self.docs.same(doc.take(first))]
 
 
-#: Applies a function to all rows of a source, piece by piece.
-Over = Callable[[Callable[[Rows], Any]], list[Any]]
+#: Applies a function to all rows of a source, some at a time, in order.
+Over = Callable[[Callable[[Rows], Any]], Iterable[Any]]
 
 
-def over_text(text: Text, parse: Callable[[Block], Rows]) -> Over:
-    """Go through a text block by block."""
-    return lambda work: over_blocks(lambda block: work(parse(block)), text)
+def collect_text(
+    text: Text, parse: Callable[[Block], Rows], noun: str, on_duplicate: OnDuplicate
+) -> tuple[Grouped, bool]:
+    """Bring the rows of a text together; ``parse`` takes them out of a block of lines."""
+
+    def over(work: Callable[[Rows], Any]) -> Iterable[Any]:
+        return over_blocks(lambda block: work(parse(block)), text)
+
+    return collect(over, text.end - text.start, text.fail, noun, on_duplicate)
 
 
 def collect(
-    over: Over, fail: Callable[[int, str, str], InputError], noun: str, on_duplicate: OnDuplicate
+    over: Over, size: int, fail: Callable[[int, str, str], InputError], noun: str, on_duplicate: OnDuplicate
 ) -> tuple[Grouped, bool]:
     """Bring the rows of a source together by query, each document once; tell whether every value is an integer.
 
     Parameters
     ----------
+    size
+        Of the whole source, for a guess at how many rows there will be.
     fail
         Makes the error for a place.
     """
-    done = over(lambda rows: (Part.of(rows.queries, rows.docs.compact(), rows.values), rows.whole))
-    nothing = Part.of(Ids.from_strings([]), Ids.from_strings([]), np.zeros(0))
-    grouped = group([part for part, _ in done] or [nothing])
+    gathering, whole = Gathering(size), True
+    for part, integers, seen in over(_part):
+        gathering.add(part, seen)
+        whole = whole and integers
+    grouped = gathering.grouped()
 
     def fail_row(row: int, what: str, remedy: str) -> InputError:
         # Rows do not remember their places: look for this one again.
-        query, doc = Ids.from_strings([grouped.query_of(row)]), grouped.docs[row : row + 1]
-        places: NDArray[np.int64] = np.concatenate(over(lambda rows: rows.where(query, doc)))
-        return fail(int(places[1]), what, remedy)
+        query, doc = Ids.from_strings([grouped.query_of(row)]), Ids.from_strings([grouped.docs[row]])
+        return fail(int(np.concatenate(list(over(lambda rows: rows.where(query, doc))))[1]), what, remedy)
 
     def conflict(kept: float, other: float) -> tuple[str, str]:
         same = f" with the same {noun}" if kept == other else f", with {noun}s {kept:g} and {other:g}"
         return same, "remove one, or let --on-duplicate first (or best) keep one"
 
-    return without_duplicates(grouped, on_duplicate, fail_row, conflict), all(whole for _, whole in done)
+    return without_duplicates(grouped, on_duplicate, fail_row, conflict), whole
+
+
+def _part(rows: Rows) -> tuple[Part, bool, int]:
+    return Part.of(rows.queries, rows.docs.compact(), rows.values), rows.whole, rows.size
 
 
 def _ids(columns: Columns, column: int) -> Ids:

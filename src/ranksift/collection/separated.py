@@ -18,7 +18,7 @@ from ranksift.collection.grouped import Grouped, OnDuplicate
 from ranksift.collection.header import find_columns
 from ranksift.collection.ids import PADDING, Bytes, Ints
 from ranksift.collection.lines import Block, Columns
-from ranksift.collection.rows import Rows, collect, over_text
+from ranksift.collection.rows import Rows, collect, collect_text
 
 _NEWLINE, _RETURN, _BLANK, _MARK = 10, 13, 32, 34
 _LONGEST_HEADER = 1 << 16
@@ -30,12 +30,11 @@ def read_separated(text: Text, separator: str, noun: str, on_duplicate: OnDuplic
     query, doc, value = find_columns(names, noun, source=text.name, line=1 + text.lines_before(text.start - 1))
     layout = Layout(ord(separator), len(names), query, doc, value)
     try:
-        over = over_text(text, lambda block: Rows.of(layout.columns(block), query, doc, value, noun))
-        return collect(over, text.fail, noun, on_duplicate)
-    except _Quoted:  # a newline need not end a line: take the text as one block
-        whole = _whole(text)
-        rows = Rows.of(layout.columns(whole, marks_allowed=True), query, doc, value, noun)
-        return collect(lambda work: [work(rows)], text.fail, noun, on_duplicate)
+        return collect_text(text, lambda b: Rows.of(layout.columns(b), query, doc, value, noun), noun, on_duplicate)
+    except _QuotationMarkError:  # a newline need not end a line: take the text as one block
+        whole = layout.columns(_whole(text), marks_allowed=True)
+        rows = Rows.of(whole, query, doc, value, noun)
+        return collect(lambda work: [work(rows)], rows.size, text.fail, noun, on_duplicate)
 
 
 def read_header(text: Text, separator: str) -> tuple[list[str], int]:
@@ -55,8 +54,8 @@ def read_header(text: Text, separator: str) -> tuple[list[str], int]:
     return fields, end
 
 
-class _Quoted(Exception):
-    """There are quotation marks."""
+class _QuotationMarkError(Exception):
+    """A quotation mark where lines are read block by block."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ class Layout:
         marked = text == _MARK
         marks = np.flatnonzero(marked)
         if len(marks) and not marks_allowed:
-            raise _Quoted
+            raise _QuotationMarkError
         edge = (text == self.separator) | (text == _NEWLINE)
         if len(marks):
             inside = (np.cumsum(marked, dtype=np.uint8) & 1).view(bool)  # parity survives the wrapping at 256
@@ -140,7 +139,7 @@ def _unquote(columns: Columns, c: int, marks: Ints) -> NDArray[np.bool_]:
     """Take the quotation marks off the fields of a column; tell which had them."""
     text = columns.block.bytes
     starts, ends = columns.starts[c], columns.ends[c]
-    quoted = (ends > starts) & (text[starts] == _MARK)
+    quoted: NDArray[np.bool_] = (ends > starts) & (text[starts] == _MARK)
     starts, ends = starts + quoted, ends - quoted
     pairs = quoted & (np.searchsorted(marks, ends) > np.searchsorted(marks, starts))
     for row in np.flatnonzero(pairs).tolist():

@@ -1,0 +1,91 @@
+"""Qrels and runs as tables with named columns: CSV, TSV, Parquet, JSON lines, and frames."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Literal
+
+from ranksift.collection import frames
+from ranksift.collection.errors import InputError
+from ranksift.collection.files import display_name, first_line, read_bytes, reading, writing
+from ranksift.collection.formats import kind
+from ranksift.collection.frames import frame_of
+from ranksift.collection.grouped import Grouped, OnDuplicate
+from ranksift.collection.header import find_columns, is_header
+from ranksift.collection.jsonl import read_jsonl
+from ranksift.collection.separated import read_separated
+
+if TYPE_CHECKING:
+    from ranksift.collection.qrels import Qrels
+    from ranksift.collection.run import Run
+
+__all__ = ["frame_of", "has_header", "read_file", "read_frame", "write_file"]
+
+_SEPARATORS = {".csv": ",", ".tsv": "\t"}
+
+
+def read_file(source: str | os.PathLike[str], noun: str, on_duplicate: OnDuplicate) -> tuple[Grouped, bool]:
+    """Rows of a table, and whether every value in it is an integer; ``noun`` is ``"label"`` or ``"score"``."""
+    suffix = kind(source)
+    if suffix in _SEPARATORS:
+        with reading(source) as text:
+            rows, whole = read_separated(text, _SEPARATORS[suffix], noun, on_duplicate)
+    elif suffix in (".jsonl", ".ndjson"):
+        rows, whole = read_jsonl(source, noun, on_duplicate)
+    else:
+        rows, whole = _read_parquet(source, noun, on_duplicate)
+    return _judgments_in(rows, noun, display_name(source)), whole
+
+
+def read_frame(frame: Any, noun: str, on_duplicate: OnDuplicate) -> tuple[Grouped, bool]:
+    """Rows of a polars or pandas frame, or of another that can be taken as Arrow."""
+    rows, whole = frames.read_frame(frame, noun, on_duplicate)
+    return _judgments_in(rows, noun, None), whole
+
+
+def has_header(path: str | os.PathLike[str]) -> bool:
+    """Whether the first line of a tab separated file names columns (if not, it is TREC's format)."""
+    fields = first_line(path).decode("utf-8", "replace").split("\t")
+    return is_header([field.strip().strip('"') for field in fields])
+
+
+def write_file(table: Qrels | Run, target: str | os.PathLike[str]) -> None:
+    """Write the frame of qrels or of a run in the format that the suffix names."""
+    frame = table.to_frame()
+    suffix = kind(target)
+    with writing(target) as file:
+        if suffix in _SEPARATORS:
+            ids = frame.select("query_id", "doc_id")
+            # Blanks at the edge of an id are part of it only in quotation marks.
+            edge = any(ids[c].str.contains(r"^[\x00-\x20]|[\x00-\x20]$").any() for c in ids.columns)
+            quotes: Literal["non_numeric", "necessary"] = "non_numeric" if edge else "necessary"
+            frame.write_csv(file, separator=_SEPARATORS[suffix], quote_style=quotes)
+        elif suffix in (".jsonl", ".ndjson"):
+            if frame.height:
+                frame.write_ndjson(file)
+            else:
+                file.write(b"# nothing retrieved\n")
+        else:
+            frame.write_parquet(file)
+
+
+def _read_parquet(source: str | os.PathLike[str], noun: str, on_duplicate: OnDuplicate) -> tuple[Grouped, bool]:
+    import polars as pl
+
+    name, data = display_name(source), read_bytes(source)
+    try:
+        names = list(pl.read_parquet_schema(data))
+        wanted = [names[c] for c in find_columns(names, noun, source=name)]
+        frame = pl.read_parquet(data, columns=wanted)
+    except InputError:
+        raise
+    except (Exception, pl.exceptions.PanicException) as error:
+        reason = str(error).partition("\n")[0]
+        raise InputError(f"not a readable Parquet file ({reason})", source=name, remedy="write it again") from None
+    return frames.read_frame(frame, noun, on_duplicate, name)
+
+
+def _judgments_in(rows: Grouped, noun: str, source: str | None) -> Grouped:
+    if noun == "label" and not len(rows.values):
+        raise InputError("no judgment in it", source=source or "qrels", remedy="give at least one row")
+    return rows
