@@ -51,7 +51,7 @@ def approx(x):
     return pytest.approx(x, abs=1e-12)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(qrels=QRELS, run=RUNS, unjudged=UNJUDGED)
 def test_if_filtered_is_what_evaluating_the_shorter_list_gives(qrels, run, unjudged):
     listed = ranked(run["q"]) if unjudged == "zero" else [d for d in ranked(run["q"]) if d in qrels["q"]]

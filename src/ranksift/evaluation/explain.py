@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, fields
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
@@ -33,8 +33,6 @@ LOOKED_AT = 100
 
 #: Entries of shortened lists that are evaluated at once: it bounds the memory, not the result.
 _BATCH = 4_000_000
-
-_CHANGE = Column("would give", signed=True)
 
 
 @dataclass(frozen=True)
@@ -74,6 +72,17 @@ class Losses:
     def to_dict(self) -> dict[str, float]:
         """``value``, ``empty``, ``best``, ``lost_to_forbidden``, ``lost_to_misordering``, ``lost_to_missing``."""
         return {f"lost_{name}" if name.startswith("to_") else name: x for name, x in asdict(self).items()}
+
+    def table(self, title: str, notes: Iterable[str] = ()) -> Table:
+        """From the value to the best, loss by loss."""
+        rows = [
+            ("value", self.value),
+            ("lost to forbidden documents", self.to_forbidden),
+            ("lost to misordering", self.to_misordering),
+            ("lost to missing documents", self.to_missing),
+            ("best", self.best),
+        ]
+        return Table(["", "value"], rows, title=title, notes=notes)
 
 
 @dataclass(frozen=True)
@@ -170,15 +179,13 @@ class QueryExplanation:
             "missing": [asdict(d) for d in self.missing],
         }
 
-    def parts(self) -> tuple[str | Table, ...]:
-        """What is printed: a summary, the list, the good documents missing."""
-        summary = [f"{self.measure} of query {self.query_id}, run {self.run}", *_summary(self.losses)]
-        harmful = self.most_harmful
+    def parts(self) -> tuple[Table, ...]:
+        """What is printed: the losses, the list, the good documents missing."""
+        harmful, note = self.most_harmful, []
         if harmful is not None:
-            summary.append(
-                f"Filtering the forbidden {harmful.doc_id} at rank {harmful.rank} would change it by "
-                f"{_CHANGE.written(harmful.if_filtered)}."
-            )
+            change = Column("", signed=True).written(harmful.if_filtered)
+            note = [f"Filtering the forbidden {harmful.doc_id} at rank {harmful.rank} would change it by {change}."]
+        losses = self.losses.table(f"{self.measure} of query {self.query_id}, run {self.run}", note)
         shown = Table(
             [
                 "rank", "document", Column("score", None), Column("label", None), Column("gain", None), "forbidden",
@@ -194,12 +201,20 @@ class QueryExplanation:
             title="What each document gave or cost",
         )  # fmt: skip
         missing = Table(
-            ["ideal rank", "document", Column("label", None), Column("gain", None), _CHANGE, "found at rank"],
+            [
+                "ideal rank",
+                "document",
+                Column("label", None),
+                Column("gain", None),
+                Column("would give", signed=True),
+                "found at rank",
+            ],
             [(d.rank, d.doc_id, d.label, d.gain, d.contribution, d.found_at) for d in self.missing],
             title="Good documents missing" + ("" if self.k is None else f" from the top {self.k}"),
         )
-        tables = [table.head(most) for table, most in ((shown, 30), (missing, 10)) if table.rows]
-        return ("\n".join(summary), *tables)
+        looked_at = max(10, min(self.k or 30, 50))
+        tables = [table.head(most) for table, most in ((shown, looked_at), (missing, 10)) if table.rows]
+        return (losses, *tables)
 
     def __str__(self) -> str:
         return "\n\n".join(map(str, self.parts()))
@@ -263,8 +278,8 @@ class RunExplanation:
             "queries": [q.to_dict() for q in self.queries[: self.worst]],
         }
 
-    def parts(self) -> tuple[str | Table, ...]:
-        """What is printed: a summary, the worst queries."""
+    def parts(self) -> tuple[Table, ...]:
+        """What is printed: the losses, the worst queries."""
         n = len(self.queries)
         table = Table(
             [
@@ -281,7 +296,7 @@ class RunExplanation:
             title=f"The {self.worst} queries that lose most" if self.worst < n else "Queries, largest loss first",
         )  # fmt: skip
         head = f"{self.measure} of run {self.run}, {n} quer{'y' if n == 1 else 'ies'}"
-        return "\n".join([head, *_summary(self.overall)]), table
+        return self.overall.table(head), table
 
     def __str__(self) -> str:
         return "\n\n".join(map(str, self.parts()))
@@ -315,6 +330,20 @@ def explain(
 ) -> QueryExplanation: ...
 
 
+@overload
+def explain(
+    qrels: Any,
+    run: Any,
+    measure: MeasureLike,
+    query: str | None,
+    *,
+    gains: GainsLike = "linear",
+    unjudged: Unjudged = "zero",
+    queries: Queries = "qrels",
+    worst: int = 10,
+) -> QueryExplanation | RunExplanation: ...
+
+
 def explain(
     qrels: Any,
     run: Any,
@@ -346,10 +375,13 @@ def explain(
     >>> qrels = {"q": {"good": 2, "fair": 1, "bad": -2}}
     >>> print(explain(qrels, {"q": {"bad": 3, "good": 2}}, "nDCG_f@3", query="q"))
     nDCG_f@3 of query q, run run
-    value 0.2725 of 1.0000
-      lost to forbidden documents  0.5913
-      lost to misordering          0.0000
-      lost to missing documents    0.1362
+                                  value
+    ---------------------------  ------
+    value                        0.2725
+    lost to forbidden documents  0.5913
+    lost to misordering          0.0000
+    lost to missing documents    0.1362
+    best                         1.0000
     Filtering the forbidden bad at rank 1 would change it by +0.5913.
     <BLANKLINE>
     What each document gave or cost
@@ -588,13 +620,3 @@ class _Evaluated(NamedTuple):
 def _evaluated(measure: Measure, judged: Judged) -> _Evaluated:
     numerator, denominator = measure.per_query(judged)
     return _Evaluated(numerator, np.ones(len(numerator)) if denominator is None else denominator)
-
-
-def _summary(losses: Losses) -> list[str]:
-    written = Column("").written
-    return [
-        f"value {written(losses.value)} of {written(losses.best)}",
-        f"  lost to forbidden documents  {written(losses.to_forbidden)}",
-        f"  lost to misordering          {written(losses.to_misordering)}",
-        f"  lost to missing documents    {written(losses.to_missing)}",
-    ]
