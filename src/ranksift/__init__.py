@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from ranksift.collection.qrels import read_qrels as read_qrels
     from ranksift.collection.run import Run as Run
     from ranksift.collection.run import read_run as read_run
+    from ranksift.evaluation.check import check as check
+    from ranksift.evaluation.describe import describe as describe
     from ranksift.evaluation.evaluate import evaluate as evaluate
     from ranksift.evaluation.explain import explain as explain
     from ranksift.evaluation.registration import register_ir_measures as register_ir_measures
@@ -32,6 +34,8 @@ _HOME = {
     "Scores": "evaluation.scores",
     "evaluate": "evaluation.evaluate",
     "register_ir_measures": "evaluation.registration",
+    "check": "evaluation.check",
+    "describe": "evaluation.describe",
     "explain": "evaluation.explain",
     "parse_measure": "measures.names",
     "parse_measures": "measures.names",

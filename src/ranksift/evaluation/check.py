@@ -1,0 +1,319 @@
+"""A gate for releases: is a run good enough, and no worse than the one before it."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from ranksift.collection.errors import InputError, RankSiftWarning
+from ranksift.collection.gains import GainsLike
+from ranksift.collection.judged import Unjudged
+from ranksift.collection.qrels import read_qrels
+from ranksift.collection.run import Run
+from ranksift.evaluation.evaluate import Queries, evaluate, named_runs
+from ranksift.evaluation.scores import Scores
+from ranksift.evaluation.table import Column, Table
+from ranksift.measures.measure import TOLERANCE, Measure
+from ranksift.measures.names import MeasureLike, parse_measure, parse_measures
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ranksift.evaluation.compare import TestName
+
+Operator = Literal["<=", ">=", "<", ">", "=="]
+
+_FORM = "write a measure, one of <= >= < > == and a number, as nDCG_f@10>=0.8"
+
+# A measure holds no operator outside of brackets; a limit ends at a blank, a comma or a semicolon.
+_REQUIREMENT = re.compile(
+    r"(?P<measure>[^<>=\s,;]+)\s*(?P<operator><=|>=|==|<|>)\s*(?P<limit>[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?)(?=[\s,;]|$)"
+)
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """What a measure must be.
+
+    Examples
+    --------
+    >>> Requirement(parse_measure("Fdocs@3"), "<=", 0.25).checked(0.75).verdict
+    'missed by 0.5'
+    """
+
+    measure: Measure
+    operator: Operator
+    limit: float
+
+    def __str__(self) -> str:
+        return f"{self.measure}{self.operator}{self.limit:.15g}"
+
+    def margin(self, value: float) -> float:
+        """How far the value is on the right side of the limit; negative where it is on the wrong one."""
+        if self.operator == "==":
+            return -abs(value - self.limit)
+        return value - self.limit if self.operator in (">=", ">") else self.limit - value
+
+    def checked(self, value: float) -> CheckedRequirement:
+        """What comes of it for a value; within 1e-12 of the limit a value is the limit."""
+        margin = self.margin(value)
+        passed = margin > TOLERANCE if self.operator in ("<", ">") else margin >= -TOLERANCE
+        return CheckedRequirement(str(self.measure), self.operator, self.limit, value, margin, passed)
+
+
+@dataclass(frozen=True)
+class CheckedRequirement:
+    """A requirement and what came of it; ``margin`` is negative where it is missed."""
+
+    measure: str
+    operator: Operator
+    limit: float
+    value: float
+    margin: float
+    passed: bool
+
+    @property
+    def verdict(self) -> str:
+        """``met``, or by how much it is missed."""
+        if self.passed:
+            return "met"
+        return "missed: it is the limit" if abs(self.margin) <= TOLERANCE else f"missed by {abs(self.margin):.4g}"
+
+
+@dataclass(frozen=True)
+class CheckedDifference:
+    """A measure of the run and of the baseline.
+
+    Attributes
+    ----------
+    value, baseline_value
+        The measure's aggregate of both.
+    difference
+        Mean over queries of run − baseline.
+    p
+        Of the one-sided test: how likely is a run so much worse, were it as good as the baseline.
+    passed
+        False where the run is worse and p is at most alpha.
+    """
+
+    measure: str
+    value: float
+    baseline_value: float
+    difference: float
+    p: float
+    passed: bool
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """Results of :func:`check`.
+
+    Attributes
+    ----------
+    run, baseline
+        Names; ``baseline`` is None where there is none.
+    test, alpha
+        How differences were tested.
+    """
+
+    run: str
+    baseline: str | None
+    test: str
+    alpha: float
+    requirements: tuple[CheckedRequirement, ...]
+    differences: tuple[CheckedDifference, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether all requirements are met and nothing is significantly worse."""
+        return self.missed == 0
+
+    @property
+    def missed(self) -> int:
+        """How many requirements, the baseline's included, are not met."""
+        return sum(not r.passed for r in self.requirements) + sum(not d.passed for d in self.differences)
+
+    def to_frame(self) -> pl.DataFrame:
+        """A polars frame with one row a requirement and one a difference (operator ``"not worse"``)."""
+        import polars as pl
+
+        schema = {
+            "measure": pl.String, "value": pl.Float64, "operator": pl.String, "limit": pl.Float64,
+            "margin": pl.Float64, "p": pl.Float64, "passed": pl.Boolean,
+        }  # fmt: skip
+        rows = [{**asdict(r), "p": None} for r in self.requirements]
+        for d in self.differences:
+            compared = {"operator": "not worse", "limit": d.baseline_value, "margin": d.difference}
+            rows.append({"measure": d.measure, "value": d.value, **compared, "p": d.p, "passed": d.passed})
+        return pl.DataFrame(rows, schema=schema)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as JSON has it."""
+        return {
+            "passed": self.passed,
+            "run": self.run,
+            "baseline": self.baseline,
+            "test": self.test,
+            "alpha": self.alpha,
+            "requirements": [asdict(r) for r in self.requirements],
+            "differences": [asdict(d) for d in self.differences],
+        }
+
+    def parts(self) -> tuple[Table, ...]:
+        """What is printed: requirements and differences, under the verdict."""
+        n = len(self.requirements) + len(self.differences)
+        missed = f"FAILED: run {self.run} misses {self.missed} of {n} requirement{'s' * (n != 1)}"
+        verdict = f"PASSED: run {self.run}" if self.passed else missed
+        tables = []
+        if self.requirements:
+            rows = [(f"{r.measure} {r.operator} {r.limit:.15g}", r.value, r.verdict) for r in self.requirements]
+            tables.append(Table(["requirement", "value", "result"], rows, title=verdict))
+        if self.differences:
+            columns = [*map(Column, (f"not worse than {self.baseline}", "value", "baseline"))]
+            columns += [Column("difference", signed=True), Column("p", style="p"), Column("result")]
+            compared = [
+                (d.measure, d.value, d.baseline_value, d.difference, d.p, "met" if d.passed else "worse")
+                for d in self.differences
+            ]
+            note = f"worse: significantly so, one-sided {self.test} test, p <= {self.alpha:g}"
+            title = verdict if not tables else f"Against {self.baseline}"
+            tables.append(Table(columns, compared, title=title, notes=[note]))
+        return tuple(tables)
+
+    def __str__(self) -> str:
+        return "\n\n".join(map(str, self.parts()))
+
+
+def check(
+    qrels: Any,
+    run: Any,
+    require: str | Iterable[str] = (),
+    *,
+    not_worse_than: Any = None,
+    measures: MeasureLike | Iterable[MeasureLike] = (),
+    alpha: float = 0.05,
+    test: TestName = "t",
+    gains: GainsLike = "linear",
+    unjudged: Unjudged = "zero",
+    queries: Queries = "qrels",
+) -> CheckResult:
+    """Check a run against requirements, and against the run that it is to replace.
+
+    Parameters
+    ----------
+    qrels, run, gains, unjudged, queries
+        As in :func:`evaluate`; one run.
+    require
+        Requirements such as ``"Fdocs@3<=0.02 nDCG_f@10>=0.8"`` (operators ``<= >= < > ==``), on each measure's
+        aggregate.
+    not_worse_than
+        A baseline run. The check fails where the run is significantly worse than it in a measure that is
+        named in ``require`` or in ``measures``, over the queries that count for both.
+    measures
+        Further measures to compare with the baseline.
+    alpha, test
+        Level and kind of the test (see :func:`compare`), one-sided, on each query's own values, each measure
+        on its own.
+
+    Examples
+    --------
+    >>> qrels = {"q1": {"good": 2, "bad": -2}, "q2": {"ok": 1}}
+    >>> run = {"q1": {"good": 9.0, "bad": 5.0}, "q2": {"ok": 3.0}}
+    >>> print(check(qrels, run, "Fdocs@3<=0.02 nDCG_f@10>=0.8"))
+    FAILED: run run misses 1 of 2 requirements
+    requirement       value   result
+    ----------------  ------  ----------------
+    Fdocs@3 <= 0.02   0.3333  missed by 0.3133
+    nDCG_f@10 >= 0.8  0.8423  met
+    """
+    wanted = parse_requirements(require)
+    further = parse_measures(measures) if measures else []
+    if not wanted and not further:
+        raise InputError("nothing is required", remedy=_FORM)
+    if further and not_worse_than is None:
+        raise InputError("measures are for a comparison, and there is no baseline", remedy="give not_worse_than")
+    compared = parse_measures([*(r.measure for r in wanted), *further])
+    judgments, new = read_qrels(qrels), _single(run, "run")
+    settings: dict[str, Any] = {"gains": gains, "unjudged": unjudged, "queries": queries}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankSiftWarning)  # said once, below
+        own = evaluate(judgments, new, compared, **settings)
+        both = None
+        if not_worse_than is not None:
+            both = evaluate(judgments, [new, _single(not_worse_than, "baseline")], compared, **settings)
+    for note in dict.fromkeys([*own.notes, *(both.notes if both else ())]):
+        warnings.warn(note, RankSiftWarning, stacklevel=2)
+    means = own.aggregate()[0]
+    values = [float(means[own.column(r.measure)]) for r in wanted]
+    checked = tuple(r.checked(value) for r, value in zip(wanted, values, strict=True))
+    differences = _differences(both, test, alpha) if both else ()
+    return CheckResult(new.name, both.runs[1] if both else None, test, alpha, checked, differences)
+
+
+def parse_requirements(text: str | Iterable[str]) -> list[Requirement]:
+    """Requirements from one string, with blanks, commas or semicolons between them, or from several strings.
+
+    Examples
+    --------
+    >>> [str(r) for r in parse_requirements("nDCG_f(gains={-2:-10})@10 >= 0.8, Fdocs@3<.02")]
+    ['nDCG_f(gains={-2:-10})@10>=0.8', 'Fdocs@3<0.02']
+    """
+    if not isinstance(text, str):
+        return [r for one in text for r in parse_requirements(one)]
+    # What stands in brackets belongs to a measure: blank it out, at the same length, and look at the rest.
+    outline = _outline(text)
+    found, at = [], 0
+    while outline[at:].strip(" \t\r\n,;"):
+        at += len(outline[at:]) - len(outline[at:].lstrip(" \t\r\n,;"))
+        match = _REQUIREMENT.match(outline, at)
+        if not match:
+            raise InputError(f"requirement {text[at:].strip()!r} is not understood", remedy=_FORM)
+        measure = parse_measure(text[slice(*match.span("measure"))])
+        found.append(Requirement(measure, match["operator"], float(match["limit"])))  # type: ignore[arg-type]
+        at = match.end()
+    return found
+
+
+def _outline(text: str) -> str:
+    """The text with an underscore for everything in brackets.
+
+    >>> _outline('RR(nil="a)<")@5<1')
+    'RR___________@5<1'
+    """
+    out, depth, quote = "", 0, ""
+    for c in text:
+        was_inside = depth > 0
+        if quote:
+            quote = "" if c == quote else quote
+        elif was_inside and c in "\"'":
+            quote = c
+        else:
+            depth += (c in "({[") - (c in ")}]")
+        out += "_" if was_inside or depth > 0 else c
+    return out
+
+
+def _single(run: Any, noun: str) -> Run:
+    runs = named_runs(run)
+    if len(runs) != 1:
+        raise InputError(f"{len(runs)} runs are given as the {noun}", remedy="give one")
+    return runs[0]
+
+
+def _differences(both: Scores, test: TestName, alpha: float) -> tuple[CheckedDifference, ...]:
+    """The first run against the second, in every measure."""
+    from ranksift.evaluation.compare import compare
+
+    found = compare(both, baseline=both.runs[1], test=test, correction="none", alpha=alpha)
+    rows = []
+    for m, measure in enumerate(both.measures):
+        value, baseline_value = found.means[:, m].tolist()
+        p, worse = float(found.p[0, m]) / 2.0, bool(found.better[0, m] < 0)
+        passed = not (worse and p <= alpha)
+        difference = float(found.difference[0, m])
+        one_sided = p if worse else 1.0 - p
+        rows.append(CheckedDifference(str(measure), value, baseline_value, difference, one_sided, passed))
+    return tuple(rows)
