@@ -1,0 +1,42 @@
+"""``ranksift demo``: the whole story on built-in data, in seconds, with a page to look at."""
+
+from __future__ import annotations
+
+from contextlib import chdir
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ranksift import __version__
+from ranksift.cli.output import write
+
+
+def demo(
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where data and page go.")] = Path(
+        "out/demo"
+    ),
+) -> None:
+    """Tell the whole story on built-in data; it ends in a page to look at."""
+    from ranksift.cli.story import CHAPTERS
+    from ranksift.cli.story.stage import Stage
+    from ranksift.datasets.synthetic import synthetic_collection, write_collection
+    from ranksift.report.page import page
+
+    qrels, runs = synthetic_collection()
+    write_collection(qrels, runs, out)
+    stage = Stage(qrels, runs)
+    write(f"RankSift ranks the good, filters the forbidden, and measures both.\nThe data is in {out}: cd {out}\n")
+    with chdir(out):
+        for chapter in CHAPTERS:
+            stage.open(chapter.TITLE)
+            chapter.tell(stage)
+        html = page(
+            "Rank the good, filter the forbidden",
+            "What changes when a system may refuse to show a document, told on a small made-up collection.",
+            stage.sections,
+            f"Made by `ranksift demo` of RankSift {__version__}. The data is made up, so it shows how the measures "
+            "behave and says nothing about real systems. Every command above can be run in the folder of this page.",
+        )
+        write(html, Path("index.html"))
+    write(f"\nThe same with charts: {out / 'index.html'}\n")

@@ -1,0 +1,9 @@
+"""The story that ``ranksift demo`` tells: one file a chapter.
+
+A chapter has a ``TITLE`` and a function ``tell(stage)``. To add one, write its file and name it in :data:`CHAPTERS`.
+"""
+
+from ranksift.cli.story import blindness, boundlessness, collection, explanation, filtering, gate, luck, stopping
+
+#: The chapters, in order.
+CHAPTERS = (collection, blindness, boundlessness, filtering, luck, explanation, gate, stopping)

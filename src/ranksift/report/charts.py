@@ -1,0 +1,125 @@
+"""Charts as SVG, drawn by hand: they need no library, no network, and take their colours from the page.
+
+The classes of the page's style sheet (``good``, ``bad``, ``warn``, ``rest``, ``first``, ``second``) are the colours, so
+that a chart is readable on light and on dark ground. Everything is told in words too, for those who cannot see it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from html import escape
+
+WIDTH = 440
+_LEFT, _RIGHT = 116, 40  # room for names and for numbers
+_ROW = 34
+
+
+def dumbbells(rows: Sequence[tuple[str, float, float]], names: tuple[str, str]) -> str:
+    """Two values between 0 and 1 for each row, joined by a line.
+
+    >>> dumbbells([("bm25", 0.5, 0.7)], ("nDCG@10", "nDCG_f@10")).startswith("<svg")
+    True
+    """
+    height = 42 + _ROW * len(rows) + 22
+    parts = [_key(["first", "second"], names), _axis(0, 1, 5, 42, height - 22)]
+    for i, (name, one, two) in enumerate(rows):
+        y = 42 + _ROW * (i + 0.5)
+        x1, x2 = _x(one), _x(two)
+        outward = 10 if x2 >= x1 else -10
+        parts += [
+            _text(_LEFT - 12, y + 4, name, "name", "end"),
+            f'<line class="bond" x1="{x1:.1f}" y1="{y:.1f}" x2="{x2:.1f}" y2="{y:.1f}"/>',
+            f'<circle class="first" cx="{x1:.1f}" cy="{y:.1f}" r="6"/>',
+            f'<circle class="second" cx="{x2:.1f}" cy="{y:.1f}" r="6"/>',
+            _text(x1 - outward, y + 4, f"{one:.2f}", "number", "end" if outward > 0 else "start"),
+            _text(x2 + outward, y + 4, f"{two:.2f}", "number", "start" if outward > 0 else "end"),
+        ]
+    words = "; ".join(f"{name}: {names[0]} {one:.2f}, {names[1]} {two:.2f}" for name, one, two in rows)
+    return _svg(height, parts, words)
+
+
+def stacks(rows: Sequence[tuple[str, Sequence[float]]], names: Sequence[str], classes: Sequence[str]) -> str:
+    """A bar of several parts, each at least 0, for each row; the axis ends at 1."""
+    lines = -(-len(names) // 2)
+    top = 22 * lines + 16
+    height = top + _ROW * len(rows) + 22
+    parts = [_key(classes, names), _axis(0, 1, 5, top, height - 22)]
+    for i, (name, values) in enumerate(rows):
+        y, at = top + _ROW * i + 6, 0.0
+        parts.append(_text(_LEFT - 12, y + 15, name, "name", "end"))
+        for value, style in zip(values, classes, strict=True):
+            width = _x(at + value) - _x(at)
+            if width > 0.05:
+                parts.append(
+                    f'<rect class="{style}" x="{_x(at):.1f}" y="{y}" width="{width:.1f}" height="{_ROW - 12}" rx="2"/>'
+                )
+            if width > 34:
+                parts.append(_text(_x(at) + width / 2, y + 15, f"{value:.2f}", f"inside on-{style}", "middle"))
+            at += value
+    told = (
+        f"{name}: " + ", ".join(f"{n} {v:.2f}" for n, v in zip(names, values, strict=True)) for name, values in rows
+    )
+    return _svg(height, parts, "; ".join(told))
+
+
+def strips(rows: Sequence[tuple[str, Sequence[float]]], low: float, high: float) -> str:
+    """A dot for every value of a row: red outside of 0 to 1, counted at the edge where it does not fit."""
+    top, row = 12, 64
+    height = top + row * len(rows) + 22
+    inside = (
+        f'<rect class="band" x="{_x(0, low, high):.1f}" y="{top}" width="{_x(1, low, high) - _x(0, low, high):.1f}" '
+    )
+    parts = [inside + f'height="{height - 22 - top}"/>', _axis(low, high, int(high - low), top, height - 22)]
+    told = []
+    for i, (name, values) in enumerate(rows):
+        y = top + row * (i + 0.5)
+        parts.append(_text(_LEFT - 12, y + 4, name, "name", "end"))
+        below, above = sum(v < low for v in values), sum(v > high for v in values)
+        for j, value in enumerate(values):
+            if low <= value <= high:
+                # A fixed scatter, so that the same values give the same picture.
+                lift = 16 * (math.modf(0.5 + 0.61803399 * j)[0] - 0.5) * 2
+                style = "good" if -1e-9 <= value <= 1 + 1e-9 else "bad"
+                parts.append(
+                    f'<circle class="{style} dot" cx="{_x(value, low, high):.1f}" cy="{y + lift:.1f}" r="3.5"/>'
+                )
+        if below:
+            parts.append(_text(_LEFT + 2, y + 30, f"◀ {below} beyond", "number beyond", "start"))
+        if above:
+            parts.append(_text(WIDTH - _RIGHT - 2, y + 30, f"{above} beyond ▶", "number beyond", "end"))
+        out = sum(not -1e-9 <= v <= 1 + 1e-9 for v in values)
+        told.append(f"{name}: {out} of {len(values)} outside of 0 to 1, from {min(values):.2f} to {max(values):.2f}")
+    return _svg(height, parts, "; ".join(told))
+
+
+def _x(value: float, low: float = 0.0, high: float = 1.0) -> float:
+    return _LEFT + (value - low) / (high - low) * (WIDTH - _LEFT - _RIGHT)
+
+
+def _axis(low: float, high: float, steps: int, top: float, bottom: float) -> str:
+    marks = [low + (high - low) * i / steps for i in range(steps + 1)]
+    lines = (
+        f'<line class="grid" x1="{_x(m, low, high):.1f}" y1="{top}" x2="{_x(m, low, high):.1f}" y2="{bottom}"/>'
+        for m in marks
+    )
+    return "".join([*lines, *(_text(_x(m, low, high), bottom + 16, f"{m:g}", "mark", "middle") for m in marks)])
+
+
+def _key(classes: Sequence[str], names: Sequence[str]) -> str:
+    parts = []
+    for i, (style, name) in enumerate(zip(classes, names, strict=True)):
+        x, y = (12, WIDTH / 2)[i % 2], 8 + 22 * (i // 2)
+        parts.append(
+            f'<circle class="{style}" cx="{x + 6}" cy="{y + 6}" r="6"/>' + _text(x + 18, y + 10, name, "name", "start")
+        )
+    return "".join(parts)
+
+
+def _text(x: float, y: float, text: str, style: str, anchor: str) -> str:
+    return f'<text class="{style}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
+
+
+def _svg(height: float, parts: Sequence[str], words: str) -> str:
+    label = escape(words, quote=True)
+    return f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-label="{label}">{"".join(parts)}</svg>'
