@@ -34,11 +34,7 @@ class Part:
     @classmethod
     def of(cls, queries: Ids, docs: Ids, values: Floats) -> Part:
         """Take one query, document and value a row."""
-        change = np.asarray(queries.lengths[1:] != queries.lengths[:-1])
-        for j in range(queries.words()):
-            word = queries.word(j)
-            change |= word[1:] != word[:-1]
-        heads = np.concatenate(([0], np.flatnonzero(change) + 1)) if len(docs) else np.zeros(0, dtype=np.int64)
+        heads = np.flatnonzero(np.concatenate((np.ones(min(len(docs), 1), dtype=bool), queries.changes())))
         head_ids = queries.take(heads).compact()
         head_hashes = head_ids.hashes()
         stretch = np.diff(heads, append=len(docs))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
@@ -19,6 +20,8 @@ _KEEP = np.array([(1 << (8 * n)) - 1 for n in range(9)], dtype=_U)
 _MIX_1 = _U(0x9E3779B97F4A7C15)
 _MIX_2 = _U(0xBF58476D1CE4E5B9)
 _SHIFT = _U(32)
+_WORDS = 512  # beyond so many words identifiers are few, and taken one by one
+_SORTED_WORDS = 32
 
 
 def loads(buffer: Bytes) -> Hashes:
@@ -72,7 +75,7 @@ class Ids(Sequence[str]):
         if self._starts is None:  # one after another, all of the same width: no need to remember
             assert self._table is not None
             n, width = self._table.shape
-            self._starts = np.arange(0, 8 * width * n, 8 * width, dtype=_offset_type(8 * width * n))
+            self._starts = np.arange(n, dtype=_offset_type(8 * width * n)) * (8 * width)
         return self._starts
 
     @property
@@ -83,7 +86,8 @@ class Ids(Sequence[str]):
     def compact(self) -> Ids:
         """The same identifiers in a buffer of their own, so that the one they came from can go."""
         n, width = len(self), self.words()
-        if 8 * width * n > 4 * int(self.lengths.sum()) + 16 * n:  # a few long ones would blow up the table
+        # A few long ones would blow up the table.
+        if width > _WORDS or 8 * width * n > 4 * int(self.lengths.sum()) + 16 * n:
             return Ids.from_packed(self.packed(), self.lengths)
         flat = np.empty(n * width + 1, dtype=_U)
         for j in range(width):
@@ -185,7 +189,7 @@ class Ids(Sequence[str]):
         h = self.lengths.astype(_U) * _MIX_1
         if seed is not None:
             h ^= seed
-        for j in range(self.words()):
+        for j in range(min(self.words(), _WORDS)):
             active = self.lengths > 8 * j
             if active.all():
                 h ^= self.word(j)
@@ -195,14 +199,38 @@ class Ids(Sequence[str]):
                 rows = np.flatnonzero(active)
                 part = (h[rows] ^ self.take(rows).word(j)) * _MIX_2
                 h[rows] = part ^ (part >> _SHIFT)
+        if long := self._long():
+            h[long] = (h[long] ^ np.array([zlib.crc32(self._bytes(row)) for row in long], dtype=_U)) * _MIX_2
         return h
 
     def same(self, other: Ids) -> NDArray[np.bool_]:
         """Compare row by row with another column of the same length, exactly."""
         equal = np.asarray(self.lengths == other.lengths)
-        for j in range(min(self.words(), other.words())):
+        for j in range(min(self.words(), other.words(), _WORDS)):
             equal &= self.word(j) == other.word(j)
+        for row in self._long():
+            equal[row] = equal[row] and self._bytes(row) == other._bytes(row)
         return equal
+
+    def changes(self) -> NDArray[np.bool_]:
+        """Whether each row but the first differs from the one before it."""
+        change = np.asarray(self.lengths[1:] != self.lengths[:-1])
+        for j in range(min(self.words(), _WORDS)):
+            word = self.word(j)
+            change |= word[1:] != word[:-1]
+        for row in self._long():
+            if row and not change[row - 1]:
+                change[row - 1] = self._bytes(row) != self._bytes(row - 1)
+        return change
+
+    def _long(self) -> list[int]:
+        if self.words() <= _WORDS:
+            return []
+        return np.flatnonzero(self.lengths > 8 * _WORDS).tolist()  # type: ignore[no-any-return]
+
+    def _bytes(self, row: int) -> bytes:
+        start = int(self.starts[row])
+        return self.buffer[start : start + int(self.lengths[row])].tobytes()
 
     def factorize(self, hashes: Hashes | None = None) -> tuple[Ints, Ints]:
         """Number the distinct identifiers in order of appearance.
@@ -232,9 +260,16 @@ class Ids(Sequence[str]):
 
     def descending(self, groups: Ints) -> Ints:
         """Order rows by group, and inside a group by identifier, last in byte order first."""
+        if self.words() > _SORTED_WORDS:
+            return self._descending_by_bytes(groups)
         keys = [~self.word(j).byteswap() for j in reversed(range(self.words()))]
         # A missing word is 0 and sorts below any byte, so a prefix is the smaller one, as in strcmp.
         return np.lexsort((*keys, groups)).astype(np.int64, copy=False)
+
+    def _descending_by_bytes(self, groups: Ints) -> Ints:
+        names = [self._bytes(row) for row in range(len(self))]
+        order = np.array(sorted(range(len(names)), key=names.__getitem__, reverse=True), dtype=np.int64)
+        return order[np.argsort(groups[order], kind="stable")]
 
 
 def _offset_type(size: int) -> type[np.integer]:
