@@ -13,7 +13,11 @@ if TYPE_CHECKING:
     from ranksift.collection.run import read_run as read_run
     from ranksift.evaluation.check import check as check
     from ranksift.evaluation.describe import describe as describe
+    from ranksift.evaluation.check import check as check
+    from ranksift.evaluation.compare import compare as compare
+    from ranksift.evaluation.describe import describe as describe
     from ranksift.evaluation.evaluate import evaluate as evaluate
+    from ranksift.evaluation.explain import explain as explain
     from ranksift.evaluation.explain import explain as explain
     from ranksift.evaluation.registration import register_ir_measures as register_ir_measures
     from ranksift.evaluation.scores import Scores as Scores
@@ -33,6 +37,10 @@ _HOME = {
     "read_run": "collection.run",
     "Scores": "evaluation.scores",
     "evaluate": "evaluation.evaluate",
+    "check": "evaluation.check",
+    "compare": "evaluation.compare",
+    "describe": "evaluation.describe",
+    "explain": "evaluation.explain",
     "register_ir_measures": "evaluation.registration",
     "check": "evaluation.check",
     "describe": "evaluation.describe",
