@@ -12,12 +12,9 @@ if TYPE_CHECKING:
     from ranksift.collection.run import Run as Run
     from ranksift.collection.run import read_run as read_run
     from ranksift.evaluation.check import check as check
-    from ranksift.evaluation.describe import describe as describe
-    from ranksift.evaluation.check import check as check
     from ranksift.evaluation.compare import compare as compare
     from ranksift.evaluation.describe import describe as describe
     from ranksift.evaluation.evaluate import evaluate as evaluate
-    from ranksift.evaluation.explain import explain as explain
     from ranksift.evaluation.explain import explain as explain
     from ranksift.evaluation.registration import register_ir_measures as register_ir_measures
     from ranksift.evaluation.scores import Scores as Scores
@@ -42,9 +39,6 @@ _HOME = {
     "describe": "evaluation.describe",
     "explain": "evaluation.explain",
     "register_ir_measures": "evaluation.registration",
-    "check": "evaluation.check",
-    "describe": "evaluation.describe",
-    "explain": "evaluation.explain",
     "parse_measure": "measures.names",
     "parse_measures": "measures.names",
     "topk_labels": "measures.topk",
