@@ -92,4 +92,5 @@ class Pool:
         """The pool of some queries; a query -1 has no judged document."""
         offsets = np.append(self.offsets, self.offsets[-1])  # list -1 is the empty one at the end
         rows, new = ragged.take(offsets, queries)
-        return Pool(new, self.labels[rows], self.all_labels)
+        ready = {gains: best[rows] for gains, best in self._sorted.items()}
+        return Pool(new, self.labels[rows], self.all_labels, ready)

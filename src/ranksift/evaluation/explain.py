@@ -474,7 +474,7 @@ class _Case:
 
     def most_harmful(self) -> dict[int, tuple[str, int, float]]:
         """For each query that has one, the forbidden document whose filtering gains most, its rank and the change."""
-        at = np.flatnonzero(self.forbidden)
+        at = np.flatnonzero(self.forbidden & (self.judged.rank <= (self.k or np.inf)))  # below k they harm nobody
         query, rank = self.judged.query[at], self.judged.rank[at]
         change = self.if_filtered(query, self.judged.place[at])
         order = np.lexsort((rank, -self.sign * change, query))

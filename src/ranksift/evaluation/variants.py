@@ -38,16 +38,24 @@ def without(judged: Judged, query: Ints, place: Ints) -> Judged:
     ([2.0, 1.0], [1, 2], [2])
     """
     width = int(judged.listed.max(initial=0)) + 2
-    gone = np.unique(query * width + place)
-
-    def closer(query: Ints, place: Ints) -> Ints:
-        first, last = np.searchsorted(gone, query * width), np.searchsorted(gone, query * width + place)
-        return (last - first).astype(np.int64, copy=False)
-
-    stays = ~np.isin(judged.query * width + judged.place, gone)
-    nearer = closer(judged.query, judged.place)
-    fewer = np.bincount(gone // width, minlength=len(judged))
     every = np.arange(len(judged))
+    gone = np.unique(query * width + place)
+    first = np.searchsorted(gone, every * width)
+
+    def found(query: Ints, place: Ints) -> tuple[NDArray[np.bool_], Ints]:
+        """Which of these documents are to go, and how many of those before them in their lists."""
+        keys = query * width + place
+        at = np.searchsorted(gone, keys)
+        goes = np.append(gone, -1)[at] == keys
+        return goes, (at - first[query]).astype(np.int64, copy=False)
+
+    goes, nearer = found(judged.query, judged.place)
+    stays = ~goes
+    fewer = np.bincount(gone // width, minlength=len(judged))
+    nil = {}
+    for name, at in judged.nil.items():
+        goes, before = found(every, at)
+        nil[name] = np.where(goes, 0, at - before)
     return replace(
         judged,
         query=judged.query[stays],
@@ -57,10 +65,7 @@ def without(judged: Judged, query: Ints, place: Ints) -> Judged:
         length=judged.length - fewer,
         place=(judged.place - nearer)[stays],
         listed=judged.listed - fewer,
-        nil={
-            name: np.where(np.isin(every * width + at, gone), 0, at - closer(every, at))
-            for name, at in judged.nil.items()
-        },
+        nil=nil,
     )
 
 
