@@ -169,31 +169,38 @@ def split_names(text: str) -> list[str]:
     return [w.strip() for w in _split(text, " \t\n,") if w.strip()]
 
 
-def _split(text: str, separators: str) -> list[str]:
-    words, depth, word, quote = [], 0, "", ""
+def _depths(text: str) -> list[int]:
+    """How many brackets are open at each character (its own included); quoted ones do not count."""
+    depths, depth, quote = [], 0, ""
     for c in text:
         if quote:
             quote = "" if c == quote else quote
         elif c in "\"'":
             quote = c
-        depth += (c in "({[") - (c in ")}]")
-        if c in separators and depth == 0 and not quote:
-            words.append(word)
-            word = ""
         else:
-            word += c
-    return [*words, word]
+            depth += (c in "({[") - (c in ")}]")
+        depths.append(depth + bool(quote))
+    return depths
+
+
+def _split(text: str, separators: str) -> list[str]:
+    words = [""]
+    for c, depth in zip(text, _depths(text), strict=True):
+        if c in separators and depth == 0:
+            words.append("")
+        else:
+            words[-1] += c
+    return words
 
 
 def _parenthesised(rest: str, text: str) -> tuple[str, str]:
     if not rest.startswith("("):
         return "", rest
-    depth = 0
-    for i, c in enumerate(rest):
-        depth += (c == "(") - (c == ")")
-        if depth == 0:
-            return rest[1:i], rest[i + 1 :]
-    raise InputError(f"{text!r} has an open bracket", remedy="close it")
+    depths = _depths(rest)
+    if 0 not in depths:
+        raise InputError(f"{text!r} has an open bracket", remedy="close it")
+    end = depths.index(0)
+    return rest[1:end], rest[end + 1 :]
 
 
 def _parameters(inside: str, text: str) -> tuple[list[Any], dict[str, Any]]:
