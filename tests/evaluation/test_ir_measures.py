@@ -67,6 +67,18 @@ def test_registering_twice_changes_nothing(measures):
     assert (len(ir_measures.DefaultPipeline.providers), set(ir_measures.measures.registry)) == before
 
 
+def test_standing_first_it_computes_what_pytrec_eval_would_crash_on():
+    """In a Python of its own: the order of the pipeline is for the whole process."""
+    program = (
+        "import ir_measures, ranksift as rs\n"
+        "rs.register_ir_measures(first=True)\n"
+        "qrels, run = {'q': {'a': -2}, 'r': {'b': 1}}, {'q': {'a': 1.0}, 'r': {'b': 1.0}}\n"
+        "print(ir_measures.calc_aggregate([ir_measures.AP, ir_measures.Bpref], qrels, run)[ir_measures.AP])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "0.5"
+
+
 def test_without_ir_measures_the_error_says_what_to_install():
     program = (
         "import sys; sys.modules['ir_measures'] = None\n"

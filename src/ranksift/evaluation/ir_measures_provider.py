@@ -195,14 +195,17 @@ def _frame(source: Any, columns: dict[str, str]) -> Any:
 PROVIDER = RankSiftProvider()  # type: ignore[no-untyped-call]
 
 
-def register() -> SimpleNamespace:
+def register(*, first: bool = False) -> SimpleNamespace:
     """Enter measures and provider, once; the measures by name."""
     known = ir_measures.measures.registry
-    if PROVIDER not in ir_measures.DefaultPipeline.providers:
+    pipeline = ir_measures.DefaultPipeline.providers
+    if PROVIDER not in pipeline:
         for name, cls in {**CATALOGUE, "nDCG_0": CATALOGUE["nDCG"]}.items():
             if name not in known:
                 ir_measures.measures.register(dress(name, cls), name=name)
         ir_measures.providers.register(PROVIDER)
-        # Last, so that measures which ir_measures computes already are still computed by the same provider.
-        ir_measures.DefaultPipeline.providers.append(PROVIDER)
+        pipeline.append(PROVIDER)
+    if first:
+        pipeline.remove(PROVIDER)
+        pipeline.insert(0, PROVIDER)
     return SimpleNamespace(**{name: m for name, m in known.items() if isinstance(m, GuestMeasure)})

@@ -7,12 +7,18 @@ from types import SimpleNamespace
 from ranksift.collection.errors import InputError
 
 
-def register_ir_measures() -> SimpleNamespace:
+def register_ir_measures(*, first: bool = False) -> SimpleNamespace:
     """Make RankSift's measures known to ir_measures, and so to PyTerrier.
 
     Every measure of the catalogue that ir_measures lacks is registered under its name, with RankSift's parameters,
     ``cutoff`` for k, and ``judged_only=True`` for ``unjudged="drop"``. The provider stands last in ir_measures'
-    default pipeline, so nothing that ir_measures computes by itself changes. A second call changes nothing.
+    default pipeline, so nothing that ir_measures computes by itself changes.
+
+    Parameters
+    ----------
+    first
+        Stand first instead: RankSift also computes the measures of ir_measures that mean the same, such as AP.
+        pytrec_eval, which computes them otherwise, can crash on queries with negative labels only.
 
     Returns
     -------
@@ -35,4 +41,4 @@ def register_ir_measures() -> SimpleNamespace:
         if missing.name != "ir_measures":
             raise
         raise InputError("ir_measures is not installed", remedy="pip install ir_measures") from None
-    return register()
+    return register(first=first)
