@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ranksift.collection.run import Run as Run
     from ranksift.collection.run import read_run as read_run
     from ranksift.evaluation.check import check as check
+    from ranksift.evaluation.compare import Comparison as Comparison
     from ranksift.evaluation.compare import compare as compare
     from ranksift.evaluation.describe import describe as describe
     from ranksift.evaluation.evaluate import evaluate as evaluate
@@ -35,6 +36,7 @@ _HOME = {
     "Scores": "evaluation.scores",
     "evaluate": "evaluation.evaluate",
     "check": "evaluation.check",
+    "Comparison": "evaluation.compare",
     "compare": "evaluation.compare",
     "describe": "evaluation.describe",
     "explain": "evaluation.explain",

@@ -33,20 +33,23 @@ class Column:
     digits
         Decimals of floating-point numbers; None writes up to six significant digits.
     style
-        ``"plain"``; ``"signed"`` with + or −; ``"percent"`` of a share; ``"p"`` for probabilities, where what
-        would round to 0 is written ``<0.0001``.
+        ``"plain"``; ``"percent"`` for a share; ``"p"`` for a p value, where what would round to 0 is written
+        ``<0.0001``.
+    signed
+        Whether positive numbers get a +.
     align
         None puts columns of numbers to the right and columns of words to the left.
 
     Examples
     --------
-    >>> Column("p", style="p").written(1e-9), Column("gain", digits=2, style="signed").written(0.5)
+    >>> Column("p", style="p").written(1e-9), Column("gain", digits=2, signed=True).written(0.5)
     ('<0.0001', '+0.50')
     """
 
     name: str
     digits: int | None = 4
-    style: Literal["plain", "signed", "percent", "p"] = "plain"
+    style: Literal["plain", "percent", "p"] = "plain"
+    signed: bool = False
     align: Side | None = None
 
     def written(self, value: Value) -> str:
@@ -61,10 +64,9 @@ class Column:
             return "yes" if value else "no"
         if self.style == "p" and self.digits is not None and value < 10.0**-self.digits:
             return f"<{10.0**-self.digits:.{self.digits}f}"
-        if self.style == "percent":
-            return self._number(100.0 * value) + "%"
-        number = self._number(value)
-        return f"+{number}" if self.style == "signed" and value > 0 and not _is_zero(number) else number
+        number = self._number(100.0 * value if self.style == "percent" else value)
+        sign = "+" if self.signed and value > 0 and not _is_zero(number) else ""
+        return sign + number + ("%" if self.style == "percent" else "")
 
     def _number(self, value: float) -> str:
         if isinstance(value, int):
@@ -136,6 +138,12 @@ class Table:
         note = f"and {left_out} more row{'s' * (left_out != 1)}"
         return Table(self.columns, self.rows[:most], title=self.title, notes=(note, *self.notes))
 
+    @property
+    def width(self) -> int:
+        """Columns that its plain text takes, notes aside: a terminal that has fewer cuts numbers off."""
+        widest = [max([_width(_printable(c.name)), *map(_width, self._drawn(j))]) for j, c in enumerate(self.columns)]
+        return sum(widest) + 2 * (len(widest) - 1)
+
     # -- formats -----------------------------------------------------------------------------------------
 
     def text(self) -> str:
@@ -195,11 +203,20 @@ class Table:
         caption = Text("\n".join(_printable(note) for note in self.notes)) if self.notes else None
         title = Text(_printable(self.title), style="bold") if self.title else None
         table = RichTable(
-            title=title, caption=caption, box=box.SIMPLE_HEAD, title_justify="left", caption_justify="left"
+            title=title,
+            caption=caption,
+            box=box.SIMPLE_HEAD,
+            padding=(0, 1, 0, 0),
+            pad_edge=False,
+            title_justify="left",
+            caption_justify="left",
         )
-        for j, column in enumerate(self.columns):
-            table.add_column(Text(_printable(column.name)), justify=self._sides[j], overflow="fold")
         drawn = [self._drawn(j) for j in range(len(self.columns))]
+        for j, column in enumerate(self.columns):
+            name = _printable(column.name)
+            # In a narrow terminal names may be folded, numbers may not.
+            least = max(map(_width, [*drawn[j], *name.split()]), default=0) if self._numeric[j] else None
+            table.add_column(Text(name), justify=self._sides[j], overflow="fold", min_width=least)
         for i, row in enumerate(self.rows):
             cells = []
             for j, cell in enumerate(row):

@@ -1,0 +1,443 @@
+"""Runs against each other: which differences are more than luck."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ranksift.collection.errors import InputError
+from ranksift.collection.ragged import Floats, Ints
+from ranksift.evaluation import significance
+from ranksift.evaluation.scores import Scores
+from ranksift.evaluation.significance import Outcome, Paired
+from ranksift.evaluation.table import Cell, Column, Table
+from ranksift.measures.measure import Measure
+from ranksift.measures.names import MeasureLike
+
+if TYPE_CHECKING:
+    import polars as pl
+    from rich.table import Table as RichTable
+
+TestName = Literal["t", "randomization", "bootstrap", "wilcoxon"]
+Correction = Literal["holm", "bonferroni", "bh", "none"]
+
+#: The tests, as they are called in a text.
+TESTS = {
+    "t": "paired t test",
+    "randomization": "paired randomization test",
+    "bootstrap": "paired bootstrap test",
+    "wilcoxon": "Wilcoxon signed-rank test",
+}
+
+_RESAMPLING = ("randomization", "bootstrap")
+
+#: The corrections, by what they are called in a text.
+CORRECTIONS = {
+    "holm": "Holm correction",
+    "bonferroni": "Bonferroni correction",
+    "bh": "Benjamini-Hochberg correction",
+    "none": "no correction",
+}
+
+_CORRECT: dict[str, Callable[[Floats], Floats]] = {
+    "holm": significance.holm,
+    "bonferroni": significance.bonferroni,
+    "bh": significance.benjamini_hochberg,
+    "none": lambda p: p,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Results of :func:`compare`. Printed, it is a table of means with significance letters.
+
+    Arrays of comparisons have one row a pair of runs, in the order of ``pairs``, and one column a measure. Differences,
+    intervals, effect sizes and tests are about each query's own values, so for micro-averaged measures the difference
+    is not that of the two aggregates in ``means``.
+
+    Attributes
+    ----------
+    scores
+        What was compared.
+    means
+        Each measure's aggregate, runs × measures.
+    baseline
+        The run that all others are compared with; None where all pairs are compared.
+    pairs
+        (run, baseline) of each comparison.
+    test, correction, alpha, confidence, samples, seed
+        What was asked for; ``samples`` and ``seed`` are None for tests that draw none.
+    difference
+        Mean over queries of run − baseline.
+    relative
+        The difference as a share of the baseline's mean (of its absolute value); NaN where that is 0.
+    low, high
+        Confidence interval of the difference: Student's, or the bootstrap's percentiles for the bootstrap test.
+    effect_size
+        Cohen's d of paired differences: the difference over its standard deviation.
+    statistic
+        t for the t and bootstrap tests, the mean difference for randomization, the smaller rank sum for Wilcoxon's.
+    p, corrected_p
+        Two-sided p value, and the same corrected within the measure's family of comparisons.
+    better
+        1 where the test speaks for the run, −1 for the baseline, 0 for neither (also where Wilcoxon's ranks and the
+        means disagree).
+    wins, ties, losses
+        In how many queries the run is better than, as good as, worse than the baseline.
+    """
+
+    scores: Scores
+    means: Floats
+    baseline: str | None
+    pairs: tuple[tuple[str, str], ...]
+    test: TestName
+    correction: Correction
+    alpha: float
+    confidence: float
+    samples: int | None
+    seed: int | None
+    difference: Floats
+    relative: Floats
+    low: Floats
+    high: Floats
+    effect_size: Floats
+    statistic: Floats
+    p: Floats
+    corrected_p: Floats
+    better: Ints
+    wins: Ints
+    ties: Ints
+    losses: Ints
+
+    @property
+    def significant(self) -> NDArray[np.bool_]:
+        """Whether the corrected p is at most alpha: comparisons × measures."""
+        return self.corrected_p <= self.alpha
+
+    @cached_property
+    def letters(self) -> dict[str, str]:
+        """The letter of each run: a to z, then aa, ab and so on."""
+        return {run: _letter(i) for i, run in enumerate(self.scores.runs)}
+
+    @cached_property
+    def _beats(self) -> NDArray[np.bool_]:
+        """Whether a run is significantly better than another: runs × runs × measures."""
+        runs = len(self.scores.runs)
+        beats = np.zeros((runs, runs, len(self.scores.measures)), dtype=np.bool_)
+        left, right = (np.array([self.scores.runs.index(pair[side]) for pair in self.pairs]) for side in (0, 1))
+        beats[left, right] = self.significant & (self.better > 0)
+        beats[right, left] = self.significant & (self.better < 0)
+        return beats
+
+    def better_than(self, run: str, measure: MeasureLike) -> list[str]:
+        """The runs that ``run`` is significantly better than.
+
+        Examples
+        --------
+        >>> scores = Scores.from_array(
+        ...     [[[0.1], [0.2], [0.3]], [[0.6], [0.8], [0.9]]], runs=["old", "new"], queries="123", measures=["AP"]
+        ... )
+        >>> compare(scores).better_than("new", "AP")
+        ['old']
+        """
+        beaten = self._beats[self.scores.row(run), :, self.scores.column(measure)]
+        return [self.scores.runs[j] for j in np.flatnonzero(beaten)]
+
+    # -- tables ------------------------------------------------------------------------------------------
+
+    def table(self, digits: int = 4) -> Table:
+        """A row a run: its means, each with the letters of the runs that it is significantly better than."""
+        best = self._best(digits)
+        # Past z a letter has two characters, and needs a separator.
+        glue = "" if len(self.letters) <= 26 else ","
+        rows: list[list[Cell | str]] = []
+        for i, (run, letter) in enumerate(self.letters.items()):
+            rows.append([letter, run])
+            for m, measure in enumerate(self.scores.measures):
+                beaten = glue.join(self.letters[other] for other in self.better_than(run, measure))
+                rows[-1].append(Cell(float(self.means[i, m]), beaten, bool(best[i, m])))
+        columns = [Column(""), Column("run"), *(Column(str(m), digits) for m in self.scores.measures)]
+        title = "All pairs of runs" if self.baseline is None else f"Runs against {self.baseline}"
+        return Table(columns, rows, title=title, notes=self._notes(letters=True))
+
+    def details(self, digits: int = 4) -> Table:
+        """A row a comparison and measure: difference, interval, effect size, p values, wins, ties and losses."""
+        columns = [
+            Column("measure"),
+            Column("run"),
+            Column("baseline"),
+            Column("difference", digits, signed=True),
+            Column("relative", 1, "percent", signed=True),
+            Column(f"{100 * self.confidence:g}% interval", align="right"),
+            Column("d", 2),
+            Column("p", digits, "p"),
+            Column("corrected p", digits, "p"),
+            Column("W/T/L", align="right"),
+        ]
+        rows = [
+            [
+                *(row[name] for name in ("measure", "run", "baseline", "difference", "relative_difference")),
+                f"{row['low']:.{digits}f} to {row['high']:.{digits}f}",
+                *(row[name] for name in ("effect_size", "p", "corrected_p")),
+                f"{row['wins']}/{row['ties']}/{row['losses']}",
+            ]
+            for row in self._rows()
+        ]
+        notes = [
+            *self._notes(letters=False),
+            "d: the difference over its standard deviation (Cohen's d of paired values).",
+        ]
+        return Table(columns, rows, title="Differences", notes=notes)
+
+    def _best(self, digits: int) -> NDArray[np.bool_]:
+        shown = np.round(self.means, digits) * [1 if higher_is_better(m) else -1 for m in self.scores.measures]
+        return np.asarray(shown == shown.max(axis=0))
+
+    def _notes(self, letters: bool) -> list[str]:
+        how, queries = f"{TESTS[self.test]}, {CORRECTIONS[self.correction]}", len(self.scores.queries)
+        notes = [f"{how[0].upper()}{how[1:]}, {queries} queries."]
+        if letters:
+            notes = [f"A letter: significantly better than that run ({how}, p <= {self.alpha:g}, {queries} queries)."]
+        costs = [str(m) for m in self.scores.measures if not higher_is_better(m)]
+        if costs:
+            notes.append(f"Lower is better: {', '.join(costs)}.")
+        pooled = [str(m) for m in self.scores.measures if isinstance(m, Measure) and m.aggregation != "mean"]
+        if pooled:
+            notes.append(f"Tested on each query's own value, not on the total shown: {', '.join(pooled)}.")
+        return notes
+
+    def __str__(self) -> str:
+        return self.table().text()
+
+    def __repr__(self) -> str:
+        r, m = len(self.scores.runs), len(self.scores.measures)
+        return f"<Comparison: {r} runs × {m} measure{'s' * (m != 1)}, {TESTS[self.test]}>"
+
+    def __rich__(self) -> RichTable:
+        return self.table().rich()
+
+    def _repr_markdown_(self) -> str:
+        return self.table().markdown()
+
+    # -- data --------------------------------------------------------------------------------------------
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        place = {run: i for i, run in enumerate(self.scores.runs)}
+        significant = self.significant
+        for m, measure in enumerate(self.scores.measures):
+            for c, (run, baseline) in enumerate(self.pairs):
+                yield {
+                    "measure": str(measure),
+                    "run": run,
+                    "baseline": baseline,
+                    "mean": float(self.means[place[run], m]),
+                    "baseline_mean": float(self.means[place[baseline], m]),
+                    "difference": float(self.difference[c, m]),
+                    "relative_difference": None if np.isnan(self.relative[c, m]) else float(self.relative[c, m]),
+                    "low": float(self.low[c, m]),
+                    "high": float(self.high[c, m]),
+                    "effect_size": float(self.effect_size[c, m]),
+                    "statistic": float(self.statistic[c, m]),
+                    "p": float(self.p[c, m]),
+                    "corrected_p": float(self.corrected_p[c, m]),
+                    "significant": bool(significant[c, m]),
+                    "wins": int(self.wins[c, m]),
+                    "ties": int(self.ties[c, m]),
+                    "losses": int(self.losses[c, m]),
+                }
+
+    def to_frame(self) -> pl.DataFrame:
+        """A polars frame with one row a comparison and measure."""
+        import polars as pl
+
+        return pl.DataFrame(
+            list(self._rows()), infer_schema_length=None, schema_overrides={"relative_difference": pl.Float64}
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as JSON has it: what is infinite (t of a constant difference) is None."""
+        measures = self.scores.measures
+        rows = [
+            {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in row.items()}
+            for row in self._rows()
+        ]
+        return {
+            "test": self.test,
+            "correction": self.correction,
+            "alpha": self.alpha,
+            "confidence": self.confidence,
+            "samples": self.samples,
+            "seed": self.seed,
+            "queries": len(self.scores.queries),
+            "baseline": self.baseline,
+            "measures": [{"name": str(m), "higher_is_better": higher_is_better(m)} for m in measures],
+            "runs": [
+                {
+                    "name": run,
+                    "letter": letter,
+                    "means": dict(zip(map(str, measures), self.means[i].tolist(), strict=True)),
+                    "better_than": {str(m): self.better_than(run, m) for m in measures},
+                }
+                for i, (run, letter) in enumerate(self.letters.items())
+            ],
+            "comparisons": rows,
+        }
+
+
+def compare(
+    scores: Scores,
+    baseline: str | None = None,
+    test: TestName = "t",
+    correction: Correction | Literal["fdr_bh"] | None = "holm",
+    *,
+    samples: int = 10_000,
+    seed: int = 0,
+    alpha: float = 0.05,
+    confidence: float = 0.95,
+) -> Comparison:
+    """Compare runs, query by query.
+
+    Parameters
+    ----------
+    scores
+        Results of :func:`evaluate` for two runs or more.
+    baseline
+        The run to compare every other with; None compares all pairs.
+    test
+        ``"t"``: Student's paired t; ``"randomization"``: signs of differences flipped at random (all ways where there
+        are no more than ``samples``); ``"bootstrap"``: Sakai's shifted, studentised bootstrap; ``"wilcoxon"``: signed
+        ranks. All are two-sided and work on each query's own values. Runs with equal values have p = 1; a constant
+        difference has p = 0 in the t test, whose t is then infinite.
+    correction
+        For many comparisons, within each measure: ``"holm"``, ``"bonferroni"``, ``"bh"`` (Benjamini and Hochberg;
+        ``"fdr_bh"`` is another name of it) or ``"none"``.
+    samples, seed
+        How many resamples the randomization and bootstrap tests draw, and from which seed.
+    alpha
+        What a corrected p may be at most to be called significant.
+    confidence
+        Of the interval of the difference.
+
+    Examples
+    --------
+    >>> scores = Scores.from_array(
+    ...     [[[0.1], [0.2], [0.3]], [[0.6], [0.8], [0.9]], [[0.2], [0.1], [0.4]]],
+    ...     runs=["bm25", "ours", "theirs"], queries=["q1", "q2", "q3"], measures=["AP"],
+    ... )
+    >>> print(compare(scores, baseline="bm25"))
+    Runs against bm25
+       run     AP
+    -  ------  --------
+    a  bm25    0.2000
+    b  ours    0.7667 a
+    c  theirs  0.2333
+    A letter: significantly better than that run (paired t test, Holm correction, p <= 0.05, 3 queries).
+    """
+    chosen = _choice("correction", {None: "none", "fdr_bh": "bh"}.get(correction, correction), CORRECTIONS)
+    _choice("test", test, TESTS)
+    _check(scores, samples, seed, alpha, confidence)
+    left, right = _pairs(scores, baseline)
+    runs, n, measures = scores.values.shape
+    # Every measure's runs lie below each other, so that all tests of all measures are done together.
+    offsets = runs * np.arange(measures)[:, None]
+    values = np.ascontiguousarray(np.moveaxis(scores.values, 2, 0)).reshape(measures * runs, n)
+    paired = Paired(values, (left + offsets).ravel(), (right + offsets).ravel())
+    outcome, (low, high) = _tested(paired, test, samples, seed, confidence)
+
+    def per_measure(flat: NDArray[Any]) -> NDArray[Any]:
+        return flat.reshape(measures, len(left)).T
+
+    summary = paired.summary
+    towards = np.array([1 if higher_is_better(m) else -1 for m in scores.measures])
+    above, below = per_measure(summary.above), per_measure(summary.below)
+    p = per_measure(outcome.p)
+    agreed = np.where(outcome.sign == np.sign(summary.mean), outcome.sign, 0.0).astype(np.int64)
+    base = np.abs(values.mean(axis=1))[paired.right]
+    relative = np.divide(summary.mean, base, out=np.full(len(paired), np.nan), where=base != 0)
+    return Comparison(
+        scores=scores,
+        means=scores.aggregate(),
+        baseline=baseline,
+        pairs=tuple((scores.runs[i], scores.runs[j]) for i, j in zip(left.tolist(), right.tolist(), strict=True)),
+        test=test,
+        correction=chosen,  # type: ignore[arg-type]
+        alpha=alpha,
+        confidence=confidence,
+        samples=samples if test in _RESAMPLING else None,
+        seed=seed if test in _RESAMPLING else None,
+        difference=per_measure(summary.mean),
+        relative=per_measure(relative),
+        low=per_measure(low),
+        high=per_measure(high),
+        effect_size=per_measure(paired.effect_size),
+        statistic=per_measure(outcome.statistic),
+        p=p,
+        corrected_p=_CORRECT[chosen](p),
+        better=per_measure(agreed) * towards,
+        wins=np.where(towards > 0, above, below),
+        ties=n - above - below,
+        losses=np.where(towards > 0, below, above),
+    )
+
+
+def higher_is_better(measure: Measure | str) -> bool:
+    """Whether more is better; measures that are only a name are taken to be of that kind."""
+    return measure.higher_is_better if isinstance(measure, Measure) else True
+
+
+def _tested(
+    paired: Paired, test: TestName, samples: int, seed: int, confidence: float
+) -> tuple[Outcome, tuple[Floats, Floats]]:
+    if test == "bootstrap":
+        result = significance.bootstrap(paired, significance.resamples(paired.queries, samples, seed))
+        return Outcome(paired.t, result.p, np.sign(paired.t)), result.interval(confidence)
+    if test == "randomization":
+        outcome = significance.randomization(paired, samples, seed)
+    elif test == "wilcoxon":
+        outcome = significance.wilcoxon(paired)
+    else:
+        outcome = significance.t_test(paired)
+    return outcome, significance.t_interval(paired, confidence)
+
+
+def _pairs(scores: Scores, baseline: str | None) -> tuple[Ints, Ints]:
+    if baseline is None:
+        right, left = np.triu_indices(len(scores.runs), 1)
+        return left, right
+    base = scores.row(baseline)
+    left = np.delete(np.arange(len(scores.runs)), base)
+    return left, np.full(len(left), base)
+
+
+def _choice(what: str, given: Any, known: dict[str, str]) -> str:
+    if not isinstance(given, str) or given not in known:
+        raise InputError(f"{what} {given!r} is unknown", remedy=f"use {', '.join(map(repr, known))}")
+    return given
+
+
+def _check(scores: Scores, samples: int, seed: int, alpha: float, confidence: float) -> None:
+    if not isinstance(scores, Scores):
+        raise InputError(f"compare takes Scores, not {type(scores).__name__}", remedy="give it what evaluate returns")
+    if len(scores.runs) < 2:
+        raise InputError("a comparison needs at least 2 runs", remedy="evaluate more runs")
+    if len(scores.queries) < 2:
+        raise InputError("a test needs at least 2 queries", remedy="evaluate on more queries")
+    for name, number, least in (("samples", samples, 1), ("seed", seed, 0)):
+        if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
+            raise InputError(
+                f"{name}={number!r} is not an integer of at least {least}", remedy=f"give {name} such a one"
+            )
+    for name, share in (("alpha", alpha), ("confidence", confidence)):
+        if not isinstance(share, int | float) or not 0 < share < 1:
+            raise InputError(f"{name}={share!r} is not between 0 and 1", remedy=f"give {name} as a share, as 0.05")
+
+
+def _letter(i: int) -> str:
+    """The name of the i-th run: a to z, then aa, ab and so on."""
+    return ("" if i < 26 else _letter(i // 26 - 1)) + chr(ord("a") + i % 26)
