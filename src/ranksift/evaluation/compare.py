@@ -433,9 +433,9 @@ def _check(scores: Scores, samples: int, seed: int, alpha: float, confidence: fl
             raise InputError(
                 f"{name}={number!r} is not an integer of at least {least}", remedy=f"give {name} such a one"
             )
-    for name, share in (("alpha", alpha), ("confidence", confidence)):
+    for name, share, usual in (("alpha", alpha, 0.05), ("confidence", confidence, 0.95)):
         if not isinstance(share, int | float) or not 0 < share < 1:
-            raise InputError(f"{name}={share!r} is not between 0 and 1", remedy=f"give {name} as a share, as 0.05")
+            raise InputError(f"{name}={share!r} is not between 0 and 1", remedy=f"give {name} as a share, as {usual}")
 
 
 def _letter(i: int) -> str:
