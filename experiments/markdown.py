@@ -1,0 +1,93 @@
+"""Numbers, sentences and tables of a page."""
+
+import textwrap
+from collections.abc import Iterable, Sequence
+
+_WORDS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+
+
+def number(value: float, digits: int = 4, sign: bool = False) -> str:
+    """A number with a true minus, and no sign before zero."""
+    text = f"{value:{'+' if sign else ''}.{digits}f}"
+    if float(text) == 0:
+        text = text.lstrip("+-")
+    return text.replace("-", "−")
+
+
+def percent(share: float, digits: int = 1) -> str:
+    """A share in percent."""
+    return f"{number(100 * share, digits)} %"
+
+
+def probability(p: float) -> str:
+    """A p-value."""
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def between(values: Iterable[float], digits: int = 3, sign: bool = False) -> str:
+    """The range of some numbers."""
+    ordered = sorted(values)
+    low, high = number(ordered[0], digits, sign), number(ordered[-1], digits, sign)
+    return low if low == high else f"{low} to {high}"
+
+
+def word(count: int) -> str:
+    """A count, in letters where it is small."""
+    return _WORDS[count] if count < len(_WORDS) else str(count)
+
+
+def says(holds: bool, sentence: str, otherwise: str = "") -> str:
+    """A sentence that the numbers must bear out; where they do not, what is said instead."""
+    return sentence if holds else otherwise
+
+
+def paragraph(*sentences: str) -> str:
+    """The sentences that hold, one after the other."""
+    return " ".join(s for s in sentences if s)
+
+
+def bullets(*items: str) -> str:
+    """The items that hold, as a list."""
+    return "\n".join(f"- {item}" for item in items if item)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> str:
+    """A table whose first ``words`` columns stand to the left, numbers to the right."""
+    lines = [head, ["---"] * words + ["--:"] * (len(head) - words), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def best_bold(columns: Sequence[Sequence[float]], digits: int = 4) -> list[list[str]]:
+    """Columns of numbers as rows of cells, the highest of each column in bold."""
+    written = []
+    for column in columns:
+        cells = [number(value, digits) for value in column]
+        top = number(max(column), digits)
+        written.append([f"**{cell}**" if cell == top and len(cells) > 1 else cell for cell in cells])
+    return [list(row) for row in zip(*written, strict=True)]
+
+
+def page(*sections: str) -> str:
+    """A whole page, its paragraphs and lists filled to an even width."""
+    blocks = "\n\n".join(textwrap.dedent(section).strip() for section in sections).split("\n\n")
+    return "\n\n".join(_filled(block) for block in blocks if block.strip()) + "\n"
+
+
+def _filled(block: str) -> str:
+    if block.startswith(("|", "#", "!", "```")):
+        return block
+    items = [item for item in ("\n" + block).split("\n- ") if item.strip()]
+    if not block.startswith("- "):
+        return _wrapped(block, "")
+    return "\n".join(_wrapped(item, "- ") for item in items)
+
+
+def _wrapped(text: str, mark: str) -> str:
+    return textwrap.fill(
+        " ".join(text.split()),
+        width=118,
+        initial_indent=mark,
+        subsequent_indent=" " * len(mark),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
