@@ -45,6 +45,8 @@ def run(arguments: Sequence[str]) -> int:
             result = application(_named(words))(words, prog_name="ranksift", standalone_mode=False)
         except KeyboardInterrupt:
             return INTERRUPTED
+        except SystemExit:  # typer leaves so when nobody reads the help any more
+            return 0
         except Exception as error:
             if os.environ.get("RANKSIFT_DEBUG"):
                 raise

@@ -11,6 +11,7 @@ from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from ranksift import __version__
+from ranksift.collection.errors import InputError, RankSiftWarning
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,8 +24,6 @@ T = TypeVar("T")
 @contextmanager
 def prepared() -> Iterator[None]:
     """Make standard output fit for any id, and warnings notes of one line; a closed pipe at the end is no error."""
-    from ranksift.collection.errors import RankSiftWarning
-
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             # In a file or a pipe the encoding is part of the format; on a terminal it is the terminal's.
@@ -35,7 +34,8 @@ def prepared() -> Iterator[None]:
             warnings.showwarning = lambda message, *rest: note(str(message))
         warnings.simplefilter("default", RankSiftWarning)
         yield
-    _flush()
+    with _writing():
+        sys.stdout.flush()
 
 
 def is_terminal(stream: TextIO) -> bool:
@@ -60,11 +60,9 @@ def write(text: str, out: Path | None = None) -> None:
         with writing(out) as file:
             file.write(text.encode("utf-8", "backslashreplace"))
         return
-    try:
+    with _writing():
         sys.stdout.write(text)
-    except BrokenPipeError:
-        _discard_the_rest()
-    _flush()
+        sys.stdout.flush()
 
 
 def show(*parts: Table | str, out: Path | None = None) -> None:
@@ -74,9 +72,9 @@ def show(*parts: Table | str, out: Path | None = None) -> None:
         return
     from rich.console import Console
 
-    console = Console(highlight=False)
+    console = Console(highlight=False, emoji=False, markup=False)
     for part in parts:
-        console.print(part, markup=False)
+        console.print(part)
 
 
 def markdown(parts: Iterable[Table | str]) -> str:
@@ -122,11 +120,19 @@ def _preformatted(text: str) -> str:
     return f"```\n{text}\n```" if "\n" in text else text
 
 
-def _flush() -> None:
+@contextmanager
+def _writing() -> Iterator[None]:
+    """Write to standard output; a reader that has gone away, as of ``ranksift ... | head``, is no error."""
     try:
-        sys.stdout.flush()
-    except BrokenPipeError:  # as of `ranksift ... | head`
+        yield
+    except BrokenPipeError:
         _discard_the_rest()
+    except OSError as error:
+        _discard_the_rest()
+        reason = error.strerror or str(error)
+        raise InputError(
+            f"cannot be written ({reason})", source="<stdout>", remedy="make room, or write to a file: --out"
+        ) from None
 
 
 def _discard_the_rest() -> None:

@@ -28,7 +28,7 @@ def table(scores: Scores, *, per_query: bool = False, digits: int = 4, title: st
     measure      run
     --------  ------
     nDCG@2    0.6309
-    nDCG_f@2  0.3961
+    nDCG_f@2  0.4206
     """
     columns = [Column(str(m), digits) for m in scores.measures]
     total = scores.aggregate()

@@ -1,0 +1,110 @@
+"""ranksift demo: it runs, its page stands alone, and what it says is true."""
+
+import html.parser
+import io
+import re
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from pathlib import Path
+
+import pytest
+
+import ranksift as rs
+from ranksift.cli.main import COMMANDS, run
+from ranksift.cli.story import CHAPTERS
+from ranksift.datasets.synthetic import synthetic_collection
+
+MEASURES = 'nDCG@10 AP nDCG_f@10 nDCG_org@10 nDCG_min@10 Fdocs@10 nDCG_qwa(scale="max") c_at_1'
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory):
+    """What it prints, and the folder it leaves."""
+    folder, out, err = tmp_path_factory.mktemp("demo"), io.StringIO(), io.StringIO()
+    with chdir(folder), redirect_stdout(out), redirect_stderr(err):
+        assert run(["demo"]) == 0
+        assert Path.cwd() == folder
+    assert err.getvalue() == ""
+    return out.getvalue(), folder / "out" / "demo"
+
+
+def test_it_tells_every_chapter(told):
+    text, folder = told
+    assert all(f"{i}. {chapter.TITLE}" in text for i, chapter in enumerate(CHAPTERS, 1))
+    assert text.endswith("The same with charts: out/demo/index.html\n")
+    assert "Traceback" not in text
+    assert {p.name for p in folder.iterdir()} >= {"index.html", "qrels.txt", "filtered.run", "unfiltered.run"}
+
+
+def test_its_commands_are_commands(told):
+    names = re.findall(r"^\$ ranksift (\w+)", told[0], re.MULTILINE)
+    assert set(names) == {"describe", "evaluate", "compare", "explain", "check"} <= set(COMMANDS)
+    assert told[0].count("(exit code") == 1
+
+
+class Tags(html.parser.HTMLParser):
+    """Collects tags, and sees that they are closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+
+    def handle_starttag(self, tag, attrs):
+        self.attributes += attrs
+        if tag not in ("meta", "circle", "line", "rect"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag not in ("circle", "line", "rect"):
+            assert self.open.pop() == tag
+
+
+def test_its_page_stands_alone(told):
+    page = (told[1] / "index.html").read_text(encoding="utf-8")
+    tags = Tags()
+    tags.feed(page)
+    assert tags.open == []
+    assert not [value for name, value in tags.attributes if name == "src" or (name == "href" and value[0] != "#")]
+    assert not re.search(r"url\(|@import|https?://", page)
+    assert page.count("<svg") == 3
+    assert "nan" not in re.sub(r"<pre.*?</pre>", "", page, flags=re.DOTALL)
+
+
+def test_what_it_says_is_true():
+    qrels, runs = synthetic_collection()
+    scores = rs.evaluate(qrels, runs, MEASURES)
+    value = {m: scores.mean_of(m) for m in map(str, scores.measures)}
+    # nDCG and AP prefer a system that shows more spam
+    assert value["nDCG@10"]["unfiltered"] > value["nDCG@10"]["weak"] > value["nDCG@10"]["overfiltered"]
+    assert value["AP"]["unfiltered"] > value["AP"]["weak"]
+    assert value["Fdocs@10"]["unfiltered"] > 2 * value["Fdocs@10"]["weak"] > 0
+    # the scale breaks, for the perfect system, on both sides; only nDCG_f keeps it
+    perfect = scores.values[scores.row("perfect")]
+    assert value["nDCG_org@10"]["perfect"] < 0 < value["nDCG_org@10"]["unfiltered"]
+    assert value["nDCG_min@10"]["perfect"] > 1
+    inside = perfect[:, scores.column("nDCG_f@10")]
+    assert 0 <= inside.min() <= inside.max() <= 1
+    # nDCG_f: unfiltered is last, filtered the best of the real ones
+    order = sorted(runs, key=lambda run: -value["nDCG_f@10"][run])
+    assert order == ["perfect", "filtered", "weak", "overfiltered", "unfiltered"]
+    # significance, both ways
+    found = rs.compare(scores, "unfiltered", "randomization")
+    assert "weak" in found.better_than("unfiltered", "nDCG@10")
+    assert "unfiltered" in found.better_than("weak", "nDCG_f@10")
+    # what each loses most to
+    losses = {name: rs.explain(qrels, run, "nDCG_f@10").overall for name, run in runs.items()}
+    most = {
+        name: max(x.to_dict().items(), key=lambda i: i[1] * i[0].startswith("lost"))[0] for name, x in losses.items()
+    }
+    assert most["unfiltered"] == "lost_to_forbidden"
+    assert most["overfiltered"] == "lost_to_missing"
+    assert most["weak"] == "lost_to_misordering"
+    # stopping in time
+    assert value['nDCG_qwa(scale="max")']["perfect"] == 1.0
+    assert max(value["c_at_1"], key=value["c_at_1"].get) == "perfect"
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path, capsys):
+    (tmp_path / "file").write_text("")
+    assert run(["demo", "--out", str(tmp_path / "file" / "demo")]) == 2
+    assert capsys.readouterr().err.count("\n") == 1

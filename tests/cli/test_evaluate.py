@@ -1,0 +1,207 @@
+"""ranksift evaluate: the same numbers as the library, in every format."""
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import ranksift as rs
+from tests.cli.conftest import Command
+
+MEASURES = ["nDCG_f@10", "nDCG@10", "AP", "Fdocs@10", "GoodFiltered", "NumRet"]
+
+
+@pytest.fixture(scope="module")
+def scores(files: dict[str, Path]) -> rs.Scores:
+    return rs.evaluate(files["qrels"], [files["weak"], files["filtered"]], MEASURES)
+
+
+@pytest.fixture
+def evaluated(ranksift: Command, files: dict[str, Path]):
+    def command(*options: object):
+        return ranksift(
+            "evaluate", files["qrels"], files["weak"], files["filtered"], "-m", " ".join(MEASURES), *options
+        )
+
+    return command
+
+
+def test_json_has_exactly_these_keys(evaluated, files):
+    found = json.loads(evaluated("--format", "json", "--per-query").out)
+    assert list(found) == [
+        "ranksift", "qrels", "gains", "unjudged", "queries", "number_of_queries", "measures", "runs",
+        "degenerate", "notes",
+    ]  # fmt: skip
+    assert found["ranksift"] == rs.__version__
+    settings = {"qrels": str(files["qrels"]), "gains": "linear", "unjudged": "zero", "queries": "qrels"}
+    assert settings.items() <= found.items()
+    assert found["measures"] == MEASURES
+    assert [list(run) for run in found["runs"]] == [["run", "scores", "per_query"]] * 2
+    assert "per_query" not in json.loads(evaluated("--format", "json").out)["runs"][0]
+
+
+def test_json_is_exact(evaluated, scores: rs.Scores):
+    found = json.loads(evaluated("--format", "json", "--per-query").out)
+    assert found["number_of_queries"] == len(scores.queries)
+    assert found["degenerate"] == scores.degenerate
+    for r, run in enumerate(found["runs"]):
+        assert run["run"] == scores.runs[r]
+        assert list(run["scores"].values()) == scores.aggregate()[r].tolist()
+        assert list(run["per_query"]) == list(scores.queries)
+        assert [list(v.values()) for v in run["per_query"].values()] == scores.values[r].tolist()
+
+
+def test_csv_is_exact(evaluated, scores: rs.Scores):
+    rows = list(csv.reader(io.StringIO(evaluated("--format", "csv").out)))
+    assert rows[0] == ["run", "measure", "value"]
+    assert [(r, m, float(v)) for r, m, v in rows[1:]] == [
+        (run, name, scores.aggregate()[i, j])
+        for i, run in enumerate(scores.runs)
+        for j, name in enumerate(MEASURES)
+    ]  # fmt: skip
+    rows = list(csv.reader(io.StringIO(evaluated("--format", "csv", "--per-query").out)))
+    assert rows[0] == ["run", "query_id", "measure", "value"]
+    assert [float(row[3]) for row in rows[1:]] == scores.values.ravel().tolist()
+    assert {row[1] for row in rows[1:]} == set(scores.queries)
+
+
+def test_trec_format_is_trec_evals(evaluated, scores: rs.Scores):
+    lines = [line.split("\t") for line in evaluated("--format", "trec").out.splitlines()]
+    assert lines[0] == ["runid", "all", "weak"]
+    assert lines[1] == ["nDCG_f@10", "all", f"{scores.aggregate()[0, 0]:.4f}"]
+    assert lines[6] == ["NumRet", "all", str(int(scores.aggregate()[0, 5]))]
+    assert lines[7] == ["runid", "all", "filtered"]
+    lines = [line.split("\t") for line in evaluated("--format", "trec", "--per-query").out.splitlines()]
+    first = [line for line in lines if line[1] == scores.queries[0]]
+    assert [float(v) for _, _, v in first[:6]] == pytest.approx(scores.values[0, 0], abs=5.1e-5)
+
+
+def test_one_run_in_trec_format_has_no_runid(ranksift: Command, tiny):
+    assert ranksift("evaluate", tiny["qrels"], tiny["run"], "-m", "AP", "-f", "trec") == (0, "AP\tall\t1.0000\n", "")
+
+
+def test_table(evaluated, scores: rs.Scores):
+    out = evaluated().out
+    assert all(name in out for name in [*MEASURES, "weak", "filtered", "20 queries"])
+    assert f"{scores.aggregate()[1, 0]:.4f}" in out
+    per_query = evaluated("--per-query").out
+    assert all(f"{q}  " in per_query for q in scores.queries)
+    assert "\x1b" not in out
+
+
+def test_digits(evaluated, scores: rs.Scores):
+    exact = scores.aggregate()[0, 2]
+    assert json.loads(evaluated("-f", "json", "--digits", "2").out)["runs"][0]["scores"]["AP"] == round(exact, 2)
+    assert evaluated("-f", "csv", "--digits", "2").out.splitlines()[3] == f"weak,AP,{round(exact, 2)}"
+    assert evaluated("-f", "trec", "--digits", "6").out.splitlines()[3] == f"AP\tall\t{exact:.6f}"
+    assert f" {exact:.1f} " in evaluated("--digits", "1").out
+
+
+def test_measures_may_be_repeated_and_have_a_default(ranksift: Command, tiny):
+    base = ["evaluate", tiny["qrels"], tiny["run"], "-f", "json"]
+    assert json.loads(ranksift(*base, "-m", "AP RR", "-m", "P@1, AP").out)["measures"] == ["AP", "RR", "P@1"]
+    assert "nDCG_f@10" in json.loads(ranksift(*base).out)["measures"]
+
+
+@pytest.mark.parametrize("written", [["--gains=-2=-10"], ["--gains", "-2=-10"], ["--gains", "exp"]])
+def test_gains(ranksift: Command, tiny, written: list[str]):
+    gains = written[-1].removeprefix("--gains=")
+    out = ranksift("evaluate", tiny["qrels"], tiny["run"], "-m", "DCG", "-f", "json", *written).out
+    expected = rs.evaluate(tiny["qrels"], tiny["run"], "DCG", gains=gains).mean_of("DCG")
+    assert json.loads(out)["runs"][0]["scores"]["DCG"] == expected
+
+
+def test_unjudged_and_queries(ranksift: Command, tiny):
+    tiny["run"].write_text("q1 Q0 unknown 1 9.9 x\nq1 Q0 good 2 9.5 x\n")
+    base = ["evaluate", tiny["qrels"], tiny["run"], "-m", "RR", "-f", "trec"]
+    assert ranksift(*base).out == "RR\tall\t0.2500\n"
+    assert ranksift(*base, "--unjudged", "drop").out == "RR\tall\t0.5000\n"
+    assert ranksift(*base, "--queries", "run").out == "RR\tall\t0.5000\n"
+
+
+def test_duplicates(ranksift: Command, tiny):
+    tiny["run"].write_text("q1 Q0 good 1 1 x\nq1 Q0 bad 2 8 x\nq1 Q0 good 3 9 x\n")
+    base = ["evaluate", tiny["qrels"], tiny["run"], "-m", "RR", "-f", "trec", "--on-duplicate"]
+    assert ranksift(*base, "error").code == 2
+    assert ranksift(*base, "first").out == "RR\tall\t0.2500\n"
+    assert ranksift(*base, "best").out == "RR\tall\t0.5000\n"
+
+
+def test_runs_of_the_same_name_are_told_apart(ranksift: Command, tiny, tmp_path: Path):
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "bm25.run").write_bytes(tiny["run"].read_bytes())
+    out = ranksift("evaluate", tiny["qrels"], tiny["run"], tmp_path / "other" / "bm25.run", "-f", "json").out
+    assert [r["run"] for r in json.loads(out)["runs"]] == [f"{tmp_path.name}/bm25", "other/bm25"]
+
+
+def test_standard_input(tiny):
+    command = [sys.executable, "-m", "ranksift", "evaluate", str(tiny["qrels"]), "-", "-m", "AP", "-f", "json"]
+    done = subprocess.run(command, input=tiny["run"].read_bytes(), capture_output=True, check=True)
+    assert json.loads(done.stdout)["runs"] == [{"run": "bm25", "scores": {"AP": 1.0}}]
+
+
+def test_standard_input_can_be_read_once(ranksift: Command):
+    code, _, err = ranksift("evaluate", "-", "-")
+    assert code == 2
+    assert "standard input" in err
+
+
+def test_notes_are_told_once_in_one_line(ranksift: Command, tiny):
+    with tiny["run"].open("a") as file:
+        file.write("q9 Q0 d 1 1 x\n")
+    code, out, err = ranksift("evaluate", tiny["qrels"], tiny["run"], "-m", "AP", "-f", "json")
+    assert code == 0
+    assert err.startswith("note: run 'bm25': 1 query without judgments left out")
+    assert err.count("\n") == 1
+    assert len(json.loads(out)["notes"]) == 1
+    assert ranksift("evaluate", tiny["qrels"], tiny["run"], "-m", "AP", "-f", "json").err == err
+
+
+def test_degenerate_queries_are_told(ranksift: Command, tiny):
+    tiny["qrels"].write_text("q1 0 good 2\nq2 0 ok 0\n")
+    base = ["evaluate", tiny["qrels"], tiny["run"], "-m", "nDCG@5"]
+    assert "nDCG@5: in 1 of 2 queries" in ranksift(*base).out
+    assert "nDCG@5: in 1 of 2 queries" in ranksift(*base, "-f", "csv").err
+    assert json.loads(ranksift(*base, "-f", "json").out)["degenerate"] == {"nDCG@5": 1}
+
+
+def test_out_appears_whole_or_not_at_all(ranksift: Command, tiny, tmp_path: Path):
+    target = tmp_path / "scores.json"
+    done = ranksift("evaluate", tiny["qrels"], tiny["run"], "-f", "json", "--out", target)
+    assert (done.code, done.out) == (0, "")
+    before = target.read_bytes()
+    assert json.loads(before)["runs"]
+    tiny["run"].write_text("q1 Q0 good 1 nan x\n")
+    assert ranksift("evaluate", tiny["qrels"], tiny["run"], "-f", "json", "--out", target).code == 2
+    assert target.read_bytes() == before
+    assert {p.name for p in tmp_path.iterdir()} == {"qrels.txt", "bm25.run", "scores.json"}
+
+
+def test_ids_that_are_not_ascii_arrive_as_utf8(tiny):
+    tiny["qrels"].write_text("köln 0 d 1\n", encoding="utf-8")
+    tiny["run"].write_text("köln Q0 d 1 1 x\n", encoding="utf-8")
+    command = [sys.executable, "-m", "ranksift", "evaluate", str(tiny["qrels"]), str(tiny["run"]), "-m", "AP", "-q"]
+    ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    for form in ("csv", "json", "trec", "table"):
+        done = subprocess.run([*command, "-f", form], capture_output=True, check=True, env=ascii_only)
+        assert "köln" in done.stdout.decode("utf-8")
+
+
+def test_an_id_cannot_talk_to_the_terminal(ranksift: Command, tmp_path: Path):
+    (tmp_path / "qrels.csv").write_text('query_id,doc_id,label\n"a\x1b[31m\tb",d,1\n')
+    (tmp_path / "run.csv").write_text('query_id,doc_id,score\n"a\x1b[31m\tb",d,1\n')
+    for form in ("table", "trec"):
+        out = ranksift("evaluate", tmp_path / "qrels.csv", tmp_path / "run.csv", "-m", "AP", "-q", "-f", form).out
+        assert "\x1b" not in out
+        assert r"a\x1b[31m\tb" in out
+
+
+def test_a_run_that_filters_everything_is_a_run(ranksift: Command, tiny):
+    tiny["run"].write_text("# nothing retrieved\n")
+    code, out, _ = ranksift("evaluate", tiny["qrels"], tiny["run"], "-m", "Empty", "-f", "trec")
+    assert (code, out) == (0, "Empty\tall\t1.0000\n")

@@ -1,0 +1,59 @@
+"""Where output goes: a reader that leaves early, a full disk, a terminal."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+RANKSIFT = [sys.executable, "-m", "ranksift"]
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["measures"], ["measures", "--format", "json"]])
+def test_a_closed_pipe_is_no_error(arguments: list[str]):
+    with subprocess.Popen([*RANKSIFT, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()  # before it can write anything
+        assert process.stderr.read() == b""
+        assert process.wait(60) == 0
+
+
+def test_a_closed_pipe_does_not_hide_the_verdict(tiny):
+    command = [*RANKSIFT, "check", str(tiny["qrels"]), str(tiny["run"]), "--require", "AP>2"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(60) == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_a_full_disk_is_told(tiny):
+    with open("/dev/full", "wb") as full:
+        command = [*RANKSIFT, "evaluate", str(tiny["qrels"]), str(tiny["run"])]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 2
+    assert done.stderr.count(b"\n") == 1
+    assert b"No space left" in done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="no terminals here")
+def test_a_terminal_gets_a_table_with_the_best_in_bold(files):
+    master, terminal = os.openpty()
+    runs = [str(files[name]) for name in ("weak", "perfect", "filtered")]
+    command = [*RANKSIFT, "evaluate", str(files["qrels"]), *runs, "-m", "nDCG_f@10 Fdocs@10"]
+    process = subprocess.Popen(
+        command, stdout=terminal, stderr=terminal, env={**os.environ, "TERM": "xterm", "COLUMNS": "100"}
+    )
+    os.close(terminal)
+    shown = b""
+    try:
+        while piece := os.read(master, 65536):
+            shown += piece
+    except OSError:  # a terminal ends with an error when the other side has gone
+        pass
+    assert process.wait(60) == 0
+    os.close(master)
+    perfect = next(line for line in shown.decode().splitlines() if "perfect" in line)
+    filtered = next(line for line in shown.decode().splitlines() if "filtered" in line)
+    assert perfect.count("\x1b[1m") == 2  # the best nDCG_f, and no forbidden document
+    assert filtered.count("\x1b[1m") == 0

@@ -1,0 +1,51 @@
+"""Charts: well-formed, told in words, nothing outside of the picture."""
+
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from ranksift.report import charts
+from ranksift.report.page import Figure, Paragraph, Section, Session, page
+
+CHARTS = {
+    "dumbbells": charts.dumbbells([("a<b", 0.0, 1.0), ("c&d", 1.0, 0.25)], ("x", "y")),
+    "stacks": charts.stacks([("a<b", [0.5, 0.25, 0.0, 0.25])], ["w", "x", "y", "z"], ["good", "bad", "warn", "rest"]),
+    "strips": charts.strips([("a<b", [0.0, 0.5, 1.0, -2.5, 9.0, -9.0, 7.0])], -3, 3),
+}
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_well_formed_and_inside(name: str):
+    svg = ET.fromstring(CHARTS[name])
+    _, _, width, height = map(float, svg.attrib["viewBox"].split())
+    for node in svg.iter():
+        for x in ("x", "x1", "x2", "cx"):
+            assert 0 <= float(node.attrib.get(x, 0)) <= width
+        for y in ("y", "y1", "y2", "cy"):
+            assert 0 <= float(node.attrib.get(y, 0)) <= height
+    assert "a<b" in svg.attrib["aria-label"]
+
+
+def test_what_does_not_fit_is_counted():
+    assert "1 beyond" in CHARTS["strips"]
+    assert "2 beyond" in CHARTS["strips"]
+    assert "4 of 7 outside of 0 to 1, from -9.00 to 9.00" in CHARTS["strips"]
+    assert CHARTS["strips"].count('class="good dot"') == 3
+
+
+def test_lengths_are_in_proportion():
+    widths = [
+        float(w) for w in re.findall(r'<rect class="\w+" x="[\d.]+" y="[\d.]+" width="([\d.]+)"', CHARTS["stacks"])
+    ]
+    assert widths == pytest.approx([2 * widths[1], widths[1], widths[1]], abs=0.2)
+
+
+def test_page_escapes_what_it_is_given():
+    session = Session('ranksift <x> "y"', "<script>1</script> & more\n", code=1)
+    blocks = [Paragraph("<b> `<i>` & co"), session, Figure(CHARTS["stacks"], "<caption>")]
+    html = page("<title>", "<lead>", [Section("<section>", blocks)], "<footer>")
+    for word in ("script", "b", "i", "caption", "section", "lead", "footer"):
+        assert f"&lt;{word}&gt;" in html
+    assert "<script" not in html
+    assert "exit code 1" in html
