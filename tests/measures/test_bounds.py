@@ -1,0 +1,155 @@
+"""Expectations and normalisations of paper 3 against all orders of small pools."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ranksift as rs
+from ranksift.collection.gains import Gains
+from ranksift.collection.pool import Pool
+from ranksift.measures.bounds import normalise_1, normalise_2
+from tests.measures.cases import AROUND, Case, drawn_cases
+
+# Some binary, some graded, some with forbidden documents, up to six.
+POOLS = [
+    [1], [0], [-1], [2, 0], [1, 1], [1, 0, 0], [2, 1, 0], [1, 1, 0, 0], [3, -2, 1, 0], [1, 1, 1, 0], [0, 0, 0, 0],
+    [2, 1, 0, 0, -1], [1, 0, 0, 0, 0], [1, 1, 1, 1, 0], [3, 2, 1, 1, 0, 0], [1, 1, 1, 0, 0, -2], [1, 0, 0, 0, 0, 0],
+]  # fmt: skip
+
+
+def all_orders(labels):
+    """Every order of the pool as a query of its own."""
+    qrels, run = {}, {}
+    for i, order in enumerate(permutations(range(len(labels)))):
+        qrels[f"q{i}"] = {f"d{j}": label for j, label in enumerate(labels)}
+        run[f"q{i}"] = {f"d{j}": -rank for rank, j in enumerate(order)}
+    return qrels, run
+
+
+def with_every_k(name, n):
+    return [f"{name}@{k}" for k in range(1, n + 3)]
+
+
+@pytest.mark.parametrize("labels", POOLS, ids=str)
+def test_expected_values_are_the_mean_over_all_orders(labels):
+    qrels, run = all_orders(labels)
+    n = len(labels)
+    for gains in ("linear", "exp"):
+        # DCG lets negative gains act, the bounds do not: the ideal turns nDCG back into DCG
+        names = [m for name in ("SP", "MSP", "nDCG", "E_SP", "E_MSP", "E_nDCG", "E_DCG") for m in with_every_k(name, n)]
+        scores = rs.evaluate(qrels, run, names, gains=gains)
+        mean = dict(zip(names, scores.aggregate()[0], strict=True))
+        positive = {d: max(0, label) for d, label in qrels["q0"].items()}
+        without = rs.evaluate(dict.fromkeys(qrels, positive), run, with_every_k("DCG", n), gains=gains)
+        for k in range(1, n + 3):
+            for name in ("SP", "MSP", "nDCG"):
+                assert mean[f"E_{name}@{k}"] == pytest.approx(mean[f"{name}@{k}"], abs=1e-12), (name, k, gains)
+            assert mean[f"E_DCG@{k}"] == pytest.approx(without.mean_of(f"DCG@{k}"), abs=1e-12), (k, gains)
+
+
+@pytest.mark.parametrize("labels", [p for p in POOLS if len(p) > 1], ids=str)
+def test_expectation_and_perfection_of_every_measure(labels):
+    qrels, run = all_orders(labels)
+    n = len(labels)
+    pool = Pool.of(np.array([0, n]), np.array(labels, dtype=float))
+    for name in AROUND:
+        if name == "DCG" and min(labels) < 0:
+            continue  # see above
+        depths = [f"@{k}" for k in range(1, n + 3)] + ([""] if name not in ("SP", "MSP") else [])
+        inside = ["", "(rel=2)"] if "rel" in AROUND[name] else [""]
+        measures = [rs.parse_measure(f"{name}{p}{depth}") for p in inside for depth in depths]
+        values = rs.evaluate(qrels, run, measures).values[0]
+        for m, measure in enumerate(measures):
+            assert measure.expectation(pool, Gains())[0] == pytest.approx(values[:, m].mean(), abs=1e-12), measure
+            perfect = measure.perfection(pool, Gains())[0]
+            if name in ("SP", "MSP"):  # the paper's bound, which needs k relevant documents
+                assert perfect >= values[:, m].max() - 1e-12
+            else:
+                assert perfect == pytest.approx(values[:, m].max(), abs=1e-12), measure
+
+
+# -- V1 and V2 ---------------------------------------------------------------------------------------------
+
+
+@given(st.data(), st.lists(st.sampled_from([-2, 0, 1, 2, 3]), min_size=1, max_size=6), st.booleans())
+def test_ranges(data, labels, exp):
+    order = data.draw(st.permutations(range(len(labels) + 2)))  # two documents are not judged
+    shown = order[: data.draw(st.integers(0, len(order)))]
+    qrels = {"q": {f"d{j}": label for j, label in enumerate(labels)}}
+    run = {"q": {f"d{j}": -rank for rank, j in enumerate(shown)}}
+    cases = data.draw(st.lists(st.one_of(drawn_cases("UL1"), drawn_cases("UL2")), min_size=1, max_size=5))
+    # Without k a short list's precision can exceed that of the best order of the whole pool.
+    cases = [c for c in cases if c.name != "P" or "k" in c.parameters]
+    names = [*map(str, cases), "DCG_ul1@3", "DCG_ul2@3", "MSP_ul1@2", "MSP_ul2@2", 'MSP_ul2(upper="attainable")@4']
+    scores = rs.evaluate(qrels, run, names, gains="exp" if exp else "linear")
+    for measure, value in zip(scores.measures, scores.values[0, 0], strict=True):
+        lowest = -1 if "2" in measure.name else 0
+        assert lowest - 1e-12 <= value <= 1 + 1e-12, measure
+
+
+MIXED = st.lists(st.sampled_from([-2, 0, 1, 2]), min_size=2, max_size=6).filter(lambda p: max(p) > 0 >= min(p))
+ATTAINABLE = [Case(name, {"k": k}, 2) for name in AROUND if name not in ("SP", "MSP") for k in (1, 2, 8)]
+
+
+@given(MIXED)
+def test_perfect_is_1_and_nothing_relevant_is_minus_1(labels):
+    names = [*map(str, ATTAINABLE), "DCG_ul2@2", 'MSP_ul2(upper="attainable")@2', 'MSP_ul2(upper="attainable")@8']
+    qrels = {q: {f"d{j}": label for j, label in enumerate(labels)} for q in ("perfect", "nothing", "empty")}
+    best = sorted(range(len(labels)), key=lambda j: -labels[j])
+    run = {
+        "perfect": {f"d{j}": -rank for rank, j in enumerate(best)},
+        "nothing": {f"d{j}": -rank for rank, j in enumerate(best) if labels[j] <= 0} | {"unjudged": 1},
+        "empty": {},
+    }
+    scores = rs.evaluate(qrels, run, names)
+    perfect, nothing, empty = scores.values[0]
+    flat = [str(m) in scores.degenerate for m in scores.measures]
+    assert perfect == pytest.approx([0.0 if f else 1.0 for f in flat], abs=1e-12)
+    assert nothing == pytest.approx([0.0 if f else -1.0 for f in flat], abs=1e-12)
+    assert empty == pytest.approx(nothing, abs=1e-12)
+
+
+@given(st.data(), MIXED)
+def test_V2_is_positive_above_random_and_negative_below(data, labels):
+    order = data.draw(st.permutations(range(len(labels))))
+    qrels = {"q": {f"d{j}": label for j, label in enumerate(labels)}}
+    run = {"q": {f"d{j}": -rank for rank, j in enumerate(order)}}
+    scores = rs.evaluate(qrels, run, ["SP@3", "E_SP@3", "MSP_ul2@3", "nDCG@3", "E_nDCG@3", "DCG_ul2@3"])
+    sp, random_sp, of_sp, ndcg, random_ndcg, of_dcg = scores.values[0, 0]
+    for value, random, normalised in ((sp, random_sp, of_sp), (ndcg, random_ndcg, of_dcg)):
+        if abs(value - random) < 1e-12:
+            assert normalised == 0.0
+        else:
+            assert np.sign(value - random) == np.sign(normalised)
+
+
+def test_random_level_is_0_and_half_of_the_bound():
+    value = random = np.array([0.3])
+    assert normalise_2(value, random, np.array([0.9])).tolist() == [0.0]
+    assert normalise_1(value, random, np.array([0.9])) == pytest.approx([0.3 / 0.9 / 2])
+
+
+@pytest.mark.parametrize(
+    ("value", "random", "perfect"), [(0, 0, 0), (0, 0, 1), (0.5, 0.5, 0.5), (0.2, 0.5, 0.5), (0.3, 0.1 + 0.2, 0.3)]
+)
+def test_degenerate_parts_give_0(value, random, perfect):
+    parts = [np.array([float(x)]) for x in (value, random, perfect)]
+    assert normalise_2(*parts).tolist() == [0.0]
+
+
+@given(st.lists(st.sampled_from([0, 1, 2]), min_size=1, max_size=6), st.integers(1, 8))
+def test_UL_around_a_measure_is_the_named_one(labels, k):
+    qrels = {"q": {f"d{j}": label for j, label in enumerate(labels)}}
+    run = {"q": {f"d{j}": -j for j in range(0, len(labels), 2)}}
+    pairs = {f"DCG_ul{v}@{k}": f"UL{v}(DCG@{k})" for v in (1, 2)} | {
+        f"MSP_ul{v}@{k}": f"UL{v}(MSP@{k})" for v in (1, 2)
+    }
+    scores = rs.evaluate(qrels, run, [*pairs, *pairs.values(), f"UL2(SP@{k})", f"UL2(nDCG@{k})"])
+    for named, around in pairs.items():
+        assert scores.mean_of(named) == pytest.approx(scores.mean_of(around), abs=1e-12)
+    # a constant factor changes nothing
+    assert scores.mean_of(f"UL2(SP@{k})") == pytest.approx(scores.mean_of(f"MSP_ul2@{k}"), abs=1e-12)
+    assert scores.mean_of(f"UL2(nDCG@{k})") == pytest.approx(scores.mean_of(f"DCG_ul2@{k}"), abs=1e-12)
