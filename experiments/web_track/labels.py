@@ -47,9 +47,9 @@ papers count different numbers of submissions in four of the five years; which o
 """
 
 
-def shares(year: Year) -> Floats:
+def shares(year: Year) -> list[float]:
     """Share of each label in all judgments, in percent."""
-    return 100 * year.label_counts.sum(axis=0) / len(year.qrels)
+    return (100 * year.of_labels("share")).tolist()
 
 
 def same_counts(years: Years) -> bool:
@@ -79,12 +79,12 @@ def shares_in_words(years: Years) -> str:
             abs(round(ours, 1) - printed) < 1e-9,
         )
         for year in years.values()
-        for name, ours, printed in zip(HEAD, shares(year).tolist(), TABLE_3[year.year][3], strict=True)
+        for name, ours, printed in zip(HEAD, shares(year), TABLE_3[year.year][3], strict=True)
         if abs(ours - printed) > 0.005 + 1e-9
     ]
     named = "; ".join(words for _, words, _ in sorted(off, reverse=True))
     rounded = sum(one_decimal for _, _, one_decimal in off)
-    forbidden, best = years[2012].label_counts[:, 0], years[2012].label_counts[:, 5]
+    judgments = dict(zip(LABELS, years[2012].of_labels("judgments").tolist(), strict=True))
     recent = np.concatenate([year.pool_size for year in years.values() if year.year > 2010])
     every = np.concatenate([year.pool_size for year in years.values()])
     return paragraph(
@@ -95,9 +95,9 @@ def shares_in_words(years: Years) -> str:
         if off
         else f"All {cells} shares agree to the printed digit.",
         says(
-            bool(forbidden.sum() == best.sum() and (forbidden != best).any()),
+            judgments[-2] == judgments[4],
             "That the labels −2 and 4 have the same share in 2012 looks like a misprint and is none: there are "
-            f"{forbidden.sum()} of each, spread differently over the topics.",
+            f"{judgments[4]} documents of each.",
         ),
         f"The {MEAN_POOL} judgments a topic that the paper gives are the mean of 2011–2014 ({recent.mean():.1f}); with "
         f"2010 it is {every.mean():.1f}.",
@@ -106,9 +106,7 @@ def shares_in_words(years: Years) -> str:
 
 def ratios(year: Year) -> tuple[Floats, Floats]:
     """Mean share of each label in a topic: over all topics, and over those in which it occurs."""
-    ratio = year.label_counts / year.pool_size[:, None]
-    occurs = (year.label_counts > 0).sum(axis=0)
-    return ratio.mean(axis=0), ratio.sum(axis=0) / np.maximum(occurs, 1)
+    return year.of_labels("mean_share"), year.of_labels("mean_share_where_given")
 
 
 def ratio_rows(years: Years) -> list[list[str]]:
@@ -137,7 +135,7 @@ def ratios_in_words(years: Years) -> str:
     cells = len(LABELS) * len(years)
     over_all, where_present = agreeing_ratios(years)
     sums = [sum(row) for _, row in TABLE_1.values()]
-    rare = int((years[2011].label_counts[:, 4] > 0).sum())
+    rare = int(years[2011].of_labels("topics")[LABELS.index(3)])
     return says(
         where_present == cells,
         f"The printed rows sum to {min(sums):.2f} to {max(sums):.2f}. They are means over the topics *in which the "
@@ -153,13 +151,12 @@ def result_rows(years: Years) -> list[list[str]]:
     """Judged results a topic."""
     rows = []
     for number_, year in years.items():
-        shown = year.by_topic("NumRet")
-        ours = (shown.mean(axis=1).mean(), shown.std(axis=1, ddof=1).mean(), shown.min(axis=1).mean())
+        ours = year.description.judged_length
         rows.append(
             [
                 str(number_),
                 str(len(year.names)),
-                " / ".join(number(v, 1) for v in ours),
+                " / ".join(number(v, 1) for v in (ours.mean, ours.sd, ours.min)),
                 str(TABLE_3[number_][2]),
                 " / ".join(number(v, 1) for v in TABLE_4[number_]),
                 str(TABLE_1[number_][0]),

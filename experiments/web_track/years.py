@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import product
 from pathlib import Path
 from typing import Literal
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 import ranksift as rs
 from ranksift.collection.gains import Gains
+from ranksift.evaluation.describe import Description
 from ranksift.measures.cumulative import ideal, ideal_sublist, worst, worst_sublist
 
 Floats = NDArray[np.float64]
@@ -102,10 +103,14 @@ class Year:
         return self.scores.values[:, :, self.scores.column(measure)]
 
     @cached_property
-    def label_counts(self) -> Ints:
-        """Judged documents, topics × labels."""
-        pool = self.qrels.pool
-        return np.stack([pool.count(partial(np.equal, label)) for label in LABELS], axis=1)
+    def description(self) -> Description:
+        """Labels, pools and lengths of lists."""
+        return rs.describe(self.qrels, self.runs, gains=GAINS)
+
+    def of_labels(self, statistic: str) -> Floats:
+        """A statistic of every label, 0 where no document has it."""
+        given = {entry.label: getattr(entry, statistic) for entry in self.description.labels}
+        return np.array([given.get(label, 0) for label in LABELS])
 
     @property
     def pool_size(self) -> Ints:
@@ -115,12 +120,12 @@ class Year:
     @property
     def forbidden(self) -> Ints:
         """Forbidden documents of each topic: |F|."""
-        return self.label_counts[:, 0]
+        return np.array([topic.forbidden for topic in self.description.topics])
 
     @property
     def relevant(self) -> Ints:
         """Documents of positive gain of each topic: |I|."""
-        return self.label_counts[:, 2:].sum(axis=1)
+        return np.array([topic.relevant for topic in self.description.topics])
 
     @property
     def safe_k(self) -> Ints:
