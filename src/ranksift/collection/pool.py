@@ -38,7 +38,7 @@ class Pool:
     @classmethod
     def of(cls, offsets: Ints, labels: Floats) -> Pool:
         """Make a pool that is the whole collection."""
-        return cls(offsets, labels, np.unique(labels))
+        return cls(offsets, labels, ragged.distinct(labels))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
