@@ -1,0 +1,147 @@
+"""The catalogue of measures as a page, from the classes themselves: their docstrings, fields and examples."""
+
+import inspect
+import re
+from collections.abc import Iterator, Mapping
+
+from ranksift.measures.measure import CATALOGUE
+from ranksift.measures.names import ALIASES
+from ranksift.report.catalogue import Entry, entries
+
+FAMILIES = {
+    "cumulative": (
+        "Cumulative gain",
+        "Gains of the documents in the list, discounted by rank. They differ in how negative gains act and in what the "
+        "sum is divided by. `nDCG_f` is the one for lists that may leave documents out.",
+    ),
+    "filtering": (
+        "Filtering",
+        "What a filter let through and what it took away, and how far the other measures can be trusted here.",
+    ),
+    "truncation": (
+        "Truncated lists",
+        "Lists that end on purpose: stopping in time is rewarded, and an empty list is the right answer to a question "
+        "that has none.",
+    ),
+    "bounds": (
+        "Between random and perfect",
+        "A value between what a random ranking of the judged documents would get and what a perfect one would get, so "
+        "that easy queries do not look like good systems.",
+    ),
+    "topk": (
+        "An ordered top k as truth",
+        "For judgments that say which document comes first, second, …, k-th. "
+        "[`topk_labels`](api.md#ranksift.measures.topk.topk_labels) turns such an order into labels.",
+    ),
+    "classic": ("Classic", "The measures everybody knows, with trec_eval's values."),
+}
+
+PARAMETERS = {
+    "k": "Only the first k ranks count; written `@k`.",
+    "gains": 'What labels are worth: `"linear"`, `"exp"` (2^label − 1), or exceptions such as `{-2: -10}`. '
+    "Default: the `gains` of the evaluation.",
+    "nil": 'The document id that says "there is no answer", such as `"NIL"`.',
+    "average": '`"micro"`: over all queries together; `"macro"`: the mean of the queries\' own shares.',
+    "good": '`"nonnegative"`: documents of gain ≥ 0; `"positive"`: of gain > 0.',
+    "limit": "The longest list that the task allows: one that reaches it without NIL did not end on purpose.",
+    "scale": '`"max"` divides gains by the largest one of the collection, for labels above 1.',
+    "p": "Persistence: the probability that the user goes on to the next rank, between 0 and 1.",
+    "expected": '`"exact"`, or `"paper"`: the approximation that paper 3 prints.',
+    "upper": '`"k"`, as in paper 3, or `"attainable"`: min(k, relevant documents).',
+    "measure": "The measure inside.",
+    "rel": "The smallest label of a relevant document.",
+    "residual": "`True` gives the residual instead of the value.",
+    "max_grade": 'The largest label there can be: a number, or `"query"` for each query\'s own. '
+    "Default: the largest of the collection.",
+}
+
+AGGREGATION = {
+    "mean": "mean over queries",
+    "micro": "ratio of sums: all queries' numerators over all their denominators",
+    "sum": "sum over queries",
+}
+
+HEAD = """\
+# The measures
+
+This page is made from the code: each entry is the docstring of the class that computes the measure, and each example
+ran when the page was built. The same catalogue in a terminal: `ranksift measures`.
+
+In the formulas \\(g_i\\) is the gain of the document at rank \\(i\\) and \\(l_i\\) its label; a document of negative
+gain is *forbidden*. \\(I_k\\) and \\(W_k\\) are the highest and the lowest DCG@k of all orders of the judged documents,
+\\(I_{k,f}\\) and \\(W_{k,f}\\) those of all *sublists*: documents may be left out. Papers are numbered as on the page
+about [readings](readings.md#papers).
+
+A measure is written `name(parameter=value)@k`. In Python the same name is a value:
+`ranksift.nDCG_f(gains={-2: -10}) @ 20`.
+
+"""
+
+
+def page(choices: Mapping[str, str]) -> str:
+    """The page as Markdown; ``choices`` are titles and places of readings, by the name of a measure."""
+    parts = [HEAD, *overview()]
+    for family, (title, about) in FAMILIES.items():
+        parts += [f"## {title} {{ #{family} }}\n\n{about}\n\n"]
+        parts += [section(e, choices.get(e.name, "")) for e in entries() if e.family == family]
+    return "".join(parts)
+
+
+def overview() -> Iterator[str]:
+    """A table of all measures."""
+    yield "| family | measures |\n|---|---|\n"
+    for family, (title, _) in FAMILIES.items():
+        names = (f"[`{e.name}`](#{anchor(e.name)})" for e in entries() if e.family == family)
+        yield f"| [{title}](#{family}) | {' '.join(names)} |\n"
+    yield "\n"
+
+
+def section(e: Entry, choices: str) -> str:
+    """One measure."""
+    summary, *prose = paragraphs(e.name)
+    parts = [f"### {e.name} {{ #{anchor(e.name)} }}", f"`{e.usage}` — {summary}", f"\\[{e.latex}\\]", *prose]
+    table = list(parameters(e))
+    if table:
+        parts.append("| parameter | default | meaning |\n|---|---|---|\n" + "\n".join(table))
+    statements = "\n".join(line for line in e.example.splitlines() if line.startswith((">>> ", "... ")))
+    parts += [f"```pycon\n{statements}\n```", "\n".join(facts(e, choices))]
+    return "\n\n".join(parts) + "\n\n"
+
+
+def paragraphs(name: str) -> list[str]:
+    """The prose of a docstring, as Markdown."""
+    body = inspect.cleandoc(CATALOGUE[name].__doc__ or "").partition("Examples\n--------\n")[0]
+    found = [" ".join(p.split()) for p in re.split(r"\n\s*\n", body.strip()) if not p.startswith(".. math::")]
+    return [re.sub(r"``([^`]+)``", r"`\1`", re.sub(r":\w+:`~?([^`]+)`", r"`\1`", p)) for p in found]
+
+
+def parameters(e: Entry) -> Iterator[str]:
+    """Rows of the table of parameters."""
+    for name in sorted(e.parameters, key=lambda name: name != "k"):
+        yield f"| `{name}` | {default(e, name)} | {PARAMETERS[name]} |"
+
+
+def default(e: Entry, parameter: str) -> str:
+    """A default in words."""
+    value = e.parameters[parameter]
+    if parameter == "k" and CATALOGUE[e.name].needs_k:
+        return "required"
+    if value == "None":
+        return "none"
+    return "`{}`".format(value.replace("'", '"') or "DCG@10")
+
+
+def facts(e: Entry, choices: str) -> Iterator[str]:
+    """Where the measure comes from and how it is used."""
+    yield f"Source: {e.paper}.  "
+    yield f"Over all queries: {AGGREGATION[e.aggregation]}; {'higher' if e.higher_is_better else 'lower'} is better.  "
+    others = sorted(alias for alias, (name, implied) in ALIASES.items() if name == e.name and set(implied) <= {"alias"})
+    if others:
+        yield f"Also written: {', '.join(f'`{alias}`' for alias in others)}.  "
+    if choices:
+        yield f"Readings: {choices}.  "
+
+
+def anchor(name: str) -> str:
+    """The place of a measure in the page."""
+    return name.lower()

@@ -1,0 +1,28 @@
+"""What happens to the pages while mkdocs builds the site."""
+
+import re
+from typing import Any
+
+import catalogue
+import mathematics
+import readings
+import session
+from mkdocs.structure.files import File, Files
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add the pages that are made from the code."""
+    files.append(File.generated(config, "measures.md", content=catalogue.page(readings.links())))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, **rest: Any) -> str:
+    """Run what the page shows."""
+    if page.file.src_uri == "readings.md":
+        markdown = readings.without_measures(markdown)
+    return session.run_blocks(markdown)
+
+
+def on_page_content(html: str, **rest: Any) -> str:
+    """Draw formulas; docstrings' roles are for other tools."""
+    return re.sub(r":(?:func|class|meth|mod|data):<code>~?", "<code>", mathematics.draw(html))
