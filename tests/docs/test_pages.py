@@ -1,0 +1,82 @@
+"""What the documentation shows runs, and what is made from the code is complete and fresh."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from docs.generate import catalogue, figure, readings
+from docs.generate.session import BlockError, Session, collection, run_blocks
+from ranksift.measures.measure import CATALOGUE
+from ranksift.report.catalogue import entries
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(str(p.relative_to(DOCS)) for p in DOCS.rglob("*.md") if re.search(r"```(console|pycon)", p.read_text()))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_everything_that_a_page_shows_runs(page):
+    shown = run_blocks((DOCS / page).read_text())
+    assert shown.count("\n$ ") + shown.count("\n>>> ") > 0
+    assert "Traceback" not in shown
+
+
+def test_the_readme_shows_what_python_prints():
+    text = (ROOT / "README.md").read_text()
+    block = re.search(r"```pycon\n(.*?)```", text, re.S)[1]
+    asked = "\n".join(line for line in block.splitlines() if line.startswith((">>>", "...")))
+    with collection() as folder:
+        assert Session(folder).python(asked) == block
+
+
+def test_the_readme_names_every_measure_and_only_those():
+    table = (ROOT / "README.md").read_text().partition("## Measures")[2].partition("\n## ")[0]
+    named = set(re.findall(r"`(\w+)(?:\(…\))?`", "\n".join(x for x in table.splitlines() if x.startswith("|"))))
+    assert set(CATALOGUE) - named <= {"UBQ_over", "UBQ_under"}
+    assert named <= set(CATALOGUE)
+
+
+def test_links_of_the_readme_lead_somewhere():
+    for target in re.findall(r"\]\(([^)#:]+)[^):]*\)", (ROOT / "README.md").read_text()):
+        assert (ROOT / target).exists(), target
+
+
+def test_the_figure_is_that_of_the_code():
+    assert figure.TARGET.read_text() == figure.main()
+
+
+def test_the_catalogue_has_every_measure_with_every_parameter():
+    page = catalogue.page(readings.links())
+    for entry in entries():
+        section = page.partition(f"### {entry.name} {{")[2].partition("\n### ")[0]
+        assert entry.latex in section
+        assert ">>> " in section
+        for parameter in entry.parameters:
+            assert f"| `{parameter}` |" in section, (entry.name, parameter)
+
+
+def test_examples_of_the_catalogue_run():
+    assert run_blocks(catalogue.page({})).count("\n>>> ") >= len(CATALOGUE)
+
+
+def test_readings_are_of_measures_that_exist_and_of_all_from_the_papers():
+    named = {measure for reading in readings.readings() for measure in reading.measures}
+    assert named <= set(CATALOGUE)
+    ours = {name for name, cls in CATALOGUE.items() if cls.family != "classic"}
+    assert ours - named == {"Empty"}
+
+
+def test_headings_of_readings_are_shown_without_the_list_of_measures():
+    assert "measures=" not in readings.without_measures(readings.PAGE.read_text())
+
+
+def test_a_command_that_fails_stops_the_build_unless_its_exit_code_is_shown(tmp_path):
+    session = Session(tmp_path)
+    assert session.shell(["$ false", '$ echo "exit code $?"']) == '$ false\n$ echo "exit code $?"\nexit code 1\n'
+    with pytest.raises(BlockError, match="exit code 1"):
+        session.shell(["$ false"])
+    with pytest.raises(BlockError, match="ZeroDivisionError"):
+        session.python(">>> 1 / 0")
+    with pytest.raises(BlockError, match="not a command"):
+        session.shell(["0.5341"])
