@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from ranksift.measures.classic import expected_sum_of_precisions
 from ranksift.measures.cumulative import DCG, dcg_of_list, nDCG, positive
 from ranksift.measures.filtering import check_choice
 from ranksift.measures.measure import Measure, PerQuery, flat, ratio
+from ranksift.measures.names import parse_measure
 
 PAPER_3 = "Karmaker, Feng: Joint upper & lower bound normalization for IR evaluation, 2022"
 
@@ -344,8 +346,16 @@ class Around(Measure, abstract=True):
 
     measure: Measure = field(default_factory=lambda: DCG(k=10))
 
+    def __call__(self, *around: Any, **parameters: Any) -> Self:
+        """The same normalisation around another measure: ``UL2(nDCG @ 10)``."""
+        if around:
+            parameters = {"measure": around[0], **parameters}
+        return super().__call__(*around[1:], **parameters)
+
     def __post_init__(self) -> None:
         super().__post_init__()
+        if isinstance(self.measure, str):
+            object.__setattr__(self, "measure", parse_measure(self.measure))
         empty = Pool.of(np.zeros(1, dtype=np.int64), np.zeros(0))
         inner = self.measure
         if not isinstance(inner, Measure):

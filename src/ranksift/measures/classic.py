@@ -14,7 +14,7 @@ from ranksift.collection.gains import Gains
 from ranksift.collection.judged import Judged
 from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats, Ints
-from ranksift.measures.measure import Measure, PerQuery, ratio
+from ranksift.measures.measure import Measure, PerQuery, check_number, ratio
 
 TREC_EVAL = "trec_eval (Buckley, Voorhees)"
 MOFFAT_ZOBEL = "Moffat, Zobel: Rank-biased precision for measurement of retrieval effectiveness, 2008"
@@ -49,6 +49,10 @@ class Binary(Measure, abstract=True):
     paper = TREC_EVAL
 
     rel: float = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_number(self, "rel", "rel=1")
 
     def relevant(self, pool: Pool) -> Ints:
         """Relevant documents of each query."""
@@ -357,6 +361,8 @@ class RBP(Binary):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_persistence(self, self.p)
+        if not isinstance(self.residual, bool):
+            raise InputError(f"RBP(residual={self.residual!r}) is not understood", remedy="write residual=True")
 
     def per_query(self, judged: Judged) -> PerQuery:
         """Weighted sum over the hits."""
@@ -410,7 +416,8 @@ class RBP(Binary):
 
 def check_persistence(measure: Measure, p: float) -> None:
     """Refuse a persistence outside (0, 1)."""
-    if isinstance(p, str | bool) or not 0.0 < p < 1.0:
+    check_number(measure, "p", "p=0.8")
+    if not 0.0 < p < 1.0:
         raise InputError(f"{measure.name}(p={p!r}): p is not between 0 and 1", remedy=f"write {measure.name}(p=0.8)")
 
 
@@ -449,15 +456,11 @@ class ERR(Measure):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        good = (
-            self.max_grade is None
-            or self.max_grade == "query"
-            or (isinstance(self.max_grade, int | float) and not isinstance(self.max_grade, bool) and self.max_grade > 0)
-        )
-        if not good:
-            raise InputError(
-                f"ERR(max_grade={self.max_grade!r}) is not understood", remedy='use a positive number or "query"'
-            )
+        if self.max_grade is None or self.max_grade == "query":
+            return
+        check_number(self, "max_grade", 'max_grade=4 or max_grade="query"')
+        if not isinstance(self.max_grade, str) and self.max_grade <= 0:
+            raise InputError(f"ERR(max_grade={self.max_grade!r}) is not positive", remedy="write max_grade=4")
 
     def per_query(self, judged: Judged) -> PerQuery:
         """The cascade of satisfied users."""

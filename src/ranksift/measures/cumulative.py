@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from ranksift.collection.errors import InputError
 from ranksift.collection.gains import Gains
 from ranksift.collection.judged import Judged
 from ranksift.collection.pool import Pool
@@ -149,6 +150,11 @@ class nDCG(Cumulative):
 
     nil: str | None = None
     alias: str = field(default="", compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.alias not in ("", "nDCG_0"):
+            raise InputError(f"{self.alias!r} is not another name of nDCG", remedy="write nDCG or nDCG_0")
 
     @property
     def name(self) -> str:

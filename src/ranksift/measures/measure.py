@@ -17,6 +17,9 @@ from ranksift.collection.ragged import Floats
 #: Two bounds nearer than this are the same bound: nothing can be normalised between them.
 TOLERANCE = 1e-12
 
+#: The deepest k: no list is longer, and 64 bits hold it.
+MOST = 10**18
+
 #: Every measure by its name, filled as the families are imported.
 CATALOGUE: dict[str, type[Measure]] = {}
 
@@ -65,12 +68,14 @@ class Measure:
 
     # -- the value -----------------------------------------------------------------------------------
 
-    def __call__(self, **parameters: Any) -> Self:
+    def __call__(self, *unnamed: Any, **parameters: Any) -> Self:
         """The same measure with other parameters."""
+        if unnamed:
+            raise InputError(f"{self.name}: parameter {unnamed[0]!r} has no name", remedy="write it as name=value")
         known = {f.name for f in fields(self)}
         for name in parameters:
             if name not in known:
-                choice = ", ".join(sorted(known)) or "none"
+                choice = ", ".join(sorted(f.name for f in fields(self) if f.repr)) or "none"
                 raise InputError(f"{self.name} has no parameter {name!r}", remedy=f"its parameters are: {choice}")
         return replace(self, **parameters)
 
@@ -82,8 +87,11 @@ class Measure:
 
     def __post_init__(self) -> None:
         k = getattr(self, "k", None)
-        if k is not None and (isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1):
+        if k is not None and (isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= MOST):
             raise InputError(f"{self.name}@{k}: k is not a positive integer", remedy=f"write {self.name}@10")
+        nil = getattr(self, "nil", None)
+        if nil is not None and (not isinstance(nil, str) or not nil):
+            raise InputError(f"{self.name}(nil={nil!r}): not a document id", remedy='write nil="NIL"')
         gains = getattr(self, "gains", None)
         if gains is not None:
             object.__setattr__(self, "gains", Gains.of(gains))
@@ -153,9 +161,19 @@ def ratio(numerator: Floats, denominator: Floats, degenerate: NDArray[np.bool_])
     return out
 
 
+def check_number(measure: Measure, parameter: str, example: str) -> None:
+    """Refuse a parameter that is not a finite number; keep 2.0 as 2, so that equal measures have one name."""
+    value = getattr(measure, parameter)
+    known = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if not known or not abs(value) < np.finfo(np.float64).max:
+        raise InputError(f"{measure.name}({parameter}={value!r}) is not a number", remedy=f"write {example}")
+    whole = abs(value) < 1e15 and value == int(value)
+    object.__setattr__(measure, parameter, int(value) if whole else float(value))
+
+
 def _shown(value: Any) -> str:
     if isinstance(value, Gains | Measure):
         return str(value)
-    if isinstance(value, str):
+    if isinstance(value, str) and value.isprintable() and not set(value) & {'"', "\\"}:
         return f'"{value}"'
     return repr(value)

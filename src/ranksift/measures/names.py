@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import difflib
 import re
+import warnings
 from collections.abc import Iterable
 from dataclasses import fields
 from typing import Any, TypeAlias
@@ -93,7 +94,7 @@ _RANX_LEVEL = re.compile(r"(.+)-l(\d{1,9})")
 _RANX_RBP = re.compile(r"rbp\.(\d{1,9})")
 
 # trec_eval glues the cutoff to the name: ndcg_cut_10, P_5, map_cut.100.
-_TREC_CUT = re.compile(r"(ndcg_cut|map_cut|P|recall|success)[_.](\d+)")
+_TREC_CUT = re.compile(r"(ndcg_cut|map_cut|P|recall|success)[_.](\d{1,18})")
 _TREC_CUT_NAME = {"ndcg_cut": "nDCG", "map_cut": "AP", "P": "P", "recall": "R", "success": "Success"}
 
 
@@ -148,7 +149,12 @@ def parse_measures(names: MeasureLike | Iterable[MeasureLike]) -> list[Measure]:
     """
     if isinstance(names, Measure):
         return [names]
-    words = split_names(names) if isinstance(names, str) else list(names)
+    if isinstance(names, str):
+        words: list[MeasureLike] = [*split_names(names)]
+    elif isinstance(names, Iterable):
+        words = list(names)
+    else:
+        words = [names]
     measures: dict[str, Measure] = {}
     for word in words:
         for measure in (
@@ -171,10 +177,11 @@ def split_names(text: str) -> list[str]:
 
 def _depths(text: str) -> list[int]:
     """How many brackets are open at each character (its own included); quoted ones do not count."""
-    depths, depth, quote = [], 0, ""
+    depths, depth, quote, escaped = [], 0, "", False
     for c in text:
         if quote:
-            quote = "" if c == quote else quote
+            quote = "" if c == quote and not escaped else quote
+            escaped = c == "\\" and not escaped
         elif c in "\"'":
             quote = c
         else:
@@ -223,7 +230,9 @@ def _value(text: str) -> Any:
     if re.fullmatch(r"\{[^{}]*\}", text):
         return text  # a mapping of gains; Gains.of reads it, whatever it looks like
     try:
-        value = ast.literal_eval(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of Python, about text that only looks like Python
+            value = ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return text
     return value if isinstance(value, int | float | str) or value is None else text
@@ -241,7 +250,8 @@ def _make(name: str, positional: list[Any], parameters: dict[str, Any], k: int |
     if name in _ELSEWHERE:
         raise InputError(f"RankSift does not have {text!r}", remedy=f"{_ELSEWHERE[name]}; {_REMEDY}")
     if name not in CATALOGUE:
-        near = difflib.get_close_matches(name, [*CATALOGUE, *ALIASES], 3, 0.5)
+        spelled = {known.lower(): known for known in [*ALIASES, *CATALOGUE]}
+        near = [spelled[word] for word in difflib.get_close_matches(name.lower(), spelled, 3, 0.5)]
         hint = f"did you mean {' or '.join(near)}? " if near else ""
         raise InputError(f"measure {text!r} is unknown", remedy=hint + _REMEDY)
     cls = CATALOGUE[name]
@@ -249,13 +259,13 @@ def _make(name: str, positional: list[Any], parameters: dict[str, Any], k: int |
     if positional:
         if own[:1] != ["measure"] or len(positional) > 1:
             raise InputError(f"{text!r}: parameter {positional[0]!r} has no name", remedy="write it as name=value")
-        parameters = {"measure": parse_measure(positional[0]), **parameters}
-    if isinstance(parameters.get("measure"), str):
-        parameters = {**parameters, "measure": parse_measure(parameters["measure"])}
+        parameters = {"measure": str(_value(positional[0])), **parameters}
     parameters = _from_ir_measures(name, parameters, text)
-    if k is not None and "cutoff" not in parameters:
+    if k is not None:
         if "k" not in own:
             raise InputError(f"{text!r}: {name} takes no @k", remedy=f"write {name} without it")
+        if "k" in parameters:
+            raise InputError(f"{text!r} gives k twice", remedy="give it once")
         parameters["k"] = k
     try:
         return cls()(**parameters) if own[:1] != ["measure"] else cls(**parameters)
