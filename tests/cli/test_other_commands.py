@@ -186,3 +186,10 @@ def test_check_refuses(ranksift: Command, tiny, options: list[str]):
 
 def test_check_finds_a_typing_error_before_it_reads(ranksift: Command):
     assert "XY" in ranksift("check", "no.qrels", "no.run", "-r", "XY>0.1").err
+
+
+@pytest.mark.parametrize("command", ["evaluate", "explain"])
+def test_numbers_too_large_are_refused(ranksift: Command, files: Files, command: str):
+    outcome = ranksift(command, files["qrels"], files["filtered"], "-m", "nDCG_f@10", "--gains=-2=-1e308,2=1e308")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "too large" in outcome.err

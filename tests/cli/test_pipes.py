@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from ranksift.cli.output import progress
+
 RANKSIFT = [sys.executable, "-m", "ranksift"]
 
 
@@ -57,3 +59,16 @@ def test_a_terminal_gets_a_table_with_the_best_in_bold(files):
     filtered = next(line for line in shown.decode().splitlines() if "filtered" in line)
     assert perfect.count("\x1b[1m") == 2  # the best nDCG_f, and no forbidden document
     assert filtered.count("\x1b[1m") == 0
+
+
+def test_progress_goes_to_the_terminal_and_not_into_the_output(monkeypatch, capsys):
+    monkeypatch.setattr("ranksift.cli.output.is_terminal", lambda stream: stream is sys.stderr)
+    assert list(progress("Reading runs", 3)([1, 2, 3])) == [1, 2, 3]
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "Reading runs" in err
+
+
+def test_no_progress_where_nobody_looks(capsys):
+    assert list(progress("Reading runs", 3)([1, 2, 3])) == [1, 2, 3]
+    assert capsys.readouterr() == ("", "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 #: What is asked where nobody says what to measure.
 DEFAULT_MEASURES = "nDCG_f@10 nDCG@10 AP Fdocs@10 GoodFiltered"
+
+# Bytes of runs that take more than a moment to read.
+_LONG = 100_000_000
 
 #: The default of an option that may be given several times.
 NONE: list[str] = []
@@ -71,7 +75,9 @@ def read(qrels: str, runs: list[str], on_duplicate: Literal["error", "first", "b
     judgments = read_qrels(qrels, on_duplicate=on_duplicate)
     if not runs:
         return judgments, []
-    return judgments, named_runs(runs, on_duplicate=on_duplicate, progress=progress("Reading runs", len(runs)))
+    long = sum(os.path.getsize(run) for run in runs if os.path.isfile(run)) > _LONG
+    shown = progress("Reading runs", len(runs)) if long and len(runs) > 1 else iter
+    return judgments, named_runs(runs, on_duplicate=on_duplicate, progress=shown)
 
 
 def chosen(measures: list[str]) -> list[Measure]:

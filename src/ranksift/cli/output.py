@@ -103,8 +103,8 @@ def write_csv(header: Sequence[str], rows: Iterable[Sequence[object]], out: Path
 
 
 def progress(doing: str, total: int) -> Callable[[Iterable[T]], Iterable[T]]:
-    """A wrapper that shows how far a loop is: on a terminal, when it takes more than a moment."""
-    if total < 3 or not is_terminal(sys.stderr):
+    """A wrapper that shows on a terminal how far a loop is."""
+    if not is_terminal(sys.stderr):
         return iter
 
     def wrap(items: Iterable[T]) -> Iterator[T]:

@@ -619,4 +619,6 @@ class _Evaluated(NamedTuple):
 
 def _evaluated(measure: Measure, judged: Judged) -> _Evaluated:
     numerator, denominator = measure.per_query(judged)
+    if not np.isfinite(numerator).all():
+        raise InputError(f"{measure} of some query is not finite", remedy="labels or gains are too large for it")
     return _Evaluated(numerator, np.ones(len(numerator)) if denominator is None else denominator)

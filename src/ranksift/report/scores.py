@@ -123,12 +123,13 @@ def trec_lines(scores: Scores, *, per_query: bool = False, digits: int = 4) -> I
 
 
 def degenerate_notes(scores: Scores) -> list[str]:
-    """A line for every measure that cannot tell rankings apart in some queries."""
+    """A line about the queries in which some measures cannot tell rankings apart, where there are any."""
+    by_count: dict[int, list[str]] = {}
+    for name, count in scores.degenerate.items():
+        by_count.setdefault(count, []).append(name)
+    parts = [f"in {n} by {', '.join(names)}" for n, names in sorted(by_count.items(), reverse=True)]
     of = len(scores.queries)
-    return [
-        f"{name}: in {n} of {of} queries no ranking is better than another; they count 0"
-        for name, n in scores.degenerate.items()
-    ]
+    return [f"Of {of} queries no ranking is better than another {'; '.join(parts)}: these count 0."] if parts else []
 
 
 def _lists(scores: Scores, r: int, total: Floats) -> Iterator[tuple[str, Floats]]:
