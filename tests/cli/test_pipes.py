@@ -63,6 +63,7 @@ def test_a_terminal_gets_a_table_with_the_best_in_bold(files):
 
 def test_progress_goes_to_the_terminal_and_not_into_the_output(monkeypatch, capsys):
     monkeypatch.setattr("ranksift.cli.output.is_terminal", lambda stream: stream is sys.stderr)
+    monkeypatch.setenv("FORCE_COLOR", "1")  # for rich, which looks for itself
     assert list(progress("Reading runs", 3)([1, 2, 3])) == [1, 2, 3]
     out, err = capsys.readouterr()
     assert out == ""
