@@ -48,8 +48,7 @@ def is_terminal(stream: TextIO) -> bool:
 
 def note(text: str) -> None:
     """Tell the user something that is no result."""
-    line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
-    print(f"note: {line}", file=sys.stderr)
+    print(f"note: {_on_one_line(text)}", file=sys.stderr)
 
 
 def write(text: str, out: Path | None = None) -> None:
@@ -72,9 +71,17 @@ def show(*parts: Table | str, out: Path | None = None) -> None:
         return
     from rich.console import Console
 
+    from ranksift.evaluation.table import Table
+
     console = Console(highlight=False, emoji=False, markup=False)
     for part in parts:
-        console.print(part)
+        if isinstance(part, str):
+            console.print(part)
+            continue
+        # In rich's own caption the notes would be as narrow as the table.
+        console.print(Table(part.columns, part.rows, title=part.title))
+        for line in part.notes:
+            console.print(_on_one_line(line), style="dim")
 
 
 def markdown(parts: Iterable[Table | str]) -> str:
@@ -114,6 +121,11 @@ def progress(doing: str, total: int) -> Callable[[Iterable[T]], Iterable[T]]:
         yield from track(items, doing, total, console=Console(stderr=True), transient=True)
 
     return wrap
+
+
+def _on_one_line(text: str) -> str:
+    """Names come from outside: a line break or a terminal command in one must not act."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def _preformatted(text: str) -> str:
