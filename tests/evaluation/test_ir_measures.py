@@ -79,6 +79,14 @@ def test_standing_first_it_computes_what_pytrec_eval_would_crash_on():
     assert done.stdout.strip() == "0.5"
 
 
+def test_the_last_call_says_where_it_stands():
+    rs.register_ir_measures(first=True)
+    assert ir_measures.DefaultPipeline.providers[0] is PROVIDER
+    rs.register_ir_measures()
+    assert ir_measures.DefaultPipeline.providers[-1] is PROVIDER
+    assert ir_measures.DefaultPipeline.providers.count(PROVIDER) == 1
+
+
 def test_without_ir_measures_the_error_says_what_to_install():
     program = (
         "import sys; sys.modules['ir_measures'] = None\n"

@@ -104,8 +104,10 @@ def dress(name: str, cls: type[Measure]) -> GuestMeasure:
 
 
 def revive(name: str, params: dict[str, Any]) -> GuestMeasure:
-    """A registered measure in another process, from its name and parameters."""
-    made: GuestMeasure = getattr(register(), name)(**params)
+    """A measure from its name and parameters, in another process that may not know it yet."""
+    if PROVIDER not in ir_measures.DefaultPipeline.providers:
+        register()
+    made: GuestMeasure = ir_measures.measures.registry[name](**params)
     return made
 
 
@@ -196,16 +198,13 @@ PROVIDER = RankSiftProvider()  # type: ignore[no-untyped-call]
 
 
 def register(*, first: bool = False) -> SimpleNamespace:
-    """Enter measures and provider, once; the measures by name."""
-    known = ir_measures.measures.registry
-    pipeline = ir_measures.DefaultPipeline.providers
-    if PROVIDER not in pipeline:
-        for name, cls in {**CATALOGUE, "nDCG_0": CATALOGUE["nDCG"]}.items():
-            if name not in known:
-                ir_measures.measures.register(dress(name, cls), name=name)
-        ir_measures.providers.register(PROVIDER)
-        pipeline.append(PROVIDER)
-    if first:
+    """Enter the measures, once, and put the provider first or last; the measures by name."""
+    known, pipeline = ir_measures.measures.registry, ir_measures.DefaultPipeline.providers
+    for name, cls in {**CATALOGUE, "nDCG_0": CATALOGUE["nDCG"]}.items():
+        if name not in known:
+            ir_measures.measures.register(dress(name, cls), name=name)
+    ir_measures.providers.register(PROVIDER)
+    if PROVIDER in pipeline:
         pipeline.remove(PROVIDER)
-        pipeline.insert(0, PROVIDER)
+    pipeline.insert(0 if first else len(pipeline), PROVIDER)
     return SimpleNamespace(**{name: m for name, m in known.items() if isinstance(m, GuestMeasure)})
