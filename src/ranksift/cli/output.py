@@ -78,8 +78,10 @@ def show(*parts: Table | str, out: Path | None = None) -> None:
         if isinstance(part, str):
             console.print(part)
             continue
-        # In rich's own caption the notes would be as narrow as the table.
-        console.print(Table(part.columns, part.rows, title=part.title))
+        # As rich's own title and caption they would be as narrow as the table.
+        if part.title:
+            console.print(_on_one_line(part.title), style="bold")
+        console.print(Table(part.columns, part.rows))
         for line in part.notes:
             console.print(_on_one_line(line), style="dim")
 
