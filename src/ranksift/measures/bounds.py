@@ -355,7 +355,10 @@ class Around(Measure, abstract=True):
     def __post_init__(self) -> None:
         super().__post_init__()
         if isinstance(self.measure, str):
-            object.__setattr__(self, "measure", parse_measure(self.measure))
+            try:
+                object.__setattr__(self, "measure", parse_measure(self.measure))
+            except RecursionError:
+                raise InputError(f"{self.name} is around too much", remedy=f"write {self.name}(DCG@10)") from None
         empty = Pool.of(np.zeros(1, dtype=np.int64), np.zeros(0))
         inner = self.measure
         if not isinstance(inner, Measure):

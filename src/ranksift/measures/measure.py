@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
@@ -165,7 +166,7 @@ def check_number(measure: Measure, parameter: str, example: str) -> None:
     """Refuse a parameter that is not a finite number; keep 2.0 as 2, so that equal measures have one name."""
     value = getattr(measure, parameter)
     known = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not known or not abs(value) < np.finfo(np.float64).max:
+    if not known or not abs(value) <= sys.float_info.max:
         raise InputError(f"{measure.name}({parameter}={value!r}) is not a number", remedy=f"write {example}")
     whole = abs(value) < 1e15 and value == int(value)
     object.__setattr__(measure, parameter, int(value) if whole else float(value))
