@@ -74,9 +74,13 @@ class Gains:
             gains = given.copy() if self.overrides else given
         for label, gain in self.overrides:
             gains[given == label] = gain
-        if not np.isfinite(gains).all():
-            worst = given[~np.isfinite(gains)][0]
-            raise InputError(f"label {worst:g} has no finite gain", remedy="use linear gains or map it: {label: gain}")
+        sane = np.abs(gains) <= _LARGEST
+        if not sane.all():
+            worst = given[~sane][0]
+            raise InputError(
+                f"the gain of label {worst:g} is too large to be summed",
+                remedy="use linear gains or map it: {label: gain}",
+            )
         return gains
 
     def __str__(self) -> str:
@@ -90,6 +94,9 @@ class Gains:
 GainsLike: TypeAlias = "Gains | str | Mapping[float, float]"
 
 LINEAR = Gains()
+
+# Sums and products of gains stay finite, so that no measure is 0 because its ideal overflowed.
+_LARGEST = 1e100
 
 
 def _pairs(items) -> tuple[tuple[float, float], ...]:  # type: ignore[no-untyped-def]
