@@ -69,8 +69,11 @@ def files_to_numbers(quick: bool) -> str:
         qrels, run = make(FOLDER, queries)
         tools = ["ranksift", "pytrec_eval", "ir_measures", "ranx"]
         repeats = {"50k": 7, "1M": 5, "7M": 3}[label] if not quick else 2
-        found = side_by_side({t: lambda t=t: in_python(t, qrels, run) for t in tools}, repeats)
-        title = f"Files to six numbers in Python, {label} rows (median of {repeats} fresh processes, imports not counted)"
+        jobs = {t: lambda t=t, q=qrels, r=run: in_python(t, q, r) for t in tools}
+        found = side_by_side(jobs, repeats)
+        title = (
+            f"Files to six numbers in Python, {label} rows (median of {repeats} fresh processes, imports not counted)"
+        )
         out.append(table(title, ["tool", "seconds", "peak MB", "time over ours"], rows_of(found)))
     return "\n".join(out)
 
@@ -126,7 +129,10 @@ def several_runs(quick: bool) -> str:
         times = [
             float(
                 subprocess.run(
-                    [sys.executable, "-c", code, str(qrels), str(run), str(n)], check=True, capture_output=True, text=True
+                    [sys.executable, "-c", code, str(qrels), str(run), str(n)],
+                    check=True,
+                    capture_output=True,
+                    text=True,
                 ).stdout
             )
             for _ in range(3)

@@ -33,14 +33,22 @@ def evaluate(
     from ranksift.report import scores as report
 
     wanted = options.chosen(measures)
-    judgments, named = options.read(qrels, runs, on_duplicate)
-    scores = library.evaluate(judgments, named, wanted, gains=gains, unjudged=unjudged, queries=queries)
+    options.check_standard_input(qrels, runs)
+    scores = library.evaluate(
+        qrels,
+        runs,
+        wanted,
+        gains=gains,
+        unjudged=unjudged,
+        queries=queries,
+        on_duplicate=on_duplicate,
+        progress=options.progress_of(runs),
+    )
     shown = 4 if digits is None else digits
     if form == "table":
-        show(
-            report.table(scores, per_query=per_query, digits=shown, title=f"{qrels}: {len(scores.queries)} queries"),
-            out=out,
-        )
+        n = len(scores.queries)
+        title = f"{qrels}: {n} quer{'y' if n == 1 else 'ies'}"
+        show(report.table(scores, per_query=per_query, digits=shown, title=title), out=out)
         return
     if form == "json":
         settings = {"qrels": qrels, "gains": gains, "unjudged": unjudged, "queries": queries}

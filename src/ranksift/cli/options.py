@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -66,18 +67,28 @@ Digits = Annotated[int | None, typer.Option("--digits", min=0, max=17, help="Dig
 
 def read(qrels: str, runs: list[str], on_duplicate: Literal["error", "first", "best"]) -> tuple[Qrels, list[Run]]:
     """Read judgments and runs; the runs have distinct names."""
-    from ranksift.cli.output import progress
     from ranksift.collection.qrels import read_qrels
     from ranksift.evaluation.evaluate import named_runs
 
-    if [qrels, *runs].count("-") > 1:
-        raise InputError("- is named twice, and standard input can be read once", remedy="name a file instead")
+    check_standard_input(qrels, runs)
     judgments = read_qrels(qrels, on_duplicate=on_duplicate)
     if not runs:
         return judgments, []
+    return judgments, named_runs(runs, on_duplicate=on_duplicate, progress=progress_of(runs))
+
+
+def check_standard_input(qrels: str, runs: list[str]) -> None:
+    """Refuse to read standard input twice."""
+    if [qrels, *runs].count("-") > 1:
+        raise InputError("- is named twice, and standard input can be read once", remedy="name a file instead")
+
+
+def progress_of(runs: list[str]) -> Callable[[Iterable[Any]], Iterable[Any]]:
+    """A progress bar for several large runs, nothing for others."""
+    from ranksift.cli.output import progress
+
     long = sum(os.path.getsize(run) for run in runs if os.path.isfile(run)) > _LONG
-    shown = progress("Reading runs", len(runs)) if long and len(runs) > 1 else iter
-    return judgments, named_runs(runs, on_duplicate=on_duplicate, progress=shown)
+    return progress("Reading runs", len(runs)) if long and len(runs) > 1 else iter
 
 
 def chosen(measures: list[str]) -> list[Measure]:

@@ -178,10 +178,9 @@ class Judged:
         cut = at > 0
         inside = ~cut[self.query] | (self.place < at[self.query])
         shown = self.select(inside)
-        if self.dropped:  # what remains of a list is what was judged
-            length = np.bincount(shown.query, minlength=len(self))
-        else:
-            length = np.where(cut, at - 1, self.length)
+        # Where unjudged documents were dropped, what remains of a list is what was judged.
+        judged = np.bincount(shown.query, minlength=len(self))
+        length = judged if self.dropped else np.where(cut, at - 1, self.length)
         return replace(shown, length=length, listed=np.where(cut, at - 1, self.listed))
 
     def ranks_with_nil(self, nil: str) -> tuple[Judged, Ints]:

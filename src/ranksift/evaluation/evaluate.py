@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ranksift.collection.errors import InputError, RankSiftWarning
 from ranksift.collection.gains import Gains, GainsLike
@@ -31,7 +32,8 @@ def evaluate(
     gains: GainsLike = "linear",
     unjudged: Unjudged = "zero",
     queries: Queries = "qrels",
-    progress: Callable[[Iterable[Run]], Iterable[Run]] = iter,
+    on_duplicate: OnDuplicate = "error",
+    progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
 ) -> Scores:
     """Evaluate runs against judgments.
 
@@ -52,6 +54,10 @@ def evaluate(
         ``"qrels"``: every judged query counts, an unanswered one as an empty list; ``"run"``: those that
         the run answers (trec_eval without ``-c``; with several runs, those that all of them answer); or a
         list of ids.
+    on_duplicate
+        What to do about a document that a file lists twice for a query: see :func:`read_run`.
+    progress
+        Wraps the runs as they are read and evaluated, one after another.
 
     Examples
     --------
@@ -60,17 +66,25 @@ def evaluate(
     >>> evaluate(qrels, run, ["nDCG_f@10", "AP"]).mean()["nDCG_f@10"].round(4).to_list()
     [0.8423]
     """
-    judgments = read_qrels(qrels)
+    judgments = read_qrels(qrels, on_duplicate=on_duplicate)
     wanted = ready_measures(measures)
-    named = named_runs(runs)
-    worth = Gains.of(gains)
-    chosen, notes = choose_queries(judgments, named, queries)
-    nil = nil_ids(wanted)
-    shape = (len(named), len(chosen), len(wanted))
+    sources = run_sources(runs)
+    worth, nil = Gains.of(gains), nil_ids(wanted)
+    candidates = _candidates(judgments, queries)
+    shape = (len(sources), len(candidates), len(wanted))
     numerators, denominators = np.empty(shape), np.ones(shape)
-    degenerate: dict[str, int] = {}
-    for r, run in enumerate(progress(named)):
-        judged = join(judgments, run, chosen, unjudged=unjudged, gains=worth, nil=nil)
+    names: list[str] = []
+    notes: list[str] = []
+    answered = np.ones(len(candidates), dtype=bool)
+    degenerate: dict[str, NDArray[np.bool_]] = {}
+    for r, (source, name) in enumerate(progress(sources)):
+        # One run at a time: what is kept of it are its values.
+        run = read_run(source, name=name, on_duplicate=on_duplicate)
+        names.append(run.name)
+        if isinstance(queries, str):
+            notes += _strangers(judgments, run)
+        judged = join(judgments, run, candidates, unjudged=unjudged, gains=worth, nil=nil)
+        answered &= judged.listed > 0
         if r == 0:
             degenerate = _degenerate(wanted, judged)
             notes += _out_of_range(wanted, judged)
@@ -80,14 +94,26 @@ def evaluate(
             if bottom is not None:
                 denominators[r, :, m] = bottom
             if not np.isfinite(top).all():
-                bad = chosen[int(np.argmin(np.isfinite(top)))]
+                bad = candidates[int(np.argmin(np.isfinite(top)))]
                 raise InputError(
                     f"{measure} of query {bad!r} is not finite", remedy="labels or gains are too large for it"
                 )
+    if queries == "run":
+        if not answered.any():
+            raise InputError("no judged query is answered by every run", remedy="use queries='qrels'")
+        candidates = tuple(q for q, there in zip(candidates, answered.tolist(), strict=True) if there)
+        numerators, denominators = numerators[:, answered], denominators[:, answered]
+        degenerate = {m: mask[answered] for m, mask in degenerate.items()}
     for note in notes:
         warnings.warn(note, RankSiftWarning, stacklevel=2)
     return Scores(
-        tuple(r.name for r in named), tuple(chosen), tuple(wanted), numerators, denominators, degenerate, tuple(notes)
+        tuple(_distinct(names, [source for source, _ in sources])),
+        candidates,
+        tuple(wanted),
+        numerators,
+        denominators,
+        {m: int(mask.sum()) for m, mask in degenerate.items() if mask.any()},
+        tuple(notes),
     )
 
 
@@ -107,87 +133,94 @@ def nil_ids(measures: Iterable[Measure]) -> set[str]:
     return {nil for nil in ids if nil}
 
 
+def run_sources(runs: Any) -> list[tuple[Any, str | None]]:
+    """One run, a list or ``{name: run}`` as a list of what :func:`read_run` takes, with names where they are given."""
+    if isinstance(runs, Mapping):
+        # {query: {document: score}} is one run, also when every inner dict is empty.
+        if is_two_level(runs) and not any(is_two_level(v) and v for v in runs.values()):
+            return [(runs, None)]
+        return [(run, str(name)) for name, run in runs.items()]
+    if isinstance(runs, str | os.PathLike | Run) or hasattr(runs, "columns") or not isinstance(runs, Iterable):
+        return [(runs, None)]
+    given: list[tuple[Any, str | None]] = [(run, None) for run in runs]
+    if not given:
+        raise InputError("no run is given", remedy="name at least one run")
+    return given
+
+
 def named_runs(
     runs: Any, *, on_duplicate: OnDuplicate = "error", progress: Callable[[Iterable[Any]], Iterable[Any]] = iter
 ) -> list[Run]:
     """One run, a list or ``{name: run}`` as a list of runs with distinct names."""
-    if isinstance(runs, Mapping):
-        # {query: {document: score}} is one run, also when every inner dict is empty.
-        if is_two_level(runs) and not any(is_two_level(v) and v for v in runs.values()):
-            return [read_run(runs)]
-        return [read_run(run, name=str(name)) for name, run in runs.items()]
-    if isinstance(runs, str | os.PathLike | Run) or hasattr(runs, "columns"):
-        return [read_run(runs)]
-    if not isinstance(runs, Iterable):
-        return [read_run(runs)]
-    given = list(runs)
-    if not given:
-        raise InputError("no run is given", remedy="name at least one run")
-    read = [read_run(r, on_duplicate=on_duplicate) for r in progress(given)]
-    return _distinct(read, [os.fspath(r) if isinstance(r, str | os.PathLike) else "" for r in given])
+    sources = run_sources(runs)
+    read = [read_run(source, name=name, on_duplicate=on_duplicate) for source, name in progress(sources)]
+    names = _distinct([run.name for run in read], [source for source, _ in sources])
+    return [run if run.name == name else run.named(name) for run, name in zip(read, names, strict=True)]
 
 
-def _distinct(runs: list[Run], paths: list[str]) -> list[Run]:
+def _distinct(names: list[str], sources: list[Any]) -> list[str]:
     """Rename runs that share a name: by their folder where they come from files, else by number."""
-    names = [r.name for r in runs]
     if len(set(names)) == len(names):
-        return runs
-    out, used = [], set()
-    for run, path in zip(runs, paths, strict=True):
-        name = run.name
-        if names.count(name) > 1 and path:
-            name = "/".join([*os.path.dirname(os.path.abspath(path)).split(os.sep)[-1:], name])
-        base, n = name, 1
-        while name in used:
+        return names
+    out: list[str] = []
+    for name, source in zip(names, sources, strict=True):
+        own = name
+        if names.count(name) > 1 and isinstance(source, str | os.PathLike):
+            own = "/".join([*os.path.dirname(os.path.abspath(source)).split(os.sep)[-1:], name])
+        base, n = own, 1
+        while own in out:
             n += 1
-            name = f"{base}_{n}"
-        used.add(name)
-        out.append(run.named(name))
+            own = f"{base}_{n}"
+        out.append(own)
     return out
 
 
 def choose_queries(qrels: Qrels, runs: list[Run], queries: Queries) -> tuple[tuple[str, ...], list[str]]:
     """The queries that count, and notes about those left out."""
-    judged = set(qrels.query_ids)
-    notes: list[str] = []
+    chosen, notes = _candidates(qrels, queries), []
     if isinstance(queries, str):
-        if queries not in ("qrels", "run"):
-            raise InputError(f"queries={queries!r} is unknown", remedy="use 'qrels', 'run' or a list of query ids")
-        for run in runs:
-            answered = set(run.query_ids)
-            if answered and not answered & judged:
-                raise InputError(
-                    f"run {run.name!r} and {qrels.name!r} have no query in common",
-                    remedy=f"the run has {run.query_ids[0]!r}, the judgments have {qrels.query_ids[0]!r}: "
-                    "make the ids match",
-                )
-            strangers = [q for q in run.query_ids if q not in judged]
-            if strangers:
-                n = len(strangers)
-                notes.append(
-                    f"run {run.name!r}: {n} quer{'y' if n == 1 else 'ies'} without judgments left out "
-                    f"(the first is {strangers[0]!r})"
-                )
-        chosen = qrels.query_ids
-        if queries == "run":
-            common = set.intersection(*(set(r.query_ids) for r in runs))
-            chosen = tuple(q for q in qrels.query_ids if q in common)
-            if not chosen:
-                raise InputError("no judged query is answered by every run", remedy="use queries='qrels'")
-        return chosen, notes
-    chosen = tuple(dict.fromkeys(str(q) for q in queries))
-    if not chosen:
-        raise InputError("the list of queries is empty", remedy="name at least one query")
+        notes = [note for run in runs for note in _strangers(qrels, run)]
+    if queries == "run":
+        common = set.intersection(*(set(r.query_ids) for r in runs))
+        chosen = tuple(q for q in chosen if q in common)
+        if not chosen:
+            raise InputError("no judged query is answered by every run", remedy="use queries='qrels'")
     return chosen, notes
 
 
-def _degenerate(measures: list[Measure], judged: Judged) -> dict[str, int]:
-    found = {}
-    for measure in measures:
-        mask = measure.degenerate(judged)
-        if mask is not None and mask.any():
-            found[str(measure)] = int(mask.sum())
-    return found
+def _candidates(qrels: Qrels, queries: Queries) -> tuple[str, ...]:
+    """The queries that may count: those that are judged, or those that are named."""
+    if isinstance(queries, str):
+        if queries not in ("qrels", "run"):
+            raise InputError(f"queries={queries!r} is unknown", remedy="use 'qrels', 'run' or a list of query ids")
+        return qrels.query_ids
+    named = tuple(dict.fromkeys(str(q) for q in queries))
+    if not named:
+        raise InputError("the list of queries is empty", remedy="name at least one query")
+    return named
+
+
+def _strangers(qrels: Qrels, run: Run) -> list[str]:
+    """A note about queries of the run that nobody judged; an error where that is all of them."""
+    judged = set(qrels.query_ids)
+    strangers = [q for q in run.query_ids if q not in judged]
+    if not strangers:
+        return []
+    if len(strangers) == len(run.query_ids):
+        raise InputError(
+            f"run {run.name!r} and {qrels.name!r} have no query in common",
+            remedy=f"the run has {run.query_ids[0]!r}, the judgments have {qrels.query_ids[0]!r}: make the ids match",
+        )
+    n = len(strangers)
+    return [
+        f"run {run.name!r}: {n} quer{'y' if n == 1 else 'ies'} without judgments left out "
+        f"(the first is {strangers[0]!r})"
+    ]
+
+
+def _degenerate(measures: list[Measure], judged: Judged) -> dict[str, NDArray[np.bool_]]:
+    masks = {str(measure): measure.degenerate(judged) for measure in measures}
+    return {name: mask for name, mask in masks.items() if mask is not None}
 
 
 def _out_of_range(measures: list[Measure], judged: Judged) -> list[str]:
