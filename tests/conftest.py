@@ -4,10 +4,13 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 # The same examples in every run, so that a failure is a change in the code and never luck.
-settings.register_profile("steady", derandomize=True, max_examples=100, deadline=None)
+# How long they take says nothing about the code either: the machine may be busy.
+settings.register_profile(
+    "steady", derandomize=True, max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 # For someone who wants to find something new: pytest --hypothesis-profile=search
 settings.register_profile("search", max_examples=2000, deadline=None, print_blob=True)
 settings.load_profile("steady")
