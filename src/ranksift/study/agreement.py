@@ -1,0 +1,319 @@
+"""Do two measures put systems into the same order, and does one measure do so on two collections (paper 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ranksift.collection.errors import InputError
+from ranksift.collection.ragged import Floats, Ints
+from ranksift.evaluation.scores import Scores
+from ranksift.evaluation.table import Column, Table
+from ranksift.study.result import PerMeasure, Result
+from ranksift.study.subject import check_scores, peculiarities, tell
+from ranksift.study.systems import families, system_levels
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure
+
+
+class Correlation(NamedTuple):
+    """How alike two orders of the same systems are. NaN where an order has all systems on one level."""
+
+    tau: float
+    """Kendall's τ_a: (concordant − discordant pairs) / pairs; a tie is neither."""
+    tau_b: float
+    """Kendall's τ_b: the same over the geometric mean of the pairs that each order does not tie."""
+    tau_ap: float
+    """Yilmaz, Aslam and Robertson's τ_AP of the first order, the second one being the truth: the top counts more."""
+    spearman: float
+    """Spearman's ρ; systems on one level share their mean rank."""
+    swap_rate: float
+    """Discordant pairs / pairs (paper 3's Tables 10 and 20)."""
+
+
+def correlation(first: Ints, second: Ints) -> Correlation:
+    """How alike two orders are, given each system's level in both (see :func:`levels`).
+
+    >>> correlation(np.array([3, 2, 1, 0]), np.array([3, 1, 2, 0]))
+    Correlation(tau=0.666..., tau_b=0.666..., tau_ap=0.666..., spearman=0.8, swap_rate=0.1666...)
+    """
+    pairs = np.triu_indices(len(first), 1)
+    one, two = (np.sign(x[pairs[0]] - x[pairs[1]]) for x in (first, second))
+    balance, n = float((one * two).sum()), len(one)
+    untied = float(np.sqrt(float(np.count_nonzero(one)) * float(np.count_nonzero(two))))
+    return Correlation(
+        balance / n if untied else np.nan,
+        balance / untied if untied else np.nan,
+        _tau_ap(first, second) if untied else np.nan,
+        _spearman(first, second) if untied else np.nan,
+        float(np.count_nonzero(one * two < 0)) / n,
+    )
+
+
+def _spearman(first: Ints, second: Ints) -> float:
+    one, two = (_mean_ranks(x) for x in (first, second))
+    one, two = one - one.mean(), two - two.mean()
+    return float((one @ two) / np.sqrt((one @ one) * (two @ two)))
+
+
+def _mean_ranks(level: Ints) -> Floats:
+    ordered = np.sort(level)
+    return (np.searchsorted(ordered, level, "left") + np.searchsorted(ordered, level, "right") + 1) / 2.0
+
+
+def _tau_ap(order: Ints, truth: Ints) -> float:
+    """τ_AP, in expectation over all ways to break ties in either order.
+
+    A system at rank i contributes the share of the i − 1 systems above it that are rightly above it. Systems on one
+    level share their ranks: each has all of the higher systems above it, and some of its equals, half of them rightly.
+    """
+    right = (np.sign(truth[:, None] - truth[None, :]) + 1) / 2.0  # 1 where the row's system is truly above the column's
+    rightly = (right * (order[:, None] > order[None, :])).sum(axis=0)
+    total = 0.0
+    for level in np.unique(order):
+        equals = order == level
+        higher, mean = int(np.count_nonzero(order > level)), float(rightly[equals].mean())
+        above = np.arange(higher, higher + np.count_nonzero(equals))
+        total += float(((mean + (above - higher) / 2.0) / np.maximum(above, 1)).sum())
+    return 2.0 * total / (len(order) - 1) - 1.0
+
+
+class Between(PerMeasure[PerMeasure[float]]):
+    """A number for every two measures: ``tau["AP", "RR"]``, or ``tau["AP"]["RR"]``.
+
+    >>> Between.of(["AP", "RR"], np.array([[1.0, 0.5], [0.5, 1.0]]))["AP", "RR"]
+    0.5
+    """
+
+    @classmethod
+    def of(cls, names: Sequence[str], matrix: Floats) -> Between:
+        """Take a number for each row and column."""
+        rows = (PerMeasure(zip(names, row, strict=True)) for row in matrix.tolist())
+        return cls(zip(names, rows, strict=True))
+
+    def __missing__(self, measure: Any) -> Any:
+        if isinstance(measure, tuple) and len(measure) == 2:
+            return self[measure[0]][measure[1]]
+        return super().__missing__(measure)
+
+    @property
+    def matrix(self) -> Floats:
+        """Measures × measures."""
+        return np.array([list(row.values()) for row in self.values()])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Agreement(Result):
+    """Results of :func:`agreement`.
+
+    Attributes
+    ----------
+    runs, measures
+        What was ordered, and by what.
+    tau, tau_b, tau_ap, spearman, swap_rate
+        A number for every two measures, as in :class:`Correlation`; ``tau_ap[a, b]`` takes the order of b as the truth.
+    notes
+        What makes these numbers mean less than they seem to.
+    """
+
+    runs: tuple[str, ...]
+    measures: tuple[str, ...]
+    tau: Between
+    tau_b: Between
+    tau_ap: Between
+    spearman: Between
+    swap_rate: Between
+    notes: tuple[str, ...]
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        for a, b in combinations(self.measures, 2):
+            yield {
+                "measure": a,
+                "other": b,
+                "tau": self.tau[a][b],
+                "tau_b": self.tau_b[a][b],
+                "tau_ap": self.tau_ap[a][b],
+                "tau_ap_reversed": self.tau_ap[b][a],
+                "spearman": self.spearman[a][b],
+                "swap_rate": self.swap_rate[a][b],
+            }
+
+    def to_frame(self) -> pl.DataFrame:
+        """A polars frame with one row for every two measures."""
+        import polars as pl
+
+        return pl.DataFrame(list(self._rows()))
+
+    def table(self) -> Table:
+        """A row for every two measures."""
+        rows = [[_shown(x) for x in row.values()] for row in self._rows()]
+        columns = ["measure", "other", "tau", "tau_b", "tau_AP", "tau_AP reversed", "Spearman", "swap rate"]
+        title = f"Agreement of {len(self.measures)} measures on the order of {len(self.runs)} runs"
+        return Table([Column(c, 3) for c in columns], rows, title=title, notes=self.notes)
+
+    def plot(self) -> Figure:
+        """A map of τ between the measures."""
+        from ranksift.study.figure import drawing
+
+        n, matrix = len(self.measures), self.tau.matrix
+        figure, axes = drawing(
+            "", "", title="Kendall's tau of the systems' orders", width=2.4 + 0.7 * n, height=1.6 + 0.6 * n
+        )
+        axes.grid(visible=False)
+        image = axes.imshow(matrix, vmin=-1, vmax=1, cmap="RdBu")
+        axes.set_xticks(range(n), self.measures, rotation=40, ha="right")
+        axes.set_yticks(range(n), self.measures)
+        for (i, j), value in np.ndenumerate(matrix):
+            axes.text(j, i, f"{value:.2f}", ha="center", va="center", color="white" if abs(value) > 0.6 else "black")
+        figure.colorbar(image, ax=axes)
+        return figure
+
+
+def agreement(scores: Scores, *, over_k: bool = False) -> Agreement:
+    """Compare the orders that measures put systems in.
+
+    A system's place is that of its aggregate over queries; by a cost such as ``Fdocs`` the lowest is the best. Systems
+    that rounding alone sets apart are tied.
+
+    Parameters
+    ----------
+    scores
+        Of two runs or more by two measures or more.
+    over_k
+        Take measures that differ in nothing but k as one, whose score is the mean over k (paper 3).
+
+    Examples
+    --------
+    >>> scores = Scores.from_array(
+    ...     [[[0.9, 0.5]], [[0.6, 0.7]], [[0.1, 0.2]]], runs=["a", "b", "c"], queries=["q"], measures=["AP", "RR"]
+    ... )
+    >>> found = agreement(scores)
+    >>> found.swap_rate["AP", "RR"], found.spearman["AP", "RR"]
+    (0.3333333333333333, 0.5)
+    """
+    check_scores(scores, "agreement", queries=1)
+    order = {name: system_levels(scores, columns) for name, columns in families(scores, over_k).items()}
+    if len(order) < 2:
+        raise InputError(
+            f"agreement needs at least 2 measures, there is only {next(iter(order))}",
+            remedy="name another one, or use consistency for one measure on two collections",
+        )
+    notes = (*peculiarities(scores), *_levelled(order))
+    tell(notes)
+    names = tuple(order)
+    cube = np.array([[correlation(order[a], order[b]) for b in names] for a in names])
+    numbers = {what: Between.of(names, cube[:, :, i]) for i, what in enumerate(Correlation._fields)}
+    return Agreement(scores.runs, names, notes=notes, **numbers)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Consistency(Result):
+    """Results of :func:`consistency`.
+
+    Attributes
+    ----------
+    runs
+        The systems that are in both.
+    tau, tau_b, tau_ap, spearman, swap_rate
+        For each measure how alike its two orders are, as in :class:`Correlation`; ``tau_ap`` takes the second as the
+        truth.
+    notes
+        What makes these numbers mean less than they seem to.
+    """
+
+    runs: tuple[str, ...]
+    tau: PerMeasure[float]
+    tau_b: PerMeasure[float]
+    tau_ap: PerMeasure[float]
+    spearman: PerMeasure[float]
+    swap_rate: PerMeasure[float]
+    notes: tuple[str, ...]
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        for m in self.tau:
+            yield {"measure": m, **{what: getattr(self, what)[m] for what in Correlation._fields}}
+
+    def to_frame(self) -> pl.DataFrame:
+        """A polars frame with one row a measure."""
+        import polars as pl
+
+        return pl.DataFrame(list(self._rows()))
+
+    def table(self) -> Table:
+        """A row a measure."""
+        rows = [[_shown(x) for x in row.values()] for row in self._rows()]
+        columns = ["measure", "tau", "tau_b", "tau_AP", "Spearman", "swap rate"]
+        title = f"Consistency of each measure's two orders of {len(self.runs)} runs"
+        return Table([Column(c, 3) for c in columns], rows, title=title, notes=self.notes)
+
+    def plot(self) -> Figure:
+        """Swap rates as bars."""
+        from ranksift.study.figure import drawing
+
+        figure, axes = drawing(
+            "swap rate", "", title="Pairs of systems in the opposite order", height=1.4 + 0.35 * len(self.tau)
+        )
+        names = list(self.swap_rate)[::-1]
+        axes.barh(names, [self.swap_rate[m] for m in names], color="#0072B2")
+        axes.set_xlim(left=0)
+        return figure
+
+
+def consistency(first: Scores, second: Scores, *, over_k: bool = False) -> Consistency:
+    """Compare the orders that each measure puts the same systems in on two collections, or on two sets of queries.
+
+    Parameters
+    ----------
+    first, second
+        Scores of the same systems by the same measures; what is in one of them only is left out.
+    over_k
+        Take measures that differ in nothing but k as one, whose score is the mean over k (paper 3).
+
+    Examples
+    --------
+    >>> def scores(values):
+    ...     return Scores.from_array([[[v]] for v in values], runs=["a", "b", "c"], queries=["q"], measures=["AP"])
+    >>> consistency(scores([0.1, 0.2, 0.3]), scores([0.5, 0.4, 0.9])).swap_rate
+    {'AP': 0.3333333333333333}
+    """
+    for scores in (first, second):
+        check_scores(scores, "consistency", queries=1)
+    runs = [run for run in first.runs if run in second.runs]
+    one, two = families(first, over_k), families(second, over_k)
+    names = [name for name in one if name in two]
+    if len(runs) < 2:
+        raise InputError(
+            f"the two collections have {len(runs) or 'no'} run{'s' * (len(runs) != 1)} in common",
+            remedy="give the same systems the same names in both",
+        )
+    if not names:
+        raise InputError("the two collections have no measure in common", remedy="evaluate both with the same measures")
+    notes = []
+    for scores, measures in ((first, one), (second, two)):
+        left_out = [*(r for r in scores.runs if r not in runs), *(m for m in measures if m not in names)]
+        if left_out:
+            notes.append(f"in one of the two collections only, and left out: {', '.join(left_out)}")
+    orders = [
+        {m: system_levels(scores, columns[m])[[scores.row(r) for r in runs]] for m in names}
+        for scores, columns in ((first, one), (second, two))
+    ]
+    notes += [*_levelled(orders[0]), *_levelled(orders[1])]
+    tell(notes)
+    found = {m: correlation(orders[0][m], orders[1][m]) for m in names}
+    numbers = {what: PerMeasure({m: found[m][i] for m in names}) for i, what in enumerate(Correlation._fields)}
+    return Consistency(tuple(runs), notes=tuple(notes), **numbers)
+
+
+def _levelled(order: dict[str, Ints]) -> list[str]:
+    flat = [name for name, level in order.items() if not np.ptp(level)]
+    return [f"{name} gives every run the same score: it has no order to compare" for name in flat]
+
+
+def _shown(value: Any) -> Any:
+    return None if isinstance(value, float) and np.isnan(value) else value

@@ -1,0 +1,221 @@
+"""Does a measure tell systems apart: significant pairs, conflicts of measures, percentage differences (paper 3)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ranksift.collection.errors import InputError
+from ranksift.collection.ragged import Floats, Ints
+from ranksift.evaluation.compare import CORRECTIONS, TESTS, Comparison, Correction, TestName, compare
+from ranksift.evaluation.scores import Scores
+from ranksift.evaluation.table import Column, Table
+from ranksift.measures.names import MeasureLike
+from ranksift.study.result import PerMeasure, Result
+from ranksift.study.subject import ROUNDING, check_scores, peculiarities, tell
+from ranksift.study.systems import families, system_scores
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure
+
+
+def percentage_absolute_difference(average: Floats) -> float:
+    """PAD: the mean over pairs of systems of 100 |a − b| / max(a, b), for the average score of each system (Eq. 8).
+
+    The maximum is signed, as in the paper's Table 19: with negative averages the number means little. It is NaN where a
+    pair's larger average is 0 and the other is not.
+
+    >>> percentage_absolute_difference(np.array([0.5, 0.4, 0.4]))
+    13.33...
+    """
+    i, j = np.triu_indices(len(average), 1)
+    gap, larger = np.abs(average[i] - average[j]), np.maximum(average[i], average[j])
+    gap[gap <= ROUNDING * np.abs(average).max(initial=0.0)] = 0.0
+    with np.errstate(divide="ignore"):
+        share = np.divide(gap, larger, out=np.zeros(len(gap)), where=gap > 0)
+    return float(100.0 * share.mean()) if np.isfinite(share).all() else float("nan")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Discrimination(Result):
+    """Results of :func:`discrimination`.
+
+    Attributes
+    ----------
+    comparison
+        The tests: every pair of runs by every measure.
+    significant
+        For each measure the number of significant pairs; where it stands for several k, over all of them.
+    tested
+        The number of pairs that were tested, over all k.
+    pad
+        For each measure the mean percentage absolute difference of the systems' scores.
+    notes
+        What makes these numbers mean less than they seem to.
+    """
+
+    comparison: Comparison
+    significant: PerMeasure[int]
+    tested: PerMeasure[int]
+    pad: PerMeasure[float]
+    notes: tuple[str, ...]
+    _columns: PerMeasure[list[int]]
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """The two runs of each pair."""
+        return self.comparison.pairs
+
+    def p(self, measure: MeasureLike) -> Floats:
+        """The p value of every pair by a measure; pairs × k where it stands for several k."""
+        values = self.comparison.corrected_p[:, self._columns_of(measure)]
+        return np.asarray(values[:, 0] if values.shape[1] == 1 else values)
+
+    def conflicts(self, measure: MeasureLike, other: MeasureLike) -> int:
+        """Number of pairs that only one of two measures finds significant, or that both do in opposite directions."""
+        return int(np.count_nonzero(self._conflict(measure, other)))
+
+    def conflicting_pairs(self, measure: MeasureLike, other: MeasureLike) -> tuple[tuple[str, str], ...]:
+        """The pairs of runs in :meth:`conflicts`, at any k."""
+        found = self._conflict(measure, other).any(axis=1)
+        return tuple(self.pairs[i] for i in np.flatnonzero(found))
+
+    def _conflict(self, measure: MeasureLike, other: MeasureLike) -> NDArray[np.bool_]:
+        one, two = self._columns_of(measure), self._columns_of(other)
+        if len(one) > 1 or len(two) > 1:
+            one, two = self._same_k(one, two)
+        significant, better = self.comparison.significant, self.comparison.better
+        opposite = significant[:, one] & significant[:, two] & (better[:, one] * better[:, two] < 0)
+        return np.asarray((significant[:, one] != significant[:, two]) | opposite)
+
+    def _same_k(self, one: list[int], two: list[int]) -> tuple[list[int], list[int]]:
+        names = [str(m) for m in self.comparison.scores.measures]
+        by_k = [{(re.search(r"@\d+$", names[c]) or [""])[0]: c for c in columns} for columns in (one, two)]
+        if by_k[0].keys() != by_k[1].keys():
+            raise InputError(
+                f"{names[one[0]]} and {names[two[0]]} were not computed for the same k",
+                remedy="evaluate both for the same k",
+            )
+        return list(by_k[0].values()), [by_k[1][k] for k in by_k[0]]
+
+    def _columns_of(self, measure: MeasureLike) -> list[int]:
+        return self._columns[str(measure)]
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        for m, count in self.significant.items():
+            pad = self.pad[m]
+            yield {
+                "measure": m,
+                "significant": count,
+                "tested": self.tested[m],
+                "share": count / self.tested[m],
+                "pad": None if np.isnan(pad) else pad,
+            }
+
+    def to_frame(self) -> pl.DataFrame:
+        """A polars frame with one row a measure."""
+        import polars as pl
+
+        return pl.DataFrame(list(self._rows()), schema_overrides={"pad": pl.Float64})
+
+    def conflicts_frame(self) -> pl.DataFrame:
+        """A polars frame with one row for every two measures: their conflicts."""
+        import polars as pl
+
+        rows = [(a, b, self.conflicts(a, b)) for a, b in combinations(self.significant, 2)]
+        return pl.DataFrame(rows, schema=["measure", "other", "conflicts"], orient="row")
+
+    def table(self) -> Table:
+        """A row a measure: significant pairs, PAD, and conflicts with each other measure."""
+        names = list(self.significant)
+        rows = []
+        for row in self._rows():
+            clashes = [None if n == row["measure"] else self.conflicts(row["measure"], n) for n in names]
+            rows.append([*row.values(), *(clashes if len(names) > 1 else ())])
+        columns = [Column("measure"), Column("significant"), Column("pairs"), Column("share", 1, "percent")]
+        columns += [Column("PAD", 2), *(Column(f"conflicts with {n}") for n in names if len(names) > 1)]
+        how = f"{TESTS[self.comparison.test]}, {CORRECTIONS[self.comparison.correction]}"
+        size = f"{len(self.comparison.scores.runs)} runs, {len(self.comparison.scores.queries)} queries"
+        title = f"Discrimination: {size}, {how}, p <= {self.comparison.alpha:g}"
+        return Table(columns, rows, title=title, notes=self.notes)
+
+    def plot(self) -> Figure:
+        """Every measure's p values, largest first: the lower the curve, the more pairs it tells apart."""
+        from ranksift.study.figure import drawing, styles
+
+        figure, axes = drawing("pairs of runs, by p", "p", title="Discriminative power")
+        for name, style in zip(self.significant, styles(), strict=False):
+            p = np.sort(self.p(name).ravel())[::-1]
+            style["marker"] = "" if len(p) > 60 else style["marker"]
+            axes.plot(np.arange(1, len(p) + 1), p, label=name, **style)
+        axes.axhline(self.comparison.alpha, color="0.4", linewidth=0.8)
+        axes.set_ylim(0, min(1.0, 4 * self.comparison.alpha))
+        axes.legend(frameon=False)
+        return figure
+
+
+def discrimination(
+    scores: Scores,
+    alpha: float = 0.05,
+    *,
+    test: TestName = "t",
+    correction: Correction = "none",
+    over_k: bool = False,
+    samples: int = 10_000,
+    seed: int = 0,
+) -> Discrimination:
+    """Test every pair of systems by every measure.
+
+    Parameters
+    ----------
+    scores
+        Of two runs or more on two queries or more.
+    alpha
+        A pair is significant where p is at most this.
+    test, correction, samples, seed
+        As in :func:`compare`; the paper's are Student's paired t, two-sided, without a correction.
+    over_k
+        Take measures that differ in nothing but k as one: significant pairs and conflicts are added up over k, PAD is
+        that of the mean over k (paper 3).
+
+    Examples
+    --------
+    >>> scores = Scores.from_array(
+    ...     [[[0.1, 0.0], [0.2, 0.9], [0.3, 0.1]], [[0.6, 0.1], [0.8, 0.2], [0.9, 1.0]]],
+    ...     runs=["old", "new"], queries=["q1", "q2", "q3"], measures=["AP", "RR"],
+    ... )
+    >>> found = discrimination(scores)
+    >>> found.significant, found.conflicts("AP", "RR"), round(found.pad["AP"], 2)
+    ({'AP': 1, 'RR': 0}, 1, 73.91)
+    """
+    check_scores(scores, "discrimination")
+    comparison = compare(scores, test=test, correction=correction, alpha=alpha, samples=samples, seed=seed)
+    columns = families(scores, over_k)
+    averages = {name: system_scores(scores, of) for name, of in columns.items()}
+    notes = (*peculiarities(scores), *_about_pad(averages))
+    tell(notes)
+    significant: Ints = comparison.significant.sum(axis=0)
+    return Discrimination(
+        comparison,
+        PerMeasure({name: int(significant[of].sum()) for name, of in columns.items()}),
+        PerMeasure({name: len(comparison.pairs) * len(of) for name, of in columns.items()}),
+        PerMeasure({name: percentage_absolute_difference(average) for name, average in averages.items()}),
+        notes,
+        PerMeasure(columns),
+    )
+
+
+def _about_pad(averages: Mapping[str, Floats]) -> list[str]:
+    notes = []
+    for name, average in averages.items():
+        negative = int(np.count_nonzero(average < 0))
+        if negative:
+            notes.append(f"the PAD of {name} means little: {negative} of {len(average)} averages are negative")
+    return notes
