@@ -79,15 +79,10 @@ def _columns(frame: Any) -> tuple[Sequence[object], Callable[[int], Column]]:
     if isinstance(frame, pl.LazyFrame):
         frame = frame.collect()
     elif not isinstance(frame, pl.DataFrame):
+        if not hasattr(frame, "__arrow_c_stream__"):
+            raise unsupported(frame)
         try:
-            if hasattr(frame, "__arrow_c_stream__"):
-                frame = pl.DataFrame(frame)
-            elif hasattr(frame, "__dataframe__"):
-                frame = pl.from_dataframe(frame)
-            else:
-                raise unsupported(frame)
-        except InputError:
-            raise
+            frame = pl.DataFrame(frame)
         except Exception:  # a stream of something else than columns
             raise unsupported(frame) from None
     return frame.columns, frame.to_series

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
@@ -29,16 +30,13 @@ class Part:
     head_hashes: Hashes
     docs: Ids
     values: Floats
-    keys: Hashes
 
     @classmethod
     def of(cls, queries: Ids, docs: Ids, values: Floats) -> Part:
         """Take one query, document and value a row."""
         heads = np.flatnonzero(np.concatenate((np.ones(min(len(docs), 1), dtype=bool), queries.changes())))
         head_ids = queries.take(heads).compact()
-        head_hashes = head_ids.hashes()
-        stretch = np.diff(heads, append=len(docs))
-        return cls(heads, head_ids, head_hashes, docs, values, docs.hashes(np.repeat(head_hashes, stretch)))
+        return cls(heads, head_ids, head_ids.hashes(), docs, values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,15 +53,12 @@ class Grouped:
         Document ids, one a row.
     values
         A score or a label, one a row.
-    keys
-        A 64-bit hash of (query, document), one a row.
     """
 
     query_ids: tuple[str, ...]
     offsets: Ints
     docs: Ids
     values: Floats
-    keys: Hashes
 
     @property
     def lengths(self) -> Ints:
@@ -77,8 +72,20 @@ class Grouped:
             self.offsets if offsets is None else offsets,
             self.docs.take(rows),
             self.values[rows],
-            self.keys[rows],
         )
+
+    @cached_property
+    def _query_hashes(self) -> Hashes:
+        return Ids.from_strings(self.query_ids).hashes()
+
+    def keys(self, first: int, last: int) -> Hashes:
+        """A 64-bit hash of (query, document) for each row of the queries ``first`` to ``last``.
+
+        They are made when they are needed: that takes less time than memory to keep them in.
+        """
+        lo, hi = int(self.offsets[first]), int(self.offsets[last])
+        seed = np.repeat(self._query_hashes[first:last], np.diff(self.offsets[first : last + 1]))
+        return self.docs[lo:hi].hashes(seed)
 
     def query_of(self, row: int) -> str:
         """The query that a row belongs to."""
@@ -102,8 +109,7 @@ class Gathering:
         self._seen = 0
         self._rows = 0
         self._values: Floats = np.empty(0)
-        self._keys: Hashes = np.empty(0, dtype=np.uint64)
-        self._lengths: NDArray[np.uint32] = np.empty(0, dtype=np.uint32)
+        self._lengths: NDArray[Any] = np.empty(0, dtype=np.uint8)
         self._words: Hashes = np.empty(0, dtype=np.uint64)
         self._width = -1  # words of a document id; 0 where they do not lie in words of one number
         self._docs: list[Ids] = []
@@ -117,9 +123,7 @@ class Gathering:
         lo, hi = self._rows, self._rows + len(part.values)
         self._add_docs(part.docs, lo, hi)
         self._values = self._room(self._values, lo, hi)
-        self._keys = self._room(self._keys, lo, hi)
         self._values[lo:hi] = part.values
-        self._keys[lo:hi] = part.keys
         self._heads.append(part.heads + lo)
         self._head_ids.append(part.head_ids)
         self._head_hashes.append(part.head_hashes)
@@ -139,6 +143,7 @@ class Gathering:
         width = 0 if docs.table is None else docs.table.shape[1]
         if self._width < 0:
             self._width = width
+            self._lengths = self._lengths.astype(np.uint8 if 8 * width < 256 else np.uint32)
         if self._width and not 0 < width <= self._width:
             if lo:
                 self._docs.append(self._table_of(lo))
@@ -163,8 +168,8 @@ class Gathering:
         """Bring the rows of each query together, keeping their order."""
         n = self._rows
         if not n:
-            return Grouped((), np.zeros(1, dtype=np.int64), Ids.from_strings([]), np.zeros(0), self._keys[:0])
-        docs = self._table_of(n) if self._width else Ids.concatenate(self._docs)
+            return Grouped((), np.zeros(1, dtype=np.int64), Ids.from_strings([]), np.zeros(0))
+        docs = self._table_of(n) if self._width else Ids.concatenate(self._docs).copy()
         heads = np.concatenate(self._heads)
         head_ids = Ids.concatenate(self._head_ids)
         codes, first = head_ids.factorize(np.concatenate(self._head_hashes))
@@ -172,7 +177,7 @@ class Gathering:
         count = np.bincount(codes, weights=stretch, minlength=len(first)).astype(np.int64)
         offsets = np.concatenate(([0], np.cumsum(count)))
         names = tuple(head_ids.take(first).tolist())
-        grouped = Grouped(names, offsets, docs, self._values[:n], self._keys[:n])
+        grouped = Grouped(names, offsets, docs, self._values[:n])
         if (codes[1:] >= codes[:-1]).all():
             return grouped
         return grouped.take(_stable_order(np.repeat(codes, stretch), len(first)))
@@ -244,8 +249,7 @@ def without_duplicates(
         raise InputError(f"on_duplicate={policy!r} is unknown", remedy="use 'error', 'first' or 'best'")
 
     def repeated(batch: tuple[int, int]) -> Ints:
-        lo, hi = int(rows.offsets[batch[0]]), int(rows.offsets[batch[1]])
-        return _repeated(rows.keys[lo:hi]) + lo
+        return _repeated(rows.keys(*batch)) + int(rows.offsets[batch[0]])
 
     suspects = np.concatenate([np.zeros(0, dtype=np.int64), *over_batches(repeated, rows.offsets)])
     if not len(suspects):
@@ -314,18 +318,14 @@ def by_rank(rows: Grouped) -> Grouped:
         if order is None:
             return False
         lo, hi = int(rows.offsets[batch[0]]), int(rows.offsets[batch[1]])
-        moved.append((lo, rows.docs.take(order)))
-        for column in (rows.values, rows.keys):
+        for column in columns:
             column[lo:hi] = column[order]  # the rows were made for this run: nobody else sees them yet
         return True
 
-    moved: list[tuple[int, Ids]] = []
-    if not any(over_batches(put_in_order, rows.offsets)):
-        return rows
-    starts, lengths = rows.docs.starts.copy(), rows.docs.lengths.copy()
-    for lo, docs in moved:
-        starts[lo : lo + len(docs)], lengths[lo : lo + len(docs)] = docs.starts, docs.lengths
-    return replace(rows, docs=Ids(rows.docs.buffer, starts, lengths))
+    docs = rows.docs
+    columns = [rows.values, docs.lengths, docs.starts if docs.table is None else docs.table]
+    over_batches(put_in_order, rows.offsets)
+    return rows
 
 
 def _rank_batch(rows: Grouped, first: int, last: int) -> Ints | None:

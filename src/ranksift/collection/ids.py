@@ -95,6 +95,10 @@ class Ids(Sequence[str]):
         flat[-1] = 0
         return Ids.from_table(flat, width, self.lengths)
 
+    def copy(self) -> Ids:
+        """Rows of their own (they may be put in another order), the bytes are shared."""
+        return Ids(self.buffer, self.starts.copy(), self.lengths.copy())
+
     @classmethod
     def concatenate(cls, columns: Sequence[Ids]) -> Ids:
         """Join columns, bytes and all."""
@@ -126,7 +130,11 @@ class Ids(Sequence[str]):
 
     def __getitem__(self, i):  # type: ignore[no-untyped-def]
         if isinstance(i, slice):
-            return Ids(self.buffer, self.starts[i], self.lengths[i])
+            lo, hi, step = i.indices(len(self))
+            if self._table is None or step != 1:
+                return Ids(self.buffer, self.starts[i], self.lengths[i])
+            width = 8 * self._table.shape[1]
+            return Ids(self.buffer[lo * width : hi * width + PADDING], None, self.lengths[i], self._table[i])
         if self._starts is None:
             return self.take(np.array([i], dtype=np.int64) % len(self))[0]
         start = int(self.starts[i])
@@ -226,7 +234,7 @@ class Ids(Sequence[str]):
     def _long(self) -> list[int]:
         if self.words() <= _WORDS:
             return []
-        return np.flatnonzero(self.lengths > 8 * _WORDS).tolist()  # type: ignore[no-any-return]
+        return np.flatnonzero(self.lengths > 8 * _WORDS).tolist()
 
     def _bytes(self, row: int) -> bytes:
         start = int(self.starts[row])
@@ -264,7 +272,13 @@ class Ids(Sequence[str]):
             return self._descending_by_bytes(groups)
         keys = [~self.word(j).byteswap() for j in reversed(range(self.words()))]
         # A missing word is 0 and sorts below any byte, so a prefix is the smaller one, as in strcmp.
-        return np.lexsort((*keys, groups)).astype(np.int64, copy=False)
+        order = np.lexsort((*keys, groups))
+        equal = np.ones(max(len(self) - 1, 0), dtype=bool)
+        for key in (*keys, groups):
+            equal &= key[order[1:]] == key[order[:-1]]
+        if equal.any():  # the same but for zero bytes at the end
+            order = np.lexsort((-self.lengths.astype(np.int64), *keys, groups))
+        return order.astype(np.int64, copy=False)
 
     def _descending_by_bytes(self, groups: Ints) -> Ints:
         names = [self._bytes(row) for row in range(len(self))]

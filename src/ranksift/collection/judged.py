@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ranksift.collection import ragged
 from ranksift.collection.errors import InputError
 from ranksift.collection.gains import LINEAR, Gains, GainsLike
+from ranksift.collection.grouped import Grouped, over_batches
 from ranksift.collection.ids import Hashes, Ids
 from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats, Ints
@@ -199,7 +200,7 @@ class Judged:
 
 
 class KeyIndex:
-    """Find which of many keys are among a few: by a table of their top bits first, then by bisection."""
+    """Find which rows of a table have one of a few keys: by a table of their top bits first, then by bisection."""
 
     def __init__(self, keys: Hashes) -> None:
         self._order = np.argsort(keys)
@@ -208,21 +209,32 @@ class KeyIndex:
         self._table = np.zeros(1 << self._bits, dtype=bool)
         self._table[self._keys >> np.uint64(64 - self._bits)] = True
 
-    def find(self, keys: Hashes) -> tuple[Ints, Ints]:
-        """Rows of ``keys`` that are in the index, and their positions in it."""
-        shift, step = np.uint64(64 - self._bits), 1 << 16  # rows at a time, so that the slots stay in the cache
-        likely = (np.flatnonzero(self._table[keys[lo : lo + step] >> shift]) + lo for lo in range(0, len(keys), step))
-        rows = np.concatenate([np.zeros(0, dtype=np.int64), *likely])
+    @property
+    def ambiguous(self) -> bool:
+        """Whether two keys are equal (by chance they never are)."""
+        return bool((self._keys[1:] == self._keys[:-1]).any())
+
+    def find(self, table: Grouped) -> tuple[Ints, Ints]:
+        """Rows of ``table`` whose key is in the index, and their positions in it."""
+        nothing = np.zeros(0, dtype=np.int64)
+        found = over_batches(lambda batch: self._find(table, *batch), table.offsets)
+        rows, positions = zip((nothing, nothing), *found, strict=True)
+        return np.concatenate(rows), np.concatenate(positions)
+
+    def _find(self, table: Grouped, first: int, last: int) -> tuple[Ints, Ints]:
+        keys = table.keys(first, last)
+        rows = np.flatnonzero(self._table[keys >> np.uint64(64 - self._bits)])
         wanted = keys[rows]
-        if len(rows) > 1 << 18:  # bisection is fast when its needles come in order
+        if len(rows) > 1 << 12:  # bisection is fast when its needles come in order
             order = np.argsort(wanted)
-            at = np.empty(len(rows), dtype=np.int64)
-            at[order] = np.searchsorted(self._keys, wanted[order])
-        else:
-            at = np.searchsorted(self._keys, wanted).astype(np.int64, copy=False)
-        at = np.minimum(at, len(self._keys) - 1)
+            rows, wanted = rows[order], wanted[order]
+        at = np.minimum(np.searchsorted(self._keys, wanted), len(self._keys) - 1)
         hit = self._keys[at] == wanted
-        return rows[hit], self._order[at[hit]]
+        rows, at = rows[hit], at[hit]
+        if (rows[1:] < rows[:-1]).any():
+            order = np.argsort(rows)
+            rows, at = rows[order], at[order]
+        return rows + int(table.offsets[first]), self._order[at]
 
 
 def join(
@@ -280,7 +292,7 @@ def join(
 
 def _matches(qrels: Qrels, run: Run) -> tuple[Ints, Ints]:
     """Rows of the run that are judged, and the rows of the qrels that judge them."""
-    rows, matches = qrels.index.find(run.keys)
+    rows, matches = qrels.index.find(run.rows)
     query = {q: i for i, q in enumerate(qrels.query_ids)}
     of_run = np.array([query.get(q, -1) for q in run.query_ids], dtype=np.int64)
     owner = of_run[np.searchsorted(run.offsets, rows, side="right") - 1]
@@ -330,5 +342,5 @@ def _rows_called(document: str, table: Qrels | Run) -> Ints:
     if not table.query_ids:
         return np.zeros(0, dtype=np.int64)
     ids = Ids.from_strings([document]).take(np.zeros(len(table.query_ids), dtype=np.int64))
-    rows, _ = KeyIndex(ids.hashes(Ids.from_strings(table.query_ids).hashes())).find(table.keys)
+    rows, _ = KeyIndex(ids.hashes(Ids.from_strings(table.query_ids).hashes())).find(table.rows)
     return np.array([row for row in rows.tolist() if table.docs[row] == document], dtype=np.int64)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ranksift.collection.errors import InputError
 from ranksift.collection.grouped import Floats, Grouped, OnDuplicate
-from ranksift.collection.ids import Hashes, Ids, Ints
+from ranksift.collection.ids import Ids, Ints
 from ranksift.collection.judged import KeyIndex
 from ranksift.collection.pool import Pool
 
@@ -57,9 +57,9 @@ class Qrels:
         return self._rows.values
 
     @property
-    def keys(self) -> Hashes:
-        """Hashes of (query, document), one a judgment."""
-        return self._rows.keys
+    def rows(self) -> Grouped:
+        """The table itself."""
+        return self._rows
 
     @cached_property
     def pool(self) -> Pool:
@@ -76,13 +76,12 @@ class Qrels:
     @cached_property
     def index(self) -> KeyIndex:
         """Where each judged (query, document) pair is."""
-        return KeyIndex(self.keys)
+        return KeyIndex(self._rows.keys(0, len(self.query_ids)))
 
     @cached_property
     def index_is_ambiguous(self) -> bool:
         """Whether two judged pairs share a hash (they never do by chance)."""
-        ordered = np.sort(self.keys)
-        return bool((ordered[1:] == ordered[:-1]).any())
+        return self.index.ambiguous
 
     def __len__(self) -> int:
         return len(self.labels)

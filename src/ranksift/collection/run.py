@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from ranksift.collection.grouped import Floats, Grouped, OnDuplicate
-from ranksift.collection.ids import Hashes, Ids, Ints
+from ranksift.collection.ids import Ids, Ints
 from ranksift.collection.ragged import positions
 
 if TYPE_CHECKING:
@@ -58,9 +58,9 @@ class Run:
         return self._rows.values
 
     @property
-    def keys(self) -> Hashes:
-        """Hashes of (query, document), in rank order."""
-        return self._rows.keys
+    def rows(self) -> Grouped:
+        """The table itself."""
+        return self._rows
 
     def __len__(self) -> int:
         return len(self.scores)

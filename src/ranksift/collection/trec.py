@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 QRELS_LAYOUT = "query iteration document label"
 RUN_LAYOUT = "query Q0 document rank score tag"
-_BETWEEN = re.compile(r"[\x00-\x20\x7f]")  # what separates columns, or is refused by the reader
+_BETWEEN = re.compile(r"[\x00-\x20]")  # what separates columns, or is refused by the reader
 
 
 def scan_run(source: str | os.PathLike[str], on_duplicate: OnDuplicate = "error") -> tuple[Grouped, str | None]:
