@@ -74,7 +74,7 @@ def parse_decimals(buffer: Bytes, starts: Ints, ends: Ints) -> tuple[NDArray[np.
             exponent = np.zeros(len(starts), dtype=np.int64)
             exponent[rows] = power[scientific]
     whole = exponent is None and not fraction.any()
-    values = mantissa.astype(np.float64) / _EXACT_POWER[fraction]
+    values = mantissa.astype(np.float64) / _EXACT_POWER[fraction.view(np.int64)]
     hard = mantissa >= _EXACT
     if exponent is not None:
         hard |= exponent != 0
@@ -111,12 +111,12 @@ def _mantissa(
         known &= fraction <= _U(_DIGITS)
         known &= (mantissa == _U(0)) | (before + fraction <= _U(_DIGITS))
         fraction[~known] = 0
-        at = starts + before.astype(np.int64) + 1
+        at = starts + before.view(np.int64) + 1
         for j in range(0, min(longest, _DIGITS), 8):
             width = np.minimum(np.maximum(fraction, _U(j)) - _U(j), _U(8))
             # Rows without digits here may point past the buffer: their word is shifted away.
             digits, valid = _digits(word[np.minimum(at + j, len(word) - 1)], width)
-            mantissa = mantissa * _POWER[width] + digits
+            mantissa = mantissa * _POWER[width.view(np.int64)] + digits
             known &= valid
     else:
         fraction[~known] = 0

@@ -85,7 +85,8 @@ class Grouped:
         """
         lo, hi = int(self.offsets[first]), int(self.offsets[last])
         seed = np.repeat(self._query_hashes[first:last], np.diff(self.offsets[first : last + 1]))
-        return self.docs[lo:hi].hashes(seed)
+        docs: Ids = self.docs[lo:hi]
+        return docs.hashes(seed)
 
     def query_of(self, row: int) -> str:
         """The query that a row belongs to."""

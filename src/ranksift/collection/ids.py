@@ -182,7 +182,11 @@ class Ids(Sequence[str]):
         if j:  # past the end of a short identifier there may be no buffer left
             lengths = np.maximum(lengths - 8 * j, 0)
             at = np.minimum(at.astype(np.int64, copy=False) + 8 * j, len(self.buffer) - 8)
-        return np.asarray(loads(self.buffer)[at] & _KEEP[np.minimum(lengths, 8)])
+        word = loads(self.buffer)[at]
+        shortest = int(lengths.min(initial=8))
+        if shortest < 8:
+            word &= _KEEP[shortest] if shortest == lengths.max() else _KEEP[np.minimum(lengths, 8)]
+        return np.asarray(word)
 
     def words(self) -> int:
         """How many 8-byte words the longest identifier has."""
