@@ -96,3 +96,18 @@ def test_other_faults(write):
     assert len(rs.read_run(path)) == 0
     with pytest.raises(rs.InputError, match=r"a.jsonl: no judgment in it"):
         rs.read_qrels(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"query_id": "q1", "doc_id": "d1", "score": 1},{"query_id": "q1", "doc_id": "d2", "score": 1}\n',
+        '{"query_id": "q1", "doc_id": "d1", "score": 1\n"x": 1}\n',
+        '{"query_id": "q1", "doc_id": "d1", "score": 1, "x": [{}\n{}]}\n',
+        '{"query_id": "q1", "doc_id": "d1", "score": 1, "x": [{}\n{}]}\n'
+        '{"query_id": "q1", "doc_id": "d2", "score": 1} , {"query_id": "q1", "doc_id": "d3", "score": 1}\n',
+    ],
+)
+def test_a_line_is_one_object(write, text):
+    with pytest.raises(rs.InputError, match=r"a.jsonl:1: not JSON"):
+        rs.read_run(write("a.jsonl", text))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,8 @@ from ranksift.collection.rows import Rows, collect
 from ranksift.collection.values import ids_of, numbers_of
 
 _CHUNK = 1 << 20  # bytes whose lines are Python objects at the same time
+_BLANKS = " \t\r"
+_TWO = re.compile(r"\}\s*,\s*\{")
 
 
 def read_jsonl(source: str | os.PathLike[str], noun: str, on_duplicate: OnDuplicate) -> tuple[Grouped, bool]:
@@ -41,13 +44,14 @@ class _Reader:
         at, number = 0, 1
         while at < len(self.data):
             end = self.data.find(b"\n", at + _CHUNK) + 1 or len(self.data)
-            lines = self.data[at:end].decode().split("\n")
-            records = {n: self._record(n, line) for n, line in enumerate(lines, number) if _counts(line)}
+            lines = [line.strip(_BLANKS) for line in self.data[at:end].decode().split("\n")]
+            places = [n for n, line in enumerate(lines, number) if line and line[0] != "#"]
+            texts = [lines[n - number] for n in places]
+            records = _objects(texts) or [self._record(n, text) for n, text in zip(places, texts, strict=True)]
             if records and not keys:
-                first = next(iter(records))
-                names = list(records[first])
-                keys = [names[c] for c in find_columns(names, self.noun, source=self.name, line=first)]
-            yield self._rows(records, keys, end - at)
+                names = list(records[0])
+                keys = [names[c] for c in find_columns(names, self.noun, source=self.name, line=places[0])]
+            yield self._rows(records, places, keys, end - at)
             at, number = end, number + len(lines) - 1
 
     def _record(self, line: int, text: str) -> dict[str, Any]:
@@ -61,22 +65,33 @@ class _Reader:
             raise self.fail(line, f"not an object but a {type(record).__name__}")
         return record
 
-    def _rows(self, records: dict[int, dict[str, Any]], keys: list[str], size: int) -> Rows:
-        for line, record in records.items():
-            for key in keys:
-                if key not in record:
-                    raise self.fail(line, f"no {key!r} in this object")
-        lines = list(records)
+    def _rows(self, records: list[dict[str, Any]], places: list[int], keys: list[str], size: int) -> Rows:
+        def fail(row: int, what: str, remedy: str = "") -> InputError:
+            return self.fail(places[row], what, remedy)
 
-        def fail(row: int, what: str, remedy: str) -> InputError:
-            return self.fail(lines[row], what, remedy)
+        def column(key: str) -> list[Any]:
+            try:
+                return [record[key] for record in records]
+            except KeyError:
+                row = next(row for row, record in enumerate(records) if key not in record)
+                raise fail(row, f"no {key!r} in this object") from None
 
-        queries, docs, values = ([r[key] for r in records.values()] for key in keys) if keys else ([], [], [])
+        queries, docs, values = map(column, keys) if keys else ([], [], [])
         numbers, whole = numbers_of(values, self.noun, fail)
         ids = ids_of(queries, "query", fail), ids_of(docs, "document", fail)
-        return Rows(*ids, numbers, whole, np.array(lines, dtype=np.int64), size)
+        return Rows(*ids, numbers, whole, np.array(places, dtype=np.int64), size)
 
 
-def _counts(line: str) -> bool:
-    text = line.strip()
-    return bool(text) and not text.startswith("#")
+def _objects(lines: list[str]) -> list[dict[str, Any]] | None:
+    """The objects of all lines at once; ``None`` where it is not certain that every line is one object.
+
+    Lines begin and end like objects. If none has a brace, a comma and a brace in a row, none holds two
+    objects; if then there are as many objects as lines, none holds less than one.
+    """
+    if any(line[0] != "{" or line[-1] != "}" for line in lines) or _TWO.search("\n".join(lines)):
+        return None
+    try:
+        records: list[Any] = json.loads(f"[{','.join(lines)}]")
+    except (ValueError, RecursionError):
+        return None
+    return records if len(records) == len(lines) and all(type(r) is dict for r in records) else None
