@@ -26,6 +26,9 @@ SAME = 1e-10
 _PAIR_BLOCK = 1 << 16
 _SAMPLE_BLOCK = 1 << 20
 
+# Multiplications of a matrix product that BLAS does in one thread: two wait for each other, long on a busy machine.
+_SINGLE_THREAD = 1 << 18
+
 
 class Outcome(NamedTuple):
     """A test of each pair: its statistic, the two-sided p value, and the sign of what it found."""
@@ -132,13 +135,13 @@ class Paired:
 
         A sum of differences is the difference of sums: one product for each system serves all pairs.
         """
-        each = self.values @ weights.T
+        each = product(self.values, weights)
         for block in self.blocks(len(weights)):
             out = each[self.left[block]]
             out -= each[self.right[block]]
             drowned = np.flatnonzero(self._drowned[block])
             if len(drowned):
-                out[drowned] = self.differences(block.start + drowned) @ weights.T
+                out[drowned] = product(self.differences(block.start + drowned), weights)
             yield block, out
 
     @cached_property
@@ -358,23 +361,50 @@ def bootstrap(paired: Paired, resampled: Iterable[Floats]) -> Bootstrap:
     >>> bool(abs(bootstrap(paired, resamples(50, 2000, seed=0)).p - t_test(paired).p)[0] < 0.03)
     True
     """
-    n, t2, smallest = paired.queries, paired.t**2 * (1.0 - SAME), (1e-12 * paired.summary.deviation) ** 2
+    n, t2 = paired.queries, paired.t**2 * (1.0 - SAME)
     extreme = np.zeros(len(paired))
     samples, each = 0, []
     for counts in resampled:
         samples += len(counts)
-        each.append(paired.values @ counts.T)
-        for block, totals in paired.totals(counts):
-            shifted = paired.differences(block) - paired.summary.mean[block, None]
-            mean = totals / n - paired.summary.mean[block, None]
-            variance = ((shifted**2) @ counts.T - n * mean**2) / (n - 1)
-            # One query drawn over and over has no spread: t is infinite, or 0 where its shifted difference is 0.
-            np.maximum(variance, smallest[block, None], out=variance)
+        each.append(product(paired.values, counts))
+        for block, mean, variance in shifted_resamples(paired, counts):
             # A constant difference has an infinite t, and no resample with it: 0 · inf compares as false.
             with np.errstate(invalid="ignore"):
                 reached = n * mean**2 >= t2[block, None] * variance
             extreme[block] += np.count_nonzero(reached, axis=1)
     return Bootstrap(paired, samples, extreme, np.concatenate(each, axis=1))
+
+
+def shifted_resamples(paired: Paired, counts: Floats) -> Iterator[tuple[slice, Floats, Floats]]:
+    """Mean and variance of the differences, shifted to mean 0, in each resample: pairs × samples, some pairs at a time.
+
+    ``counts`` says how often each query was drawn, samples × queries.
+    """
+    n, smallest = paired.queries, (1e-12 * paired.summary.deviation) ** 2
+    for block, totals in paired.totals(counts):
+        observed = paired.summary.mean[block, None]
+        mean = totals / n - observed
+        variance = (product((paired.differences(block) - observed) ** 2, counts) - n * mean**2) / (n - 1)
+        # One query drawn over and over has no spread: t is infinite, or 0 where its shifted difference is 0.
+        np.maximum(variance, smallest[block, None], out=variance)
+        yield block, mean, variance
+
+
+def product(rows: Floats, weights: Floats) -> Floats:
+    """Weighted sums of rows: ``rows @ weights.T``, in pieces that one thread does.
+
+    >>> product(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[1.0, 1.0], [0.0, 2.0], [2.0, 0.0]]))
+    array([[3., 4., 2.],
+           [7., 8., 6.]])
+    """
+    out = np.empty((len(rows), len(weights)))
+    side = max(8, int((_SINGLE_THREAD / max(1, rows.shape[1])) ** 0.5))
+    for start in range(0, len(rows), side):
+        some = rows[start : start + side]
+        step = max(8, _SINGLE_THREAD // max(1, some.size))
+        for first in range(0, len(weights), step):
+            np.matmul(some, weights[first : first + step].T, out=out[start : start + side, first : first + step])
+    return out
 
 
 # -- corrections: p values of one family of comparisons lie along the first axis ---------------------------------------

@@ -1,0 +1,39 @@
+"""Pictures of results, all in one style. matplotlib is loaded when the first one is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import cycle
+from typing import TYPE_CHECKING, Any
+
+from ranksift.collection.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Told apart by those who do not see all colours too (Okabe and Ito), and in print by their dashes and markers.
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+_DASHES = ("-", "--", "-.", ":")
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+
+
+def drawing(x: str, y: str, *, title: str = "", width: float = 6.0, height: float = 3.8) -> tuple[Figure, Axes]:
+    """An empty figure with named axes; it belongs to no window, ``figure.savefig("name.pdf")`` writes it."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise InputError("pictures need matplotlib", remedy="pip install 'ranksift[report]'") from None
+    figure = Figure(figsize=(width, height), layout="constrained")
+    axes = figure.add_subplot()
+    axes.set(xlabel=x, ylabel=y, title=title)
+    axes.grid(visible=True, color="0.9", linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure, axes
+
+
+def styles() -> Iterator[dict[str, Any]]:
+    """Colour, dashes and marker of one measure after another."""
+    for colour, dashes, marker in zip(cycle(_COLOURS), cycle(_DASHES), cycle(_MARKERS), strict=False):
+        yield {"color": colour, "linestyle": dashes, "marker": marker, "markersize": 3.5, "linewidth": 1.4}

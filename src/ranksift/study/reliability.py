@@ -1,0 +1,261 @@
+"""Reliability: how much of the variance of scores is the systems' own (generalizability theory)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ranksift.collection.errors import InputError
+from ranksift.collection.ragged import Floats
+from ranksift.evaluation.scores import Scores
+from ranksift.evaluation.significance import product, resamples
+from ranksift.study.figure import drawing, styles
+from ranksift.study.subject import (
+    check_integer,
+    check_scores,
+    check_share,
+    peculiarities,
+    tell,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure
+
+# Sums of squares this small beside the values' own are rounding.
+_ROUNDING = 1e-24
+
+
+class Components(NamedTuple):
+    """Variance components of scores: of systems, of topics, and of their interaction (with all else that varies)."""
+
+    system: float
+    topic: float
+    interaction: float
+
+
+@dataclass(frozen=True, eq=False)
+class Reliability:
+    r"""Result of :func:`reliability`.
+
+    Attributes
+    ----------
+    phi
+        ``{measure: Φ}``, the index of dependability of absolute scores; NaN where nothing varies.
+    rho2
+        ``{measure: Eρ²}``, the generalizability coefficient of relative standings: topic variance does not count.
+    components
+        ``{measure: (system, topic, interaction)}``, variance components, negative estimates as 0.
+    unclipped, phi_unclipped
+        The estimates as they are, and Φ from them.
+    phi_interval, rho2_interval
+        ``{measure: (low, high)}``, by resampling topics.
+    topics, runs
+        Their numbers.
+    confidence, samples, seed
+        As given.
+    notes
+        What the reader should know: runs that are copies, measures that are constant.
+    """
+
+    phi: Mapping[str, float]
+    rho2: Mapping[str, float]
+    components: Mapping[str, Components]
+    unclipped: Mapping[str, Components]
+    phi_unclipped: Mapping[str, float]
+    phi_interval: Mapping[str, tuple[float, float]]
+    rho2_interval: Mapping[str, tuple[float, float]]
+    topics: int
+    runs: int
+    confidence: float
+    samples: int
+    seed: int
+    notes: tuple[str, ...] = ()
+
+    def phi_with(self, topics: int | Sequence[int]) -> dict[str, Floats]:
+        """Φ with other numbers of topics (a decision study)."""
+        sizes = np.atleast_1d(np.asarray(topics))
+        if sizes.ndim != 1 or not np.issubdtype(sizes.dtype, np.number) or not (sizes > 0).all():
+            raise InputError(f"topics={topics!r} are not numbers above 0", remedy="give some, as [25, 50, 100]")
+        return {m: _phi(np.array(c), sizes) for m, c in self.components.items()}
+
+    def topics_needed(self, phi: float = 0.95) -> dict[str, int | None]:
+        """Number of topics from which on Φ is at least ``phi``; None: no number is enough."""
+        check_share("phi", phi, 0.95)
+        needed: dict[str, int | None] = {}
+        for measure, (system, topic, interaction) in self.components.items():
+            if system > 0:
+                exactly = phi / (1.0 - phi) * (topic + interaction) / system
+                needed[measure] = max(1, math.ceil(exactly * (1.0 - 1e-12)))
+            else:
+                needed[measure] = None
+        return needed
+
+    def to_frame(self) -> pl.DataFrame:
+        """A polars frame with one row a measure: components, their shares, Φ and Eρ² with their intervals."""
+        import polars as pl
+
+        needed = self.topics_needed()
+        rows = [
+            {
+                "measure": measure,
+                "system": c.system,
+                "topic": c.topic,
+                "interaction": c.interaction,
+                "phi": self.phi[measure],
+                "phi_low": self.phi_interval[measure][0],
+                "phi_high": self.phi_interval[measure][1],
+                "phi_unclipped": self.phi_unclipped[measure],
+                "rho2": self.rho2[measure],
+                "rho2_low": self.rho2_interval[measure][0],
+                "rho2_high": self.rho2_interval[measure][1],
+                "topics_for_0.95": needed[measure],
+            }
+            for measure, c in self.components.items()
+        ]
+        return pl.DataFrame(rows, schema_overrides={"topics_for_0.95": pl.Int64})
+
+    def plot(self) -> Figure:
+        """Φ by number of topics; the mark is this collection, with its interval."""
+        figure, axes = drawing("topics", "Φ")
+        sizes = np.unique(np.geomspace(1, max(100, 2 * self.topics), 100).round().astype(np.int64))
+        for (measure, phi), style in zip(self.phi_with(sizes.tolist()).items(), styles(), strict=False):
+            axes.plot(sizes, phi, label=measure, **{**style, "marker": ""})
+            low, high = self.phi_interval[measure]
+            bars = [[self.phi[measure] - low], [high - self.phi[measure]]]
+            axes.errorbar([self.topics], [self.phi[measure]], bars, color=style["color"], marker="o", markersize=4)
+        axes.axhline(0.95, color="0.6", linewidth=0.8)
+        axes.set(ylim=(0.0, 1.0), xlim=(0, sizes[-1]))
+        axes.legend(frameon=False, loc="lower right")
+        return figure
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{m} {phi:.3f}" for m, phi in self.phi.items())
+        return f"<Reliability: Φ of {self.runs} runs on {self.topics} topics: {found}>"
+
+
+def reliability(scores: Scores, samples: int = 1000, seed: int = 0, *, confidence: float = 0.95) -> Reliability:
+    r"""Variance components, Φ and Eρ² of each measure.
+
+    Scores are taken apart by a two-way random-effects analysis of variance without replication (systems × topics, their
+    interaction is what remains). With n topics
+
+    .. math::
+        \Phi = \frac{\sigma_s^2}{\sigma_s^2 + (\sigma_t^2 + \sigma_{st}^2) / n}, \qquad
+        E\rho^2 = \frac{\sigma_s^2}{\sigma_s^2 + \sigma_{st}^2 / n}
+
+    Parameters
+    ----------
+    scores
+        Two runs or more on two queries or more. Each query's own values are what is taken apart, of micro measures too.
+    samples, seed
+        How many times topics are drawn anew, with replacement, for the intervals, and from which seed; 0: no intervals.
+    confidence
+        Of the percentile intervals.
+
+    Notes
+    -----
+    A topic that is drawn twice looks like two topics that agree, so that resampled components are biased; they are
+    corrected (Wiley 2001; Brennan, Generalizability Theory, 2001, ch. 6): :math:`\sigma_{st}^2` and :math:`\sigma_t^2`
+    are multiplied by n / (n − 1), and :math:`\sigma_{st}^2 / (n - 1)`, before that, is taken from :math:`\sigma_s^2`.
+    The runs are held fixed.
+
+    The code that was released with paper 4 does not divide :math:`\sigma_t^2` by n, which is
+    ``system / (system + topic + interaction / n)`` of ``unclipped`` components by absolute value (and takes topic
+    numbers for a covariate, which has no counterpart here).
+
+    Examples
+    --------
+    Runs that differ by 0.1 on every topic, and topics that differ by 0.3: no interaction.
+
+    >>> scores = Scores.from_array(
+    ...     [[[0.1], [0.4]], [[0.2], [0.5]]], runs=["a", "b"], queries=["q", "r"], measures=["AP"]
+    ... )
+    >>> found = reliability(scores)
+    >>> [round(c, 3) for c in found.components["AP"]], round(found.phi["AP"], 3), found.rho2["AP"]
+    ([0.005, 0.045, 0.0], 0.182, 1.0)
+    >>> found.topics_needed(0.95)
+    {'AP': 171}
+    """
+    check_scores(scores, "reliability")
+    check_integer("samples", samples, 0)
+    check_integer("seed", seed, 0)
+    check_share("confidence", confidence, 0.95)
+    notes = peculiarities(scores)
+    tell(notes)
+    runs, topics, _ = scores.values.shape
+    names = [str(m) for m in scores.measures]
+    cube = [np.ascontiguousarray(scores.values[:, :, m]) for m in range(len(names))]
+    once = np.ones((1, topics))
+    raw = {name: _components(values, once)[:, 0] for name, values in zip(names, cube, strict=True)}
+    clipped = {name: np.maximum(c, 0.0) for name, c in raw.items()}
+    intervals = {name: _intervals(values, samples, seed, confidence) for name, values in zip(names, cube, strict=True)}
+    return Reliability(
+        phi={name: float(_phi(c, topics)) for name, c in clipped.items()},
+        rho2={name: float(_rho2(c, topics)) for name, c in clipped.items()},
+        components={name: Components(*c.tolist()) for name, c in clipped.items()},
+        unclipped={name: Components(*c.tolist()) for name, c in raw.items()},
+        phi_unclipped={name: float(_phi(c, topics)) for name, c in raw.items()},
+        phi_interval={name: phi for name, (phi, _) in intervals.items()},
+        rho2_interval={name: rho2 for name, (_, rho2) in intervals.items()},
+        topics=topics,
+        runs=runs,
+        confidence=confidence,
+        samples=samples,
+        seed=seed,
+        notes=notes,
+    )
+
+
+def _components(values: Floats, counts: Floats) -> Floats:
+    """Unclipped components, 3 × samples, of samples of topics; ``counts`` says how often each topic was drawn.
+
+    The expected mean squares are n_t·σ_s² + σ_st² of systems, n_s·σ_t² + σ_st² of topics, σ_st² of the rest.
+    """
+    runs, topics = values.shape
+    of_runs, of_topics = values.mean(axis=1), values.mean(axis=0)
+    interaction = values - of_runs[:, None] - of_topics + values.mean()
+    # What a sample adds to each run's mean, and to the mean of all, by the topics that it has more or less often.
+    runs_gain, gain = product(interaction, counts) / topics, counts @ (of_topics - values.mean()) / topics
+    between_runs = topics * ((of_runs[:, None] - values.mean() + runs_gain) ** 2).sum(axis=0)
+    between_topics = runs * (counts @ (of_topics - values.mean()) ** 2 - topics * gain**2)
+    rest = counts @ (interaction**2).sum(axis=0) - topics * (runs_gain**2).sum(axis=0)
+    squares = np.stack([between_runs, between_topics, rest])
+    squares[squares <= _ROUNDING * values.size * np.abs(values).max() ** 2] = 0.0
+    system, topic, error = squares / np.array([runs - 1, topics - 1, (runs - 1) * (topics - 1)])[:, None]
+    return np.stack([(system - error) / topics, (topic - error) / runs, error])
+
+
+def _phi(components: Floats, topics: int | Floats) -> Floats:
+    system, topic, interaction = components
+    return _ratio(system, system + (topic + interaction) / topics)
+
+
+def _rho2(components: Floats, topics: int | Floats) -> Floats:
+    system, _, interaction = components
+    return _ratio(system, system + interaction / topics)
+
+
+def _ratio(part: Floats, whole: Floats) -> Floats:
+    return np.asarray(np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=whole != 0))
+
+
+Interval = tuple[float, float]
+
+
+def _intervals(values: Floats, samples: int, seed: int, confidence: float) -> tuple[Interval, Interval]:
+    """Of Φ and Eρ²."""
+    topics = values.shape[1]
+    if not samples:
+        return (math.nan, math.nan), (math.nan, math.nan)
+    drawn = np.concatenate([_components(values, counts) for counts in resamples(topics, samples, seed)], axis=1)
+    drawn[0] -= drawn[2] / (topics - 1)
+    drawn[1:] *= topics / (topics - 1)
+    np.maximum(drawn, 0.0, out=drawn)
+    ends = [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0]
+    phi, rho2 = (np.quantile(of(drawn, topics), ends).tolist() for of in (_phi, _rho2))
+    return (phi[0], phi[1]), (rho2[0], rho2[1])

@@ -1,0 +1,254 @@
+"""Sensitivity: how many pairs of runs does a measure tell apart (Sakai, SIGIR 2006)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ranksift.collection.errors import InputError
+from ranksift.collection.ragged import Floats, Ints
+from ranksift.evaluation.scores import Scores
+from ranksift.evaluation.significance import SAME, Paired, bootstrap, shifted_resamples, times_drawn
+from ranksift.study.figure import drawing, styles
+from ranksift.study.subject import (
+    ROUNDING,
+    Samples,
+    aggregates,
+    check_choice,
+    check_integer,
+    check_scores,
+    check_share,
+    peculiarities,
+    pooled,
+    tell,
+    topics_of,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure
+
+Method = Literal["sakai", "sign"]
+
+
+@dataclass(frozen=True, eq=False)
+class Sensitivity:
+    """Result of :func:`sensitivity`.
+
+    Attributes
+    ----------
+    asl
+        ``{measure: achieved significance level of each pair}``.
+    pairs
+        The pairs of runs, in the order of ``asl``: (0, 1), (0, 2), …, (1, 2), … by their names.
+    difference
+        ``{measure: difference of each pair's aggregates}``, first minus second.
+    method, samples, seed
+        As given; ``samples`` is their number, ``seed`` is None where the samples were given.
+    scores, drawn
+        What was studied, and the topics of each sample.
+    notes
+        What the reader should know: runs that are copies, measures that are constant.
+    """
+
+    asl: Mapping[str, Floats]
+    pairs: tuple[tuple[str, str], ...]
+    difference: Mapping[str, Floats]
+    method: Method
+    samples: int
+    seed: int | None
+    scores: Scores
+    drawn: Ints
+    notes: tuple[str, ...] = ()
+
+    def curve(self, alphas: ArrayLike) -> dict[str, Floats]:
+        """Share of pairs with ASL < α, for each α."""
+        try:
+            levels = np.atleast_1d(np.asarray(alphas, dtype=np.float64))
+        except (TypeError, ValueError):
+            levels = np.array([np.nan])
+        if levels.ndim != 1 or np.isnan(levels).any():
+            raise InputError("alphas are not a list of numbers", remedy="give some, as [0.01, 0.05]")
+        return {
+            measure: np.searchsorted(np.sort(asl), levels, side="left") / len(asl) for measure, asl in self.asl.items()
+        }
+
+    def difference_needed(self, alpha: float = 0.05) -> dict[str, float | None]:
+        """Difference between two runs that is significant at ``alpha``, whichever pair it is (Sakai's estimate).
+
+        For each pair it is the difference of that resample, under the null hypothesis, which has the samples · α-th
+        largest statistic; the largest of all pairs is returned. None: fewer than 1 / α samples.
+        """
+        check_share("alpha", alpha, 0.05)
+        th = int(self.samples * alpha * (1.0 + SAME))
+        if th < 1:
+            return dict.fromkeys(self.asl)
+        counts = times_drawn(self.drawn, len(self.scores.queries))
+        return {
+            str(measure): _difference_needed(self.scores, m, self.drawn, counts, th, self.method)
+            for m, measure in enumerate(self.scores.measures)
+        }
+
+    def to_frame(self) -> pl.DataFrame:
+        """A polars frame: measure, run, other, difference, asl."""
+        import polars as pl
+
+        runs, others = ([pair[side] for pair in self.pairs] for side in (0, 1))
+        return pl.concat(
+            pl.DataFrame(
+                {
+                    "measure": [measure] * len(self.pairs),
+                    "run": runs,
+                    "other": others,
+                    "difference": self.difference[measure],
+                    "asl": asl,
+                }
+            )
+            for measure, asl in self.asl.items()
+        )
+
+    def plot(self, most: float = 0.2) -> Figure:
+        """Share of pairs told apart by level, up to the level ``most``."""
+        check_share("most", most, 0.2)
+        figure, axes = drawing("significance level α", "share of pairs with ASL < α")
+        levels = np.linspace(0.0, most, 201)
+        for (measure, shares), style in zip(self.curve(levels).items(), styles(), strict=False):
+            axes.plot(levels, shares, label=measure, **{**style, "marker": ""})
+        axes.set(xlim=(0.0, most), ylim=(0.0, 1.0))
+        axes.legend(frameon=False)
+        return figure
+
+    def __repr__(self) -> str:
+        return f"<Sensitivity: {len(self.asl)} measures × {len(self.pairs)} pairs of runs, {self.samples} samples>"
+
+
+def sensitivity(scores: Scores, samples: Samples = 1000, method: Method = "sakai", seed: int = 0) -> Sensitivity:
+    r"""Achieved significance level (ASL) of every pair of runs, by resampling topics.
+
+    Parameters
+    ----------
+    scores
+        Two runs or more on two queries or more.
+    samples
+        How many times as many topics as there are are drawn, with replacement; or the draws themselves, each a list
+        of indices into ``scores.queries``. The same ones serve every pair and measure.
+    method
+        ``"sakai"``: the shifted, studentised, paired bootstrap test. With differences z of n topics,
+        :math:`t(z) = \bar z / (s_z / \sqrt n)` and :math:`w = z - \bar z`, the ASL is the share of samples with
+        :math:`|t(w^*)| \ge |t(z)|`. ``"sign"`` (paper 1's words): the share of samples in which the better run of the
+        full set is not better; about half of a two-sided p value.
+    seed
+        What the samples are drawn from.
+
+    Notes
+    -----
+    Micro measures and c@1 are no means of topics' own values. They are aggregated anew on each sample, and
+    :math:`|t|` gives way to the difference of aggregates, shifted but not studentised. Runs with equal aggregates have
+    an ASL of 1 in ``"sign"``: there is no order that could hold.
+
+    Examples
+    --------
+    >>> scores = Scores.from_array(
+    ...     [[[0.1], [0.2], [0.3]], [[0.6], [0.8], [0.9]], [[0.2], [0.1], [0.4]]],
+    ...     runs=["bm25", "ours", "theirs"], queries=["q1", "q2", "q3"], measures=["AP"],
+    ... )
+    >>> found = sensitivity(scores, samples=[[0, 1, 2], [0, 0, 1], [2, 1, 2], [1, 1, 1]], method="sign")
+    >>> dict(zip(found.pairs, found.asl["AP"].tolist()))
+    {('bm25', 'ours'): 0.0, ('bm25', 'theirs'): 0.25, ('ours', 'theirs'): 0.0}
+    >>> found.curve([0.05])["AP"].round(3).tolist()
+    [0.667]
+    """
+    check_scores(scores, "sensitivity")
+    check_choice("method", method, ("sakai", "sign"))
+    topics = len(scores.queries)
+    given = not isinstance(samples, int | np.integer)
+    if given:
+        drawn = _given(samples, topics)
+    else:
+        check_integer("samples", samples, 1)
+        check_integer("seed", seed, 0)
+        drawn = np.random.default_rng(seed).integers(0, topics, size=(samples, topics))  # type: ignore[arg-type]
+    notes = peculiarities(scores)
+    tell(notes)
+    counts = times_drawn(drawn, topics)
+    left, right = np.triu_indices(len(scores.runs), 1)
+    whole = scores.aggregate()
+    asl = {}
+    for m, measure in enumerate(scores.measures):
+        if _studentised(scores, m, method):
+            asl[str(measure)] = bootstrap(_paired(scores, m), [counts]).achieved_level
+        else:
+            reached = [(statistic >= least).mean(axis=1) for statistic, least in _shifted(scores, m, drawn, method)]
+            asl[str(measure)] = np.concatenate(reached)
+    return Sensitivity(
+        asl=asl,
+        pairs=tuple((scores.runs[i], scores.runs[j]) for i, j in zip(left.tolist(), right.tolist(), strict=True)),
+        difference={str(measure): whole[left, m] - whole[right, m] for m, measure in enumerate(scores.measures)},
+        method=method,
+        samples=len(drawn),
+        seed=None if given else seed,
+        scores=scores,
+        drawn=drawn,
+        notes=notes,
+    )
+
+
+def _given(samples: Any, topics: int) -> Ints:
+    drawn = topics_of(samples, topics)
+    for s, sample in enumerate(drawn):
+        if len(sample) != topics:
+            raise InputError(
+                f"sample {s} has {len(sample)} topics, there are {topics}",
+                remedy="draw as many as there are, with replacement",
+            )
+    return np.stack(drawn)
+
+
+def _studentised(scores: Scores, m: int, method: Method) -> bool:
+    return method == "sakai" and not pooled(scores, m)
+
+
+def _paired(scores: Scores, m: int) -> Paired:
+    left, right = np.triu_indices(len(scores.runs), 1)
+    return Paired(np.ascontiguousarray(scores.values[:, :, m]), left, right)
+
+
+def _shifted(scores: Scores, m: int, drawn: Ints, method: Method) -> Iterator[tuple[Floats, Floats]]:
+    """Statistic of each sample under the null hypothesis, pairs × samples, and the observed one; some pairs at a time.
+
+    The statistic is the difference of aggregates: its size, or in ``"sign"`` how far it goes against the observed one.
+    """
+    resampled = aggregates(scores, m, drawn)
+    whole = scores.aggregate()[:, m]
+    rounding = ROUNDING * float(np.abs(scores.values[:, :, m]).max())
+    paired = _paired(scores, m)
+    for block in paired.blocks(len(drawn)):
+        left, right = paired.left[block], paired.right[block]
+        observed = (whole[left] - whole[right])[:, None]
+        observed[np.abs(observed) <= rounding] = 0.0
+        statistic = resampled[left] - resampled[right] - observed
+        if method == "sign":
+            statistic *= -np.sign(observed)
+        else:
+            np.abs(statistic, out=statistic)
+        yield statistic, np.abs(observed) - rounding
+
+
+def _difference_needed(scores: Scores, m: int, drawn: Ints, counts: Floats, th: int, method: Method) -> float:
+    """The ``th`` largest statistic's difference, of the pair where it is largest."""
+    if not _studentised(scores, m, method):
+        return max(
+            float(np.partition(statistic, -th, axis=1)[:, -th].max())
+            for statistic, _ in _shifted(scores, m, drawn, method)
+        )
+    needed = 0.0
+    for _, mean, variance in shifted_resamples(_paired(scores, m), counts):
+        size = np.abs(mean)
+        t2 = np.divide(mean**2, variance, out=np.zeros_like(mean), where=variance > 0)
+        chosen = np.argpartition(t2, -th, axis=1)[:, -th, None]
+        needed = max(needed, float(np.take_along_axis(size, chosen, axis=1).max()))
+    return needed

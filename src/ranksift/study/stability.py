@@ -1,0 +1,342 @@
+"""Stability: how often would another set of topics have said the opposite (Buckley and Voorhees, SIGIR 2000)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ranksift.collection.errors import InputError
+from ranksift.collection.ragged import Floats, Ints
+from ranksift.evaluation.scores import Scores
+from ranksift.evaluation.significance import product, times_drawn
+from ranksift.study.figure import drawing, styles
+from ranksift.study.subject import (
+    ROUNDING,
+    Samples,
+    aggregates,
+    check_choice,
+    check_integer,
+    check_scores,
+    check_share,
+    peculiarities,
+    tell,
+    topics_of,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure
+
+Counts = Literal["trials", "topics"]
+Fuzz = Literal["absolute", "relative", "relative_smaller"]
+
+#: Given aggregates of two runs, whether the first is above the second by more than the fuzziness.
+Above = Callable[[Floats, Floats], NDArray[np.bool_]]
+
+# Decisions, a byte each, that are made at once: they stay in the processor's cache.
+_BLOCK = 1 << 17
+
+
+class Rates(NamedTuple):
+    """Decisions on topic sets of one size."""
+
+    error: float
+    error_deviation: float  # standard error
+    tie: float
+
+
+@dataclass(frozen=True, eq=False)
+class Stability:
+    """Result of :func:`stability`.
+
+    Attributes
+    ----------
+    error_rate, tie_rate
+        ``{measure: {size of the topic set: share of decisions}}``.
+    standard_error
+        Of the error rate: how much it would vary with other samples of the same topics.
+    samples
+        ``{size: number of samples}``.
+    topics, pairs
+        Number of topics, and of pairs of runs.
+    fuzziness, fuzz, counts, seed
+        As given; ``seed`` is None where the samples were.
+    notes
+        What the reader should know: runs that are copies, measures that are constant.
+    """
+
+    error_rate: Mapping[str, Mapping[int, float]]
+    tie_rate: Mapping[str, Mapping[int, float]]
+    standard_error: Mapping[str, Mapping[int, float]]
+    samples: Mapping[int, int]
+    topics: int
+    pairs: int
+    fuzziness: float
+    fuzz: Fuzz
+    counts: Counts
+    seed: int | None
+    notes: tuple[str, ...] = ()
+
+    def band(self, confidence: float = 0.95) -> dict[str, dict[int, tuple[float, float]]]:
+        """Confidence interval of each error rate: normal, around the mean of the samples' own error rates.
+
+        It tells how far the curve may move with other samples of these topics, not with other topics.
+        """
+        from scipy.special import ndtri
+
+        check_share("confidence", confidence, 0.95)
+        z = float(ndtri((1.0 + confidence) / 2.0))
+        return {
+            measure: {
+                size: (max(0.0, rate - z * deviation[size]), min(1.0, rate + z * deviation[size]))
+                for size, rate in self.error_rate[measure].items()
+            }
+            for measure, deviation in self.standard_error.items()
+        }
+
+    def topics_needed(self, error_rate: float = 0.05) -> dict[str, int | None]:
+        """The smallest size from which on the error rate stays at ``error_rate`` or below; None: it does not get there.
+
+        Only sizes that were studied count, and the set of all topics does not: it can be drawn in one way only, so that
+        its trials cannot disagree.
+        """
+        check_share("error_rate", error_rate, 0.05)
+        needed: dict[str, int | None] = {}
+        for measure, rates in self.error_rate.items():
+            needed[measure] = None
+            for size in sorted(rates, reverse=True):
+                if rates[size] > error_rate:
+                    break
+                if size < self.topics or self.counts == "topics":
+                    needed[measure] = size
+        return needed
+
+    def to_frame(self, confidence: float = 0.95) -> pl.DataFrame:
+        """A polars frame: measure, topics, samples, error_rate, low, high, tie_rate."""
+        import polars as pl
+
+        band = self.band(confidence)
+        rows = [
+            (measure, size, self.samples[size], rate, *band[measure][size], self.tie_rate[measure][size])
+            for measure, rates in self.error_rate.items()
+            for size, rate in rates.items()
+        ]
+        columns = ["measure", "topics", "samples", "error_rate", "low", "high", "tie_rate"]
+        return pl.DataFrame(rows, schema=columns, orient="row")
+
+    def plot(self, confidence: float = 0.95) -> Figure:
+        """Error rate by number of topics, a line with its band for each measure."""
+        figure, axes = drawing("topics", "error rate")
+        for (measure, bands), style in zip(self.band(confidence).items(), styles(), strict=False):
+            sizes, rates = list(bands), list(self.error_rate[measure].values())
+            low, high = zip(*bands.values(), strict=True)
+            axes.plot(sizes, rates, label=measure, **{**style, "marker": style["marker"] if len(sizes) < 12 else ""})
+            axes.fill_between(sizes, low, high, color=style["color"], alpha=0.18, linewidth=0)
+        axes.set_ylim(bottom=0)
+        axes.legend(frameon=False)
+        return figure
+
+    def __repr__(self) -> str:
+        return f"<Stability: {len(self.error_rate)} measures × {len(self.samples)} sizes, {self.pairs} pairs of runs>"
+
+
+def stability(
+    scores: Scores,
+    samples: Samples = 200,
+    fuzziness: float = 0.01,
+    seed: int = 0,
+    *,
+    fuzz: Fuzz = "absolute",
+    counts: Counts = "trials",
+    sizes: Sequence[int] | None = None,
+) -> Stability:
+    r"""Error rate and tie rate by size of the topic set, over all pairs of runs.
+
+    Topic sets of each size are drawn without replacement, the same ones for every measure, and every pair of runs is
+    compared on each. A pair's decision for the run that is better less often is an error:
+
+    .. math:: \text{error rate} = \frac{\sum_{a,b} \min(|a > b|, |a < b|)}{\sum_{a,b} (|a > b| + |a < b| + |a = b|)}
+
+    Parameters
+    ----------
+    scores
+        Two runs or more on two queries or more. Micro measures and c@1 are aggregated anew on each topic set.
+    samples
+        Topic sets of each size; or the topic sets themselves, each a list of indices into ``scores.queries``.
+    fuzziness
+        Runs are equal where their difference does not exceed it.
+    seed
+        What the topic sets are drawn from. Those of one size do not depend on which other sizes are asked for.
+    fuzz
+        ``"absolute"``: the difference itself counts; ``"relative"``: as a share of the larger of the two values, by
+        absolute value; ``"relative_smaller"``: of the smaller one.
+    counts
+        ``"trials"`` (Buckley and Voorhees): :math:`|a > b|` counts the topic sets on which a is above b; then the error
+        rate of the full set is 0. ``"topics"``: it counts the topics of a set on which a is above b, and the error rate
+        is the mean over sets.
+    sizes
+        Sizes to study; None: 2 to the number of queries.
+
+    Notes
+    -----
+    Topic sets of more than half of all topics overlap, and the more so the larger they are: the error rate falls to 0
+    for that reason alone. Compare measures at the same size, and trust the first half of a curve.
+
+    Examples
+    --------
+    Two runs, each better on one topic; the third topic does not decide. Of the three topic sets of size 1, one says a,
+    one says b, one is a tie:
+
+    >>> scores = Scores.from_array(
+    ...     [[[0.9], [0.1], [0.5]], [[0.2], [0.4], [0.5]]], runs=["a", "b"], queries=["p", "q", "r"], measures=["AP"]
+    ... )
+    >>> found = stability(scores, samples=[[0], [1], [2]])
+    >>> found.error_rate, found.tie_rate
+    ({'AP': {1: 0.3333333333333333}}, {'AP': {1: 0.3333333333333333}})
+    """
+    check_scores(scores, "stability")
+    check_choice("fuzz", fuzz, ("absolute", "relative", "relative_smaller"))
+    check_choice("counts", counts, ("trials", "topics"))
+    if isinstance(fuzziness, bool) or not isinstance(fuzziness, int | float | np.number) or not 0 <= fuzziness < np.inf:
+        raise InputError(f"fuzziness={fuzziness!r} is not a number of at least 0", remedy="give it as 0.01")
+    notes = peculiarities(scores)
+    tell(notes)
+    given = not isinstance(samples, int | np.integer)
+    drawn = _given(samples, scores, sizes) if given else _drawn(samples, scores, sizes, seed)  # type: ignore[arg-type]
+    found: dict[str, dict[int, Rates]] = {}
+    for m, measure in enumerate(scores.measures):
+        above = _rule(fuzz, float(fuzziness), ROUNDING * float(np.abs(scores.values[:, :, m]).max()))
+        if counts == "trials":
+            found[str(measure)] = {size: _trials(aggregates(scores, m, sets), above) for size, sets in drawn.items()}
+        else:
+            found[str(measure)] = dict(_topics(scores.values[:, :, m], drawn, above))
+    return Stability(
+        error_rate={m: {size: r.error for size, r in rates.items()} for m, rates in found.items()},
+        tie_rate={m: {size: r.tie for size, r in rates.items()} for m, rates in found.items()},
+        standard_error={m: {size: r.error_deviation for size, r in rates.items()} for m, rates in found.items()},
+        samples={size: len(sets) for size, sets in drawn.items()},
+        topics=len(scores.queries),
+        pairs=len(scores.runs) * (len(scores.runs) - 1) // 2,
+        fuzziness=float(fuzziness),
+        fuzz=fuzz,
+        counts=counts,
+        seed=None if given else seed,
+        notes=notes,
+    )
+
+
+# -- topic sets --------------------------------------------------------------------------------------------------------
+
+
+def _drawn(samples: int, scores: Scores, sizes: Sequence[int] | None, seed: int) -> dict[int, Ints]:
+    """Topic sets of each size: samples × size."""
+    check_integer("samples", samples, 1)
+    check_integer("seed", seed, 0)
+    topics = len(scores.queries)
+    wanted = range(2, topics + 1) if sizes is None else sorted(set(_checked(sizes, topics)))
+    return {size: _subsets(topics, size, samples, np.random.default_rng([seed, size])) for size in wanted}
+
+
+def _subsets(topics: int, size: int, samples: int, random: np.random.Generator) -> Ints:
+    return np.argsort(random.random((samples, topics)), axis=1, kind="stable")[:, :size]
+
+
+def _checked(sizes: Sequence[int], topics: int) -> list[int]:
+    if isinstance(sizes, int | np.integer) or not len(sizes):
+        raise InputError(f"sizes={sizes!r} is not a list of sizes", remedy="give some, as [5, 10, 20]")
+    for size in sizes:
+        check_integer("a size", size, 1)
+        if size > topics:
+            raise InputError(
+                f"a topic set of {size} cannot be drawn from {topics} queries", remedy=f"give sizes up to {topics}"
+            )
+    return [int(size) for size in sizes]
+
+
+def _given(samples: Any, scores: Scores, sizes: Sequence[int] | None) -> dict[int, Ints]:
+    """Samples by their sizes."""
+    if sizes is not None:
+        raise InputError("the given samples have their sizes", remedy="leave sizes out, or give a number of samples")
+    each = topics_of(samples, len(scores.queries))
+    if any(not len(sample) for sample in each):
+        raise InputError("a sample has no topics", remedy="give every sample one topic or more")
+    by_size = sorted({len(sample) for sample in each})
+    return {size: np.stack([sample for sample in each if len(sample) == size]) for size in by_size}
+
+
+# -- decisions ---------------------------------------------------------------------------------------------------------
+
+
+def _rule(fuzz: Fuzz, fuzziness: float, rounding: float) -> Above:
+    """When a run is above another."""
+
+    def absolute(a: Floats, b: Floats) -> NDArray[np.bool_]:
+        return np.asarray(a > b + (fuzziness + rounding))
+
+    # a − b exceeds a share of the larger value where it exceeds that share of both, of the smaller where of either.
+    def of_first(a: Floats, b: Floats) -> NDArray[np.bool_]:
+        return np.asarray(a - fuzziness * np.abs(a) > b + rounding)
+
+    def of_second(a: Floats, b: Floats) -> NDArray[np.bool_]:
+        return np.asarray(a > b + (fuzziness * np.abs(b) + rounding))
+
+    def relative(a: Floats, b: Floats) -> NDArray[np.bool_]:
+        return of_first(a, b) & of_second(a, b)
+
+    def relative_smaller(a: Floats, b: Floats) -> NDArray[np.bool_]:
+        return of_first(a, b) | of_second(a, b)
+
+    return {"absolute": absolute, "relative": relative, "relative_smaller": relative_smaller}[fuzz]
+
+
+def _trials(aggregate: Floats, above: Above) -> Rates:
+    """Count topic sets; ``aggregate`` is runs × topic sets."""
+    runs, samples = aggregate.shape
+    pairs = runs * (runs - 1) // 2
+    errors, decided = np.zeros(samples, dtype=np.int64), 0
+    step = min(255, max(1, _BLOCK // (runs * samples)))  # up to 255 are counted in a byte
+    for first in range(0, runs - 1, step):
+        left, right = aggregate[first : first + step, None, :], aggregate[None, first + 1 :, :]
+        pair = np.tri(left.shape[0], right.shape[1], k=-1, dtype=np.bool_) ^ True
+        higher, lower = above(left, right), above(right, left)
+        wins, losses = _counted(higher), _counted(lower)
+        decided += int((wins + losses)[pair].sum())
+        # A pair's errors are its decisions for the run that loses more often.
+        loses = wins < losses
+        wrong = higher & (pair & loses)[:, :, None]
+        wrong |= lower & (pair & ~loses)[:, :, None]
+        errors += np.add.reduce(wrong.view(np.uint8), axis=0, dtype=np.uint8).sum(axis=0, dtype=np.int64)
+    return _rates(errors, samples * pairs - decided, pairs)
+
+
+def _counted(flags: NDArray[np.bool_]) -> Ints:
+    """How many are true along the last axis."""
+    return np.asarray(np.bitwise_count(np.packbits(flags, axis=-1)).sum(axis=-1, dtype=np.int64))
+
+
+def _topics(values: Floats, drawn: Mapping[int, Ints], above: Above) -> Iterator[tuple[int, Rates]]:
+    """Count topics in each topic set; ``values`` is runs × topics."""
+    left, right = np.triu_indices(len(values), 1)
+    higher, lower = (above(values[a], values[b]).astype(np.float64) for a, b in ((left, right), (right, left)))
+    pairs, topics = higher.shape
+    step = max(1, _BLOCK // pairs)
+    for size, sets in drawn.items():
+        errors, decided = np.empty(len(sets)), 0.0
+        for start in range(0, len(sets), step):
+            weights = times_drawn(sets[start : start + step], topics)
+            wins, losses = product(weights, higher), product(weights, lower)
+            decided += wins.sum() + losses.sum()
+            errors[start : start + step] = np.minimum(wins, losses).sum(axis=1)
+        yield size, _rates(errors, len(sets) * size * pairs - decided, size * pairs)
+
+
+def _rates(errors: Floats | Ints, ties: float, decisions: int) -> Rates:
+    """Rates from each topic set's errors, the number of ties in all, and the number of decisions in each topic set."""
+    samples = len(errors)
+    deviation = float(errors.std(ddof=1)) / samples**0.5 if samples > 1 else 0.0
+    total = samples * decisions
+    return Rates(float(errors.sum()) / total, deviation / decisions, float(ties) / total)
