@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from io import BytesIO
 from typing import TYPE_CHECKING, Any, Literal
 
 from ranksift.collection import frames
@@ -74,9 +75,9 @@ def _read_parquet(source: str | os.PathLike[str], noun: str, on_duplicate: OnDup
 
     name, data = display_name(source), read_bytes(source)
     try:
-        names = list(pl.read_parquet_schema(data))
+        names = list(pl.read_parquet_schema(BytesIO(data)))
         wanted = [names[c] for c in find_columns(names, noun, source=name)]
-        frame = pl.read_parquet(data, columns=wanted)
+        frame = pl.read_parquet(BytesIO(data), columns=wanted)
     except InputError:
         raise
     except (Exception, pl.exceptions.PanicException) as error:
