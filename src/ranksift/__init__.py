@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ranksift import study as study
     from ranksift.collection.errors import InputError as InputError
     from ranksift.collection.errors import RankSiftWarning as RankSiftWarning
     from ranksift.collection.gains import Gains as Gains
@@ -46,12 +47,17 @@ _HOME = {
     "topk_labels": "measures.topk",
 }
 
-__all__ = ["__version__", *_HOME]
+# Rooms that have public names of their own.
+_ROOMS = ("study",)
+
+__all__ = ["__version__", *_HOME, *_ROOMS]
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         value = getattr(import_module(f"ranksift.{_HOME[name]}"), name)
+    elif name in _ROOMS:
+        value = import_module(f"ranksift.{name}")
     elif name.startswith("__"):
         raise AttributeError(name)
     else:
@@ -73,4 +79,4 @@ def _measure(name: str) -> Any:
 def __dir__() -> list[str]:
     from ranksift.measures.measure import CATALOGUE
 
-    return sorted([*globals(), *_HOME, *CATALOGUE])
+    return sorted({*globals(), *_HOME, *_ROOMS, *CATALOGUE})
