@@ -1,0 +1,285 @@
+"""What it changes to reward lists that end on purpose (paper 2, section 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ranksift.collection.errors import InputError
+from ranksift.collection.gains import Gains, GainsLike
+from ranksift.collection.judged import Judged, Unjudged
+from ranksift.collection.qrels import read_qrels
+from ranksift.collection.ragged import Floats, Ints
+from ranksift.evaluation.evaluate import Queries, evaluate, ready_measures
+from ranksift.evaluation.scores import Scores
+from ranksift.evaluation.table import Column, Table
+from ranksift.measures.classic import AP, RBP, RR
+from ranksift.measures.cumulative import nDCG
+from ranksift.measures.measure import Measure, PerQuery
+from ranksift.measures.names import MeasureLike
+from ranksift.measures.truncation import AP_qwa, QuitWhileAhead, RBP_qwa, RR_qwa, nDCG_qwa
+from ranksift.study.agreement import Correlation, correlation
+from ranksift.study.result import PerMeasure, Result
+from ranksift.study.subject import check_choice, tell
+from ranksift.study.systems import system_levels
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure
+
+
+#: A list as it came, or after the NIL rule.
+When = Literal["before", "after"]
+
+
+class Shown(QuitWhileAhead, abstract=True):
+    """Documents of each list: before its first NIL (numerator), and all of them (denominator)."""
+
+    @property
+    def assumes_unit_gains(self) -> bool:
+        """Gains do not count."""
+        return False
+
+    def per_query(self, judged: Judged) -> PerQuery:
+        """Length after and before the NIL rule; unjudged documents count."""
+        cut = judged if self.nil is None else judged.cut_at_nil(self.nil)
+        return PerQuery(cut.listed.astype(np.float64), judged.listed.astype(np.float64))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Truncation(Result):
+    """Results of :func:`truncation`.
+
+    Attributes
+    ----------
+    scores
+        Every run by the original and the modified measures.
+    pairs
+        (original, modified) of each pair of measures.
+    correlation
+        For each original measure how alike the order of systems is by it and by the modified one.
+    before, after
+        Length of every list as it came, NIL included, and after the NIL rule: runs × queries.
+    ended
+        Which lists were ended on purpose: runs × queries.
+    nil_queries
+        Number of queries that have no answer.
+    notes
+        What makes these numbers mean less than they seem to.
+    """
+
+    scores: Scores
+    pairs: tuple[tuple[str, str], ...]
+    correlation: PerMeasure[Correlation]
+    before: Ints
+    after: Ints
+    ended: NDArray[np.bool_]
+    nil_queries: int
+    notes: tuple[str, ...]
+
+    @property
+    def tau(self) -> PerMeasure[float]:
+        """Kendall's τ_a between the two orders of systems, by original measure (the paper's Table 3)."""
+        return PerMeasure({m: c.tau for m, c in self.correlation.items()})
+
+    @property
+    def truncated(self) -> dict[str, float]:
+        """The share of each run's lists that were ended on purpose."""
+        return dict(zip(self.scores.runs, self.ended.mean(axis=1).tolist(), strict=True))
+
+    @property
+    def change(self) -> PerMeasure[Floats]:
+        """What every run gains or loses: the modified minus the original score, by original measure."""
+        means = self.scores.aggregate()
+        column = self.scores.column
+        return PerMeasure({a: means[:, column(b)] - means[:, column(a)] for a, b in self.pairs})
+
+    def lengths(self, when: When) -> dict[int, int]:
+        """How many lists have each length, before or after the NIL rule (the paper's Figure 1)."""
+        check_choice("lengths", when, get_args(When))
+        counts = np.bincount((self.before if when == "before" else self.after).ravel())
+        return {length: int(count) for length, count in enumerate(counts) if count}
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        means, truncated = self.scores.aggregate(), self.truncated
+        for a, b in self.pairs:
+            one, two = means[:, self.scores.column(a)], means[:, self.scores.column(b)]
+            for r, run in enumerate(self.scores.runs):
+                yield {
+                    "original": a,
+                    "modified": b,
+                    "run": run,
+                    "truncated": truncated[run],
+                    "original_score": float(one[r]),
+                    "modified_score": float(two[r]),
+                    "change": float(two[r] - one[r]),
+                }
+
+    def to_frame(self) -> pl.DataFrame:
+        """A polars frame with one row a pair of measures and run."""
+        import polars as pl
+
+        return pl.DataFrame(list(self._rows()))
+
+    def table(self) -> Table:
+        """A row a run: the share of its lists that were ended on purpose, its scores, and what it gains or loses."""
+        names = {a: _short(a) for a, _ in self.pairs}
+        change, means = self.change, self.scores.aggregate()
+        rows = []
+        for r, (run, share) in enumerate(self.truncated.items()):
+            cells: list[Any] = [run, share]
+            for a in names:
+                cells += [means[r, self.scores.column(a)], change[a][r]]
+            rows.append(cells)
+        columns = [Column("run"), Column("truncated", 1, "percent")]
+        columns += [c for name in names.values() for c in (Column(name, 4), Column(f"{name}'-{name}", 4, signed=True))]
+        n = len(self.scores.queries)
+        title = f"Truncation: {len(self.scores.runs)} runs, {n} queries, {self.nil_queries} without an answer"
+        notes = [f"{a} and {b}: {_words(self.correlation[a])}" for a, b in self.pairs]
+        return Table(columns, rows, title=title, notes=[*notes, *self.notes])
+
+    def plot(
+        self, what: Literal["change", "scores", "lengths"] = "change", measure: MeasureLike | None = None
+    ) -> Figure:
+        """Scores before and after against the share of truncated lists, against each other, or lengths of lists."""
+        from ranksift.study.figure import drawing
+
+        check_choice("plot", what, ("change", "scores", "lengths"))
+        if what == "lengths":
+            figure, axes = drawing("documents of a list", "lists")
+            for when, shift, colour in zip(get_args(When), (-0.2, 0.2), ("#0072B2", "#D55E00"), strict=True):
+                lengths = self.lengths(when)
+                axes.bar([x + shift for x in lengths], list(lengths.values()), 0.4, color=colour, label=when)
+            axes.legend(frameon=False)
+            return figure
+        name = self.pairs[0][0] if measure is None else str(measure)
+        original = self.scores.aggregate()[:, self.scores.column(name)]
+        modified = original + self.change[name]
+        if what == "scores":
+            figure, axes = drawing(name, dict(self.pairs)[name], width=4.4, height=4.2)
+            axes.scatter(original, modified, s=12, color="#0072B2")
+            ends = [float(min(original.min(), modified.min())), float(max(original.max(), modified.max()))]
+            axes.plot(ends, ends, color="0.4", linewidth=0.8)
+            return figure
+        figure, axes = drawing("truncated lists", f"{name}, and as modified")
+        share = np.array(list(self.truncated.values()))
+        axes.vlines(share, original, modified, color="0.6", linewidth=0.8)
+        axes.scatter(share, original, s=14, facecolors="white", edgecolors="#0072B2", label="original", zorder=3)
+        axes.scatter(share, modified, s=14, color="#D55E00", label="modified", zorder=3)
+        axes.legend(frameon=False)
+        return figure
+
+
+def truncation(
+    qrels: Any,
+    runs: Any,
+    *,
+    nil: str | None = None,
+    limit: int | None = None,
+    pairs: Sequence[tuple[MeasureLike, MeasureLike]] | None = None,
+    p: float = 0.5,
+    gains: GainsLike = "linear",
+    unjudged: Unjudged = "zero",
+    queries: Queries = "qrels",
+    progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
+) -> Truncation:
+    """Score systems by measures that do not see where a list ends, and by those that do.
+
+    Parameters
+    ----------
+    qrels, runs, gains, unjudged, queries, progress
+        As in :func:`evaluate`. Name the queries where some have no judged document at all.
+    nil
+        The document that means "no more answers". The original measures follow the rule of TREC 2001: it is the one
+        relevant document of a query without answers, and irrelevant elsewhere. For the modified ones it ends the list.
+    limit
+        The most documents a list could have (paper 2: 5): a list that reaches it without ``nil`` was not ended on
+        purpose, and gets no terminal document. Without a limit every list counts as ended on purpose by the measures;
+        truncated are then those shorter than the longest list that any run gives for the query.
+    pairs
+        (original, modified) measures; by default RR, nDCG, RBP and AP, each with its ``_qwa``.
+    p
+        The persistence of the default RBP.
+
+    Examples
+    --------
+    >>> qrels = {"q": {"a": 1, "b": 0}, "r": {"c": 0}}
+    >>> runs = {"hedges": {"q": {"a": 3, "b": 2}, "r": {"c": 1, "NIL": 0.5}}, "stops": {"q": {"a": 1}, "r": {"NIL": 1}}}
+    >>> found = truncation(qrels, runs, nil="NIL", limit=2)
+    >>> found.truncated, found.lengths("before"), found.lengths("after")
+    ({'hedges': 0.5, 'stops': 1.0}, {1: 2, 2: 2}, {0: 1, 1: 2, 2: 1})
+    """
+    given = _default_pairs(nil, limit, p) if pairs is None else pairs
+    measured = [(_one(a), _one(b)) for a, b in given]
+    shown = Shown(nil=nil)
+    every = list(dict.fromkeys(m for both in measured for m in both))
+    judgments, worth = read_qrels(qrels), Gains.of(gains)
+    found = evaluate(
+        judgments, runs, [*every, shown], gains=worth, unjudged=unjudged, queries=queries, progress=progress
+    )
+    scores = replace(
+        found,
+        measures=found.measures[:-1],
+        numerators=found.numerators[:, :, :-1],
+        denominators=found.denominators[:, :, :-1],
+    )
+    after, before = (cube[:, :, -1].astype(np.int64) for cube in (found.numerators, found.denominators))
+    full = before.max(axis=0) if limit is None else np.full(before.shape[1], limit)
+    positive = judgments.pool_of(found.queries).count(lambda label: worth(label) > 0)
+    notes = _notes(scores, nil, before, after)
+    tell(notes)
+    order = {str(m): system_levels(scores, [scores.column(m)]) for m in every}
+    return Truncation(
+        scores=scores,
+        pairs=tuple((str(a), str(b)) for a, b in measured),
+        correlation=PerMeasure({str(a): _correlation(order[str(a)], order[str(b)]) for a, b in measured}),
+        before=before,
+        after=after,
+        ended=(before < full) | (after < before),
+        nil_queries=int(np.count_nonzero(positive == 0)),
+        notes=tuple(notes),
+    )
+
+
+def _default_pairs(nil: str | None, limit: int | None, p: float) -> list[tuple[MeasureLike, MeasureLike]]:
+    return [
+        (RR(nil=nil), RR_qwa(nil=nil, limit=limit)),
+        (nDCG(nil=nil, k=limit), nDCG_qwa(nil=nil, limit=limit)),
+        (RBP(p=p, nil=nil), RBP_qwa(p=p, nil=nil, limit=limit)),
+        (AP(nil=nil), AP_qwa(nil=nil, limit=limit)),
+    ]
+
+
+def _one(measure: MeasureLike) -> Measure:
+    found = ready_measures([measure])
+    if len(found) != 1:
+        raise InputError(f"{measure!s} is {len(found)} measures", remedy="give pairs as [(original, modified), ...]")
+    return found[0]
+
+
+def _correlation(one: Ints, two: Ints) -> Correlation:
+    return correlation(one, two) if len(one) > 1 else Correlation(*[np.nan] * 5)
+
+
+def _notes(scores: Scores, nil: str | None, before: Ints, after: Ints) -> list[str]:
+    notes = []
+    if len(scores.runs) == 1:
+        notes.append("one run has no order: tau is not a number")
+    if nil is not None and (before == after).all():
+        notes.append(f"no list holds the document {nil!r}")
+    return notes
+
+
+def _short(name: str) -> str:
+    """The measure's word, for a heading."""
+    return name.split("(")[0].split("@")[0]
+
+
+def _words(found: Correlation) -> str:
+    if np.isnan(found.tau):
+        return "no order to compare"
+    return f"tau {found.tau:.3f}, tau_b {found.tau_b:.3f}, {100 * found.swap_rate:.1f}% of pairs swapped"
