@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ranksift.evaluation.scores import Scores as Scores
     from ranksift.measures.names import parse_measure as parse_measure
     from ranksift.measures.names import parse_measures as parse_measures
+    from ranksift.measures.topk import topk_labels as topk_labels
 
 __version__ = "0.1.0"
 

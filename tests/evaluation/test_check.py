@@ -160,6 +160,7 @@ def test_results_as_json_and_frame(many):
     assert frame["operator"].to_list() == [">=", "not worse", "not worse"]
     assert frame["passed"].to_list()[0] is False
     assert "not worse than old" in str(found)
+    assert repr(found) == "<CheckResult: run 'new' failed>"
 
 
 def test_mistakes_are_told():

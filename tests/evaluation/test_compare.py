@@ -128,6 +128,10 @@ class TestNumbers:
         assert result.difference[0, 0] == pytest.approx(1 - 1 / 6)
         assert (result.wins[0, 0], result.losses[0, 0]) == (0, 3)
         assert "Tested on each query's own value, not on the total shown: Fdocs@5." in str(result)
+        macro = rs.compare(rs.evaluate(qrels, {"one": one, "two": two}, ["Fdocs(average='macro')@5"]))
+        assert macro.means[:, 0] == pytest.approx([1 / 6, 1])
+        assert macro.difference[0, 0] == result.difference[0, 0]
+        assert "not on the total shown" not in str(macro)
 
 
 class TestCorrections:

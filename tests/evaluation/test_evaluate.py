@@ -24,6 +24,17 @@ def test_every_judged_query_counts():
     assert scores.mean_of("AP") == 0.5
 
 
+@pytest.mark.parametrize("qrels", [{}, {"q1": {}}])
+@pytest.mark.parametrize("run", [{}, RUN])
+@pytest.mark.parametrize("queries", ["qrels", "run"])
+def test_without_judgments_no_query_counts_unless_it_is_named(qrels, run, queries):
+    with pytest.raises(rs.InputError, match="qrels: there is no judgment; give one, or name the queries"):
+        rs.evaluate(qrels, run, ["AP"], queries=queries)
+    with pytest.raises(rs.InputError, match="there is no judgment"):
+        rs.explain(qrels, run, "AP", queries=queries)
+    assert rs.evaluate(qrels, {}, ["RR_qwa"], queries=["q1"]).mean_of("RR_qwa") == 1.0
+
+
 def test_queries_of_the_run():
     scores = rs.evaluate(QRELS, RUN, ["AP"], queries="run")
     assert scores.queries == ("q1", "q2")
@@ -232,6 +243,13 @@ def test_a_sample_of_topics_is_aggregated_anew(sample):
 def test_degenerate_queries_are_counted():
     scores = rs.evaluate({"q": {"a": 0}, "r": {"a": 1, "b": 0}}, {"q": {"a": 1}}, ["nDCG_f@3", "AP", "DCG@3", "P@3"])
     assert scores.degenerate == {"nDCG_f@3": 1, "AP": 1}
+
+
+def test_with_nil_a_query_without_answers_is_not_degenerate():
+    measures = ["nDCG@3", 'nDCG(nil="NIL")@3', 'AP(nil="NIL")', "E_nDCG@3"]
+    scores = rs.evaluate({"q": {"a": 0}}, {"q": {"NIL": 1.0}}, measures)
+    assert scores.values[0, 0].tolist() == [0.0, 1.0, 1.0, 0.0]
+    assert scores.degenerate == {"nDCG@3": 1, "E_nDCG@3": 1}
 
 
 # -- what comes out ----------------------------------------------------------------------------------------

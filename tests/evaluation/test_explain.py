@@ -245,6 +245,12 @@ def test_results_as_json_and_frames():
     assert dict(nothing.to_frame().schema) == dict(one.to_frame().schema)
 
 
+def test_repr_is_short():
+    qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0}}
+    assert repr(rs.explain(qrels, run, "AP", "q")) == "<QueryExplanation: AP of query 'q', run 'run'>"
+    assert repr(rs.explain(qrels, run, "AP")) == "<RunExplanation: AP of run 'run', 1 query>"
+
+
 def test_a_label_that_is_no_integer_is_kept():
     found = rs.explain({"q": {"a": 0.5}}, {"q": {"a": 1}}, "nDCG_f", "q")
     assert found.documents[0].label == 0.5

@@ -186,6 +186,9 @@ class CheckResult:
     def __str__(self) -> str:
         return "\n\n".join(map(str, self.parts()))
 
+    def __repr__(self) -> str:
+        return f"<CheckResult: run {self.run!r} {'passed' if self.passed else 'failed'}>"
+
 
 def check(
     qrels: Any,

@@ -262,6 +262,10 @@ class Description:
     def __str__(self) -> str:
         return "\n\n".join(map(str, self.parts()))
 
+    def __repr__(self) -> str:
+        n, r = len(self.topics), len(self.runs)
+        return f"<Description: {self.qrels!r}, {n:,} topic{'s' * (n != 1)}, {r} run{'s' * (r != 1)}>"
+
 
 def describe(
     qrels: Any, runs: Any = None, *, gains: GainsLike = "linear", k: int | Sequence[int] = (5, 10, 20)

@@ -193,6 +193,10 @@ def _candidates(qrels: Qrels, queries: Queries) -> tuple[str, ...]:
     if isinstance(queries, str):
         if queries not in ("qrels", "run"):
             raise InputError(f"queries={queries!r} is unknown", remedy="use 'qrels', 'run' or a list of query ids")
+        if not qrels.query_ids:
+            raise InputError(
+                "there is no judgment", source=qrels.name, remedy="give one, or name the queries that count"
+            )
         return qrels.query_ids
     named = tuple(dict.fromkeys(str(q) for q in queries))
     if not named:

@@ -219,6 +219,9 @@ class QueryExplanation:
     def __str__(self) -> str:
         return "\n\n".join(map(str, self.parts()))
 
+    def __repr__(self) -> str:
+        return f"<QueryExplanation: {self.measure} of query {self.query_id!r}, run {self.run!r}>"
+
 
 @dataclass(frozen=True)
 class QueryLosses:
@@ -300,6 +303,10 @@ class RunExplanation:
 
     def __str__(self) -> str:
         return "\n\n".join(map(str, self.parts()))
+
+    def __repr__(self) -> str:
+        n = len(self.queries)
+        return f"<RunExplanation: {self.measure} of run {self.run!r}, {n} quer{'y' if n == 1 else 'ies'}>"
 
 
 @overload

@@ -292,6 +292,10 @@ class E_nDCG(E_DCG):
         """E[DCG@k] over the ideal."""
         return PerQuery(nDCG(k=self.k).expectation(judged.pool, self.gains or judged.gains))
 
+    def degenerate(self, judged: Judged) -> NDArray[np.bool_] | None:
+        """Queries in which nothing is relevant."""
+        return nDCG(k=self.k, gains=self.gains).degenerate(judged)
+
 
 @dataclass(frozen=True, repr=False)
 class E_SP(Bounded):

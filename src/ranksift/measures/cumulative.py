@@ -180,6 +180,10 @@ class nDCG(Cumulative):
         right &= nil_rank <= (self.k or nil_rank)
         return PerQuery(np.where(right, 1.0 / np.log2(np.maximum(nil_rank, 1) + 1), value))
 
+    def degenerate(self, judged: Judged) -> NDArray[np.bool_] | None:
+        """Queries without a good document; with ``nil`` none, because NIL can still be right or missing."""
+        return super().degenerate(judged) if self.nil is None else None
+
     def expectation(self, pool: Pool, gains: Gains) -> Floats:
         """E[DCG@k] over the ideal DCG@k."""
         lower, upper = self.bounds(pool, gains)

@@ -56,6 +56,8 @@ class Fdocs(Filtering):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_choice(self, "average", ("micro", "macro"))
+        if self.average == "macro":
+            object.__setattr__(self, "aggregation", "mean")
 
     def per_query(self, judged: Judged) -> PerQuery:
         """Forbidden documents shown, and documents shown."""
@@ -65,12 +67,6 @@ class Fdocs(Filtering):
         if self.average == "macro":
             return PerQuery(ratio(forbidden, shown, shown == 0))
         return PerQuery(forbidden, shown)
-
-    def aggregate(self, numerator: Floats, denominator: Floats) -> Floats:
-        """Ratio of sums, or the mean of shares."""
-        if self.average == "macro":
-            return np.asarray(self.values(numerator, denominator).mean(axis=-1))
-        return super().aggregate(numerator, denominator)
 
 
 @dataclass(frozen=True, repr=False)
