@@ -104,6 +104,25 @@ def test_what_it_says_is_true():
     assert max(value["c_at_1"], key=value["c_at_1"].get) == "perfect"
 
 
+def test_again_into_the_same_folder_and_into_an_interrupted_one(told):
+    _, folder = told
+    for _ in range(2):
+        with redirect_stdout(io.StringIO()):
+            assert run(["demo", "--out", str(folder)]) == 0
+        assert "ranksift demo" in (folder / "index.html").read_text()
+        (folder / "index.html").unlink()
+    with redirect_stdout(io.StringIO()):
+        assert run(["demo", "--out", str(folder)]) == 0
+
+
+@pytest.mark.parametrize("name", ["qrels.txt", "weak.run", "index.html"])
+def test_files_of_others_are_not_overwritten(tmp_path: Path, capsys, name: str):
+    (tmp_path / name).write_text("q 0 d 1\n")
+    assert run(["demo", "--out", str(tmp_path)]) == 2
+    assert capsys.readouterr().err.endswith("is there already, and no demo made it; name another folder: --out\n")
+    assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [(name, "q 0 d 1\n")]
+
+
 def test_a_folder_that_cannot_be_made(tmp_path: Path, capsys):
     (tmp_path / "file").write_text("")
     assert run(["demo", "--out", str(tmp_path / "file" / "demo")]) == 2

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from contextlib import chdir
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ranksift import __version__
 from ranksift.cli.output import write
+from ranksift.collection.errors import InputError
+
+if TYPE_CHECKING:
+    from ranksift.collection.qrels import Qrels
 
 
 def demo(
@@ -24,6 +28,7 @@ def demo(
     from ranksift.report.page import page
 
     qrels, runs = synthetic_collection()
+    _refuse_to_overwrite(out, qrels, ["qrels.txt", "index.html", *(f"{name}.run" for name in runs)])
     write_collection(qrels, runs, out)
     stage = Stage(qrels, runs)
     write(f"RankSift ranks the good, filters the forbidden, and measures both.\nThe data is in {out}: cd {out}\n")
@@ -40,3 +45,25 @@ def demo(
         )
         write(html, Path("index.html"))
     write(f"\nThe same with charts: {out / 'index.html'}\n")
+
+
+def _refuse_to_overwrite(folder: Path, qrels: Qrels, names: list[str]) -> None:
+    """Refuse a folder in which files that no demo made have the names of the demo's."""
+    there = [name for name in names if (folder / name).exists()]
+    if there and not _made_by_a_demo(folder, qrels):
+        raise InputError(
+            "is there already, and no demo made it", source=str(folder / there[0]), remedy="name another folder: --out"
+        )
+
+
+def _made_by_a_demo(folder: Path, qrels: Qrels) -> bool:
+    """Whether the folder has the page of a demo, of any version, or at least the judgments that it begins with."""
+    from ranksift.collection.qrels import read_qrels
+
+    page = folder / "index.html"
+    if page.is_file():
+        return "ranksift demo" in page.read_text("utf-8", "replace")
+    try:
+        return read_qrels(folder / "qrels.txt") == qrels
+    except InputError:
+        return False
