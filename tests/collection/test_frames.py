@@ -138,6 +138,9 @@ def test_error_names_the_row(make, column, values, complaint):
         ("qid", ["q", NAN, "q"], "row 2: the query id is missing"),
         ("qid", ["q", pd.NA, "q"], "row 2: the query id is missing"),
         ("qid", ["q", b"q", "q"], "row 2: query id b'q' is a bytes"),
+        pytest.param(
+            "qid", ["q", 10**5000, "q"], "row 2: query id of more than 40 digits is too long", id="5000 digits"
+        ),
         ("qid", ["q", "\ud800", "q"], r"row 2: query id '\\ud800' is no valid text"),
         ("label", [1, "x", 2], "row 2: label 'x' is not a number"),
         ("label", [1, pd.NA, 2], "row 2: the label is missing"),

@@ -83,6 +83,14 @@ def test_parts_of_many_widths_are_joined():
         assert {q: dict(docs) for q, docs in to_dict(found).items()} == expected(rows)
 
 
+def test_more_queries_than_sixteen_bits_hold():
+    rows = [(f"q{q}", f"d{d}", float(d)) for d in range(2) for q in range(70_000)]
+    found = group([part_of(rows[:1]), part_of(rows[1:])])
+    assert found.query_ids == tuple(f"q{q}" for q in range(70_000))
+    assert found.docs.tolist() == ["d0", "d1"] * 70_000
+    assert found.values.tolist() == [0.0, 1.0] * 70_000
+
+
 @pytest.mark.parametrize("policy", ["error", "first", "best"])
 def test_duplicates(hashes, policy):
     rng = random.Random(policy)
