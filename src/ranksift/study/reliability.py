@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,7 +13,9 @@ from ranksift.collection.errors import InputError
 from ranksift.collection.ragged import Floats
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.significance import product, resamples
+from ranksift.evaluation.table import Cell, Column, Table
 from ranksift.study.figure import drawing, styles
+from ranksift.study.result import PerMeasure, Result
 from ranksift.study.subject import (
     check_integer,
     check_scores,
@@ -25,6 +27,8 @@ from ranksift.study.subject import (
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
+
+Interval = tuple[float, float]
 
 # Sums of squares this small beside the values' own are rounding.
 _ROUNDING = 1e-24
@@ -38,8 +42,8 @@ class Components(NamedTuple):
     interaction: float
 
 
-@dataclass(frozen=True, eq=False)
-class Reliability:
+@dataclass(frozen=True, eq=False, repr=False)
+class Reliability(Result):
     r"""Result of :func:`reliability`.
 
     Attributes
@@ -62,13 +66,13 @@ class Reliability:
         What the reader should know: runs that are copies, measures that are constant.
     """
 
-    phi: Mapping[str, float]
-    rho2: Mapping[str, float]
-    components: Mapping[str, Components]
-    unclipped: Mapping[str, Components]
-    phi_unclipped: Mapping[str, float]
-    phi_interval: Mapping[str, tuple[float, float]]
-    rho2_interval: Mapping[str, tuple[float, float]]
+    phi: PerMeasure[float]
+    rho2: PerMeasure[float]
+    components: PerMeasure[Components]
+    unclipped: PerMeasure[Components]
+    phi_unclipped: PerMeasure[float]
+    phi_interval: PerMeasure[Interval]
+    rho2_interval: PerMeasure[Interval]
     topics: int
     runs: int
     confidence: float
@@ -76,17 +80,17 @@ class Reliability:
     seed: int
     notes: tuple[str, ...] = ()
 
-    def phi_with(self, topics: int | Sequence[int]) -> dict[str, Floats]:
+    def phi_with(self, topics: int | Sequence[int]) -> PerMeasure[Floats]:
         """Φ with other numbers of topics (a decision study)."""
         sizes = np.atleast_1d(np.asarray(topics))
         if sizes.ndim != 1 or not np.issubdtype(sizes.dtype, np.number) or not (sizes > 0).all():
             raise InputError(f"topics={topics!r} are not numbers above 0", remedy="give some, as [25, 50, 100]")
-        return {m: _phi(np.array(c), sizes) for m, c in self.components.items()}
+        return PerMeasure({m: _phi(np.array(c), sizes) for m, c in self.components.items()})
 
-    def topics_needed(self, phi: float = 0.95) -> dict[str, int | None]:
+    def topics_needed(self, phi: float = 0.95) -> PerMeasure[int | None]:
         """Number of topics from which on Φ is at least ``phi``; None: no number is enough."""
         check_share("phi", phi, 0.95)
-        needed: dict[str, int | None] = {}
+        needed: PerMeasure[int | None] = PerMeasure()
         for measure, (system, topic, interaction) in self.components.items():
             if system > 0:
                 exactly = phi / (1.0 - phi) * (topic + interaction) / system
@@ -133,9 +137,26 @@ class Reliability:
         axes.legend(frameon=False, loc="lower right")
         return figure
 
-    def __repr__(self) -> str:
-        found = ", ".join(f"{m} {phi:.3f}" for m, phi in self.phi.items())
-        return f"<Reliability: Φ of {self.runs} runs on {self.topics} topics: {found}>"
+    def table(self) -> Table:
+        """A row a measure: shares of variance, Φ and Eρ² with their intervals, topics needed for Φ = 0.95."""
+        needed = self.topics_needed(0.95)
+        rows = []
+        for measure, parts in self.components.items():
+            total = sum(parts)
+            shares = [part / total if total else None for part in parts]
+            coefficients = [
+                Cell(None if math.isnan(value) else value, _interval(interval))
+                for value, interval in (
+                    (self.phi[measure], self.phi_interval[measure]),
+                    (self.rho2[measure], self.rho2_interval[measure]),
+                )
+            ]
+            rows.append([measure, *shares, *coefficients, needed[measure]])
+        columns = [Column("measure"), *(Column(name, 1, "percent") for name in Components._fields)]
+        columns += [Column("Φ", 3), Column("Eρ²", 3), Column("topics for Φ 0.95")]
+        size = f"{self.runs} runs on {self.topics} topics"
+        title = f"Reliability: variance of {size}, {100 * self.confidence:g}% intervals"
+        return Table(columns, rows, title=title, notes=self.notes)
 
 
 def reliability(scores: Scores, samples: int = 1000, seed: int = 0, *, confidence: float = 0.95) -> Reliability:
@@ -195,13 +216,13 @@ def reliability(scores: Scores, samples: int = 1000, seed: int = 0, *, confidenc
     clipped = {name: np.maximum(c, 0.0) for name, c in raw.items()}
     intervals = {name: _intervals(values, samples, seed, confidence) for name, values in zip(names, cube, strict=True)}
     return Reliability(
-        phi={name: float(_phi(c, topics)) for name, c in clipped.items()},
-        rho2={name: float(_rho2(c, topics)) for name, c in clipped.items()},
-        components={name: Components(*c.tolist()) for name, c in clipped.items()},
-        unclipped={name: Components(*c.tolist()) for name, c in raw.items()},
-        phi_unclipped={name: float(_phi(c, topics)) for name, c in raw.items()},
-        phi_interval={name: phi for name, (phi, _) in intervals.items()},
-        rho2_interval={name: rho2 for name, (_, rho2) in intervals.items()},
+        phi=PerMeasure({name: float(_phi(c, topics)) for name, c in clipped.items()}),
+        rho2=PerMeasure({name: float(_rho2(c, topics)) for name, c in clipped.items()}),
+        components=PerMeasure({name: Components(*c.tolist()) for name, c in clipped.items()}),
+        unclipped=PerMeasure({name: Components(*c.tolist()) for name, c in raw.items()}),
+        phi_unclipped=PerMeasure({name: float(_phi(c, topics)) for name, c in raw.items()}),
+        phi_interval=PerMeasure({name: phi for name, (phi, _) in intervals.items()}),
+        rho2_interval=PerMeasure({name: rho2 for name, (_, rho2) in intervals.items()}),
         topics=topics,
         runs=runs,
         confidence=confidence,
@@ -244,9 +265,6 @@ def _ratio(part: Floats, whole: Floats) -> Floats:
     return np.asarray(np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=whole != 0))
 
 
-Interval = tuple[float, float]
-
-
 def _intervals(values: Floats, samples: int, seed: int, confidence: float) -> tuple[Interval, Interval]:
     """Of Φ and Eρ²."""
     topics = values.shape[1]
@@ -259,3 +277,7 @@ def _intervals(values: Floats, samples: int, seed: int, confidence: float) -> tu
     ends = [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0]
     phi, rho2 = (np.quantile(of(drawn, topics), ends).tolist() for of in (_phi, _rho2))
     return (phi[0], phi[1]), (rho2[0], rho2[1])
+
+
+def _interval(ends: Interval) -> str:
+    return "" if math.isnan(ends[0]) else f"[{ends[0]:.3f}, {ends[1]:.3f}]"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,7 +13,9 @@ from ranksift.collection.errors import InputError
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.significance import SAME, Paired, bootstrap, shifted_resamples, times_drawn
+from ranksift.evaluation.table import Column, Table
 from ranksift.study.figure import drawing, styles
+from ranksift.study.result import PerMeasure, Result
 from ranksift.study.subject import (
     ROUNDING,
     Samples,
@@ -35,8 +37,8 @@ if TYPE_CHECKING:
 Method = Literal["sakai", "sign"]
 
 
-@dataclass(frozen=True, eq=False)
-class Sensitivity:
+@dataclass(frozen=True, eq=False, repr=False)
+class Sensitivity(Result):
     """Result of :func:`sensitivity`.
 
     Attributes
@@ -55,9 +57,9 @@ class Sensitivity:
         What the reader should know: runs that are copies, measures that are constant.
     """
 
-    asl: Mapping[str, Floats]
+    asl: PerMeasure[Floats]
     pairs: tuple[tuple[str, str], ...]
-    difference: Mapping[str, Floats]
+    difference: PerMeasure[Floats]
     method: Method
     samples: int
     seed: int | None
@@ -65,7 +67,7 @@ class Sensitivity:
     drawn: Ints
     notes: tuple[str, ...] = ()
 
-    def curve(self, alphas: ArrayLike) -> dict[str, Floats]:
+    def curve(self, alphas: ArrayLike) -> PerMeasure[Floats]:
         """Share of pairs with ASL < α, for each α."""
         try:
             levels = np.atleast_1d(np.asarray(alphas, dtype=np.float64))
@@ -73,11 +75,10 @@ class Sensitivity:
             levels = np.array([np.nan])
         if levels.ndim != 1 or np.isnan(levels).any():
             raise InputError("alphas are not a list of numbers", remedy="give some, as [0.01, 0.05]")
-        return {
-            measure: np.searchsorted(np.sort(asl), levels, side="left") / len(asl) for measure, asl in self.asl.items()
-        }
+        below = {m: np.searchsorted(np.sort(asl), levels, side="left") for m, asl in self.asl.items()}
+        return PerMeasure({measure: count / len(self.pairs) for measure, count in below.items()})
 
-    def difference_needed(self, alpha: float = 0.05) -> dict[str, float | None]:
+    def difference_needed(self, alpha: float = 0.05) -> PerMeasure[float | None]:
         """Difference between two runs that is significant at ``alpha``, whichever pair it is (Sakai's estimate).
 
         For each pair it is the difference of that resample, under the null hypothesis, which has the samples · α-th
@@ -86,12 +87,14 @@ class Sensitivity:
         check_share("alpha", alpha, 0.05)
         th = int(self.samples * alpha * (1.0 + SAME))
         if th < 1:
-            return dict.fromkeys(self.asl)
+            return PerMeasure(dict.fromkeys(self.asl))
         counts = times_drawn(self.drawn, len(self.scores.queries))
-        return {
-            str(measure): _difference_needed(self.scores, m, self.drawn, counts, th, self.method)
-            for m, measure in enumerate(self.scores.measures)
-        }
+        return PerMeasure(
+            {
+                str(measure): _difference_needed(self.scores, m, self.drawn, counts, th, self.method)
+                for m, measure in enumerate(self.scores.measures)
+            }
+        )
 
     def to_frame(self) -> pl.DataFrame:
         """A polars frame: measure, run, other, difference, asl."""
@@ -122,8 +125,22 @@ class Sensitivity:
         axes.legend(frameon=False)
         return figure
 
+    def table(self) -> Table:
+        """A row a measure: share of pairs told apart at some levels, and the difference needed at 0.05."""
+        levels = (0.01, 0.05, 0.1)
+        needed = self.difference_needed(0.05)
+        rows = [[measure, *shares.tolist(), needed[measure]] for measure, shares in self.curve(levels).items()]
+        columns = [Column("measure"), *(Column(f"ASL < {level:g}", 1, "percent") for level in levels)]
+        return Table([*columns, Column("difference for 0.05")], rows, title=self._title, notes=self.notes)
+
+    @property
+    def _title(self) -> str:
+        how = "bootstrap" if self.method == "sakai" else "sign"
+        size = f"{len(self.scores.runs)} runs on {len(self.scores.queries)} topics"
+        return f"Sensitivity: pairs of {size} told apart, {how} method, {self.samples} samples"
+
     def __repr__(self) -> str:
-        return f"<Sensitivity: {len(self.asl)} measures × {len(self.pairs)} pairs of runs, {self.samples} samples>"
+        return f"<{self._title}>"
 
 
 def sensitivity(scores: Scores, samples: Samples = 1000, method: Method = "sakai", seed: int = 0) -> Sensitivity:
@@ -177,7 +194,7 @@ def sensitivity(scores: Scores, samples: Samples = 1000, method: Method = "sakai
     counts = times_drawn(drawn, topics)
     left, right = np.triu_indices(len(scores.runs), 1)
     whole = scores.aggregate()
-    asl = {}
+    asl: PerMeasure[Floats] = PerMeasure()
     for m, measure in enumerate(scores.measures):
         if _studentised(scores, m, method):
             asl[str(measure)] = bootstrap(_paired(scores, m), [counts]).achieved_level
@@ -187,7 +204,7 @@ def sensitivity(scores: Scores, samples: Samples = 1000, method: Method = "sakai
     return Sensitivity(
         asl=asl,
         pairs=tuple((scores.runs[i], scores.runs[j]) for i, j in zip(left.tolist(), right.tolist(), strict=True)),
-        difference={str(measure): whole[left, m] - whole[right, m] for m, measure in enumerate(scores.measures)},
+        difference=PerMeasure({str(x): whole[left, m] - whole[right, m] for m, x in enumerate(scores.measures)}),
         method=method,
         samples=len(drawn),
         seed=None if given else seed,

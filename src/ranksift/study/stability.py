@@ -13,7 +13,9 @@ from ranksift.collection.errors import InputError
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.significance import product, times_drawn
+from ranksift.evaluation.table import Column, Table
 from ranksift.study.figure import drawing, styles
+from ranksift.study.result import PerMeasure, Result
 from ranksift.study.subject import (
     ROUNDING,
     Samples,
@@ -49,8 +51,8 @@ class Rates(NamedTuple):
     tie: float
 
 
-@dataclass(frozen=True, eq=False)
-class Stability:
+@dataclass(frozen=True, eq=False, repr=False)
+class Stability(Result):
     """Result of :func:`stability`.
 
     Attributes
@@ -61,27 +63,27 @@ class Stability:
         Of the error rate: how much it would vary with other samples of the same topics.
     samples
         ``{size: number of samples}``.
-    topics, pairs
-        Number of topics, and of pairs of runs.
+    topics, runs
+        Their numbers.
     fuzziness, fuzz, counts, seed
         As given; ``seed`` is None where the samples were.
     notes
         What the reader should know: runs that are copies, measures that are constant.
     """
 
-    error_rate: Mapping[str, Mapping[int, float]]
-    tie_rate: Mapping[str, Mapping[int, float]]
-    standard_error: Mapping[str, Mapping[int, float]]
+    error_rate: PerMeasure[dict[int, float]]
+    tie_rate: PerMeasure[dict[int, float]]
+    standard_error: PerMeasure[dict[int, float]]
     samples: Mapping[int, int]
     topics: int
-    pairs: int
+    runs: int
     fuzziness: float
     fuzz: Fuzz
     counts: Counts
     seed: int | None
     notes: tuple[str, ...] = ()
 
-    def band(self, confidence: float = 0.95) -> dict[str, dict[int, tuple[float, float]]]:
+    def band(self, confidence: float = 0.95) -> PerMeasure[dict[int, tuple[float, float]]]:
         """Confidence interval of each error rate: normal, around the mean of the samples' own error rates.
 
         It tells how far the curve may move with other samples of these topics, not with other topics.
@@ -90,22 +92,24 @@ class Stability:
 
         check_share("confidence", confidence, 0.95)
         z = float(ndtri((1.0 + confidence) / 2.0))
-        return {
-            measure: {
-                size: (max(0.0, rate - z * deviation[size]), min(1.0, rate + z * deviation[size]))
-                for size, rate in self.error_rate[measure].items()
+        return PerMeasure(
+            {
+                measure: {
+                    size: (max(0.0, rate - z * deviation[size]), min(1.0, rate + z * deviation[size]))
+                    for size, rate in self.error_rate[measure].items()
+                }
+                for measure, deviation in self.standard_error.items()
             }
-            for measure, deviation in self.standard_error.items()
-        }
+        )
 
-    def topics_needed(self, error_rate: float = 0.05) -> dict[str, int | None]:
+    def topics_needed(self, error_rate: float = 0.05) -> PerMeasure[int | None]:
         """The smallest size from which on the error rate stays at ``error_rate`` or below; None: it does not get there.
 
         Only sizes that were studied count, and the set of all topics does not: it can be drawn in one way only, so that
         its trials cannot disagree.
         """
         check_share("error_rate", error_rate, 0.05)
-        needed: dict[str, int | None] = {}
+        needed: PerMeasure[int | None] = PerMeasure()
         for measure, rates in self.error_rate.items():
             needed[measure] = None
             for size in sorted(rates, reverse=True):
@@ -140,8 +144,16 @@ class Stability:
         axes.legend(frameon=False)
         return figure
 
-    def __repr__(self) -> str:
-        return f"<Stability: {len(self.error_rate)} measures × {len(self.samples)} sizes, {self.pairs} pairs of runs>"
+    def table(self) -> Table:
+        """A row a measure: error rates at some sizes, and the topics needed for an error rate of 5 %."""
+        sizes = list(self.samples)
+        shown = sorted({sizes[round(i * (len(sizes) - 1) / 5)] for i in range(6)})
+        needed = self.topics_needed(0.05)
+        rows = [[measure, *(rates[n] for n in shown), needed[measure]] for measure, rates in self.error_rate.items()]
+        columns = [Column("measure"), *(Column(f"{n} topics", 2, "percent") for n in shown), Column("topics for 5%")]
+        fuzzy = f"fuzziness {self.fuzziness:g} ({self.fuzz.replace('_', ', ')})"
+        title = f"Stability: error rates of {self.runs} runs on {self.topics} topics, counting {self.counts}, {fuzzy}"
+        return Table(columns, rows, title=title, notes=self.notes)
 
 
 def stability(
@@ -215,12 +227,14 @@ def stability(
         else:
             found[str(measure)] = dict(_topics(scores.values[:, :, m], drawn, above))
     return Stability(
-        error_rate={m: {size: r.error for size, r in rates.items()} for m, rates in found.items()},
-        tie_rate={m: {size: r.tie for size, r in rates.items()} for m, rates in found.items()},
-        standard_error={m: {size: r.error_deviation for size, r in rates.items()} for m, rates in found.items()},
+        error_rate=PerMeasure({m: {size: r.error for size, r in rates.items()} for m, rates in found.items()}),
+        tie_rate=PerMeasure({m: {size: r.tie for size, r in rates.items()} for m, rates in found.items()}),
+        standard_error=PerMeasure(
+            {m: {size: r.error_deviation for size, r in rates.items()} for m, rates in found.items()}
+        ),
         samples={size: len(sets) for size, sets in drawn.items()},
         topics=len(scores.queries),
-        pairs=len(scores.runs) * (len(scores.runs) - 1) // 2,
+        runs=len(scores.runs),
         fuzziness=float(fuzziness),
         fuzz=fuzz,
         counts=counts,
