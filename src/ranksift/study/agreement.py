@@ -13,6 +13,7 @@ from ranksift.collection.errors import InputError
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
+from ranksift.study.figure import drawing
 from ranksift.study.result import PerMeasure, Result
 from ranksift.study.subject import check_scores, peculiarities, tell
 from ranksift.study.systems import families, system_levels
@@ -159,8 +160,6 @@ class Agreement(Result):
 
     def plot(self) -> Figure:
         """A map of τ between the measures."""
-        from ranksift.study.figure import drawing
-
         n, matrix = len(self.measures), self.tau.matrix
         figure, axes = drawing(
             "", "", title="Kendall's tau of the systems' orders", width=2.4 + 0.7 * n, height=1.6 + 0.6 * n
@@ -254,8 +253,6 @@ class Consistency(Result):
 
     def plot(self) -> Figure:
         """Swap rates as bars."""
-        from ranksift.study.figure import drawing
-
         figure, axes = drawing(
             "swap rate", "", title="Pairs of systems in the opposite order", height=1.4 + 0.35 * len(self.tau)
         )

@@ -20,6 +20,7 @@ from ranksift.measures.cumulative import DCG, Cumulative, dcg_of_pool, nDCG, nDC
 from ranksift.measures.filtering import UBQ_over, UBQ_under
 from ranksift.measures.measure import TOLERANCE, flat, ratio
 from ranksift.measures.names import MeasureLike
+from ranksift.study.figure import drawing
 from ranksift.study.result import PerMeasure, Result
 
 if TYPE_CHECKING:
@@ -132,8 +133,6 @@ class Boundedness(Result):
 
     def plot(self, measure: MeasureLike | None = None) -> Figure:
         """The range of attainable scores of every topic, lowest first, by one measure (the first one)."""
-        from ranksift.study.figure import drawing
-
         name = next(iter(self.lowest)) if measure is None else str(measure)
         low, high = self.lowest[name], self.highest[name]
         order = np.lexsort((high, low))

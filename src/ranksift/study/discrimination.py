@@ -17,6 +17,7 @@ from ranksift.evaluation.compare import CORRECTIONS, TESTS, Comparison, Correcti
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
 from ranksift.measures.names import MeasureLike
+from ranksift.study.figure import drawing, styles
 from ranksift.study.result import PerMeasure, Result
 from ranksift.study.subject import ROUNDING, check_scores, peculiarities, tell
 from ranksift.study.systems import families, system_scores
@@ -140,16 +141,15 @@ class Discrimination(Result):
             clashes = [None if n == row["measure"] else self.conflicts(row["measure"], n) for n in names]
             rows.append([*row.values(), *(clashes if len(names) > 1 else ())])
         columns = [Column("measure"), Column("significant"), Column("pairs"), Column("share", 1, "percent")]
-        columns += [Column("PAD", 2), *(Column(f"conflicts with {n}") for n in names if len(names) > 1)]
+        columns += [Column("PAD", 2), *(Column(f"vs {n}") for n in names if len(names) > 1)]
         how = f"{TESTS[self.comparison.test]}, {CORRECTIONS[self.comparison.correction]}"
         size = f"{len(self.comparison.scores.runs)} runs, {len(self.comparison.scores.queries)} queries"
         title = f"Discrimination: {size}, {how}, p <= {self.comparison.alpha:g}"
-        return Table(columns, rows, title=title, notes=self.notes)
+        notes = ["vs: pairs that only one of the two measures finds significant, or both in opposite directions"]
+        return Table(columns, rows, title=title, notes=[*notes[: len(names) > 1], *self.notes])
 
     def plot(self) -> Figure:
         """Every measure's p values, largest first: the lower the curve, the more pairs it tells apart."""
-        from ranksift.study.figure import drawing, styles
-
         figure, axes = drawing("pairs of runs, by p", "p", title="Discriminative power")
         for name, style in zip(self.significant, styles(), strict=False):
             p = np.sort(self.p(name).ravel())[::-1]

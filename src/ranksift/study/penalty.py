@@ -22,6 +22,7 @@ from ranksift.measures.measure import flat
 from ranksift.measures.names import MeasureLike
 from ranksift.study.agreement import correlation
 from ranksift.study.discrimination import percentage_absolute_difference
+from ranksift.study.figure import drawing, styles
 from ranksift.study.result import Result
 from ranksift.study.subject import check_scores, check_share, peculiarities, tell
 from ranksift.study.swaps import Curves, crossings
@@ -138,8 +139,6 @@ class PenaltySweep(Result):
 
     def plot(self) -> Figure:
         """Every system's score by penalty, with a dot where two of them swap."""
-        from ranksift.study.figure import drawing, styles
-
         figure, axes = drawing(f"penalty of label {', '.join(f'{x:g}' for x in self.labels)}", self.measure)
         few = len(self.runs) <= 10
         for run, score, style in zip(self.runs, self.scores.T, styles(), strict=False):

@@ -20,6 +20,7 @@ from ranksift.evaluation.table import Table
 from ranksift.measures.bounds import E_DCG, E_SP
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
+from ranksift.study.figure import drawing
 from ranksift.study.result import Result
 from ranksift.study.subject import check_choice, tell
 from ranksift.study.systems import levels
@@ -180,8 +181,6 @@ class QueryTypes(Result):
 
     def plot(self, what: Literal["scatter", "histogram"] = "scatter") -> Figure:
         """Real against expected scores, or the histogram of the expected ones."""
-        from ranksift.study.figure import drawing
-
         check_choice("plot", what, ("scatter", "histogram"))
         if what == "histogram":
             counts, edges = self.histogram()

@@ -31,6 +31,18 @@ NOISE = 1e-13
 _BLOCK = 1 << 19
 
 
+class Normaliser(NamedTuple):
+    """What scores are divided by, c + d · penalty, and where it is 0 throughout."""
+
+    c: Floats
+    d: Floats
+    dead: NDArray[np.bool_]
+
+    def at(self, segment: int | Ints) -> Normaliser:
+        """After these breaks."""
+        return Normaliser(self.c[segment], self.d[segment], self.dead[segment])
+
+
 @dataclass(frozen=True, eq=False)
 class Curves:
     """Scores of systems as functions of the penalty.
@@ -65,11 +77,11 @@ class Curves:
         return flat(self.lower, self.upper)
 
     @cached_property
-    def _normaliser(self) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-        """For c + d · penalty after each break: c, d, and whether it is 0 as far as the next one (breaks × queries)."""
+    def _normaliser(self) -> Normaliser:
+        """From each break to the next: breaks × queries."""
         width = self.upper - self.lower
         d = np.diff(width, axis=0) / np.diff(self.breaks)[:, None]
-        return width[:-1] - d * self.breaks[:-1, None], d, self._zero[:-1] & self._zero[1:]
+        return Normaliser(width[:-1] - d * self.breaks[:-1, None], d, self._zero[:-1] & self._zero[1:])
 
     def poles(self) -> Ints:
         """Queries whose normaliser passes 0 while what it divides does not: their scores are not finite there."""
@@ -88,7 +100,7 @@ class Curves:
     def scores(self, penalty: float) -> Floats:
         """The mean score of every run; a query whose normaliser is 0 there has its limit from the right."""
         s = int(self.segment(np.array([penalty]))[0])
-        c, d, dead = (part[s] for part in self._normaliser)
+        c, d, dead = self._normaliser.at(s)
         start, stop = self.breaks[s], self.breaks[s + 1]
         rise = (self.lower[s + 1] - self.lower[s]) / (stop - start)
         top = self.fixed - penalty * self.slope - self.lower[s] - rise * (penalty - start)
@@ -96,7 +108,7 @@ class Curves:
 
     def difference(self, one: Ints, two: Ints, penalty: Floats, segment: Ints) -> tuple[Floats, Floats]:
         """D of each pair of runs, and every query's share of its derivative (pairs × queries)."""
-        c, d, dead = (part[segment] for part in self._normaliser)
+        c, d, dead = self._normaliser.at(segment)
         a, b, x = self.fixed[one] - self.fixed[two], self.slope[two] - self.slope[one], penalty[:, None]
         bottom = c + d * x
         vanishes = dead | (np.abs(bottom) <= TOLERANCE)

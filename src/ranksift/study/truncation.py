@@ -23,6 +23,7 @@ from ranksift.measures.measure import Measure, PerQuery
 from ranksift.measures.names import MeasureLike
 from ranksift.measures.truncation import AP_qwa, QuitWhileAhead, RBP_qwa, RR_qwa, nDCG_qwa
 from ranksift.study.agreement import Correlation, correlation
+from ranksift.study.figure import drawing
 from ranksift.study.result import PerMeasure, Result
 from ranksift.study.subject import check_choice, tell
 from ranksift.study.systems import system_levels
@@ -146,8 +147,6 @@ class Truncation(Result):
         self, what: Literal["change", "scores", "lengths"] = "change", measure: MeasureLike | None = None
     ) -> Figure:
         """Scores before and after against the share of truncated lists, against each other, or lengths of lists."""
-        from ranksift.study.figure import drawing
-
         check_choice("plot", what, ("change", "scores", "lengths"))
         if what == "lengths":
             figure, axes = drawing("documents of a list", "lists")
