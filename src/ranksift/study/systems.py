@@ -30,7 +30,7 @@ def families(scores: Scores, over_k: bool) -> dict[str, list[int]]:
 def system_scores(scores: Scores, columns: Sequence[int]) -> Floats:
     """Each system's score by a family of measures: the mean of their aggregates."""
     each = (scores.aggregate_of(m, scores.numerators[:, :, m], scores.denominators[:, :, m]) for m in columns)
-    return np.mean(list(each), axis=0)
+    return np.asarray(np.mean(list(each), axis=0))
 
 
 def system_levels(scores: Scores, columns: Sequence[int]) -> Ints:
