@@ -130,7 +130,7 @@ class Reliability(Result):
         for (measure, phi), style in zip(self.phi_with(sizes.tolist()).items(), styles(), strict=False):
             axes.plot(sizes, phi, label=measure, **{**style, "marker": ""})
             low, high = self.phi_interval[measure]
-            bars = [[self.phi[measure] - low], [high - self.phi[measure]]]
+            bars = [[max(0.0, self.phi[measure] - low)], [max(0.0, high - self.phi[measure])]]
             axes.errorbar([self.topics], [self.phi[measure]], bars, color=style["color"], marker="o", markersize=4)
         axes.axhline(0.95, color="0.6", linewidth=0.8)
         axes.set(ylim=(0.0, 1.0), xlim=(0, sizes[-1]))

@@ -59,17 +59,18 @@ def peculiarities(scores: Scores) -> tuple[str, ...]:
     >>> print(*peculiarities(scores))
     the runs 'a' and 'b' have the same values in every query: their pairs can only tie
     """
-    notes = []
+    largest = np.abs(scores.values).max(axis=(0, 1))
+    constant = np.ptp(scores.values, axis=(0, 1)) <= ROUNDING * largest
     copies = defaultdict(list)
     for run, values in zip(scores.runs, scores.values, strict=True):
         copies[(values + 0.0).tobytes()].append(run)  # −0 is 0
+    notes = []
     for same in copies.values():
         if len(same) > 1:
             names = f"{', '.join(map(repr, same[:-1]))} and {same[-1]!r}"
             notes.append(f"the runs {names} have the same values in every query: their pairs can only tie")
-    for m, measure in enumerate(scores.measures):
-        values = scores.values[:, :, m]
-        if np.ptp(values) <= ROUNDING * np.abs(values).max():
+    for measure, alike in zip(scores.measures, constant, strict=True):
+        if alike:
             notes.append(f"{measure} has the same value for every run and query: it tells nothing apart")
     return tuple(notes)
 
@@ -109,7 +110,10 @@ def topics_of(samples: Any, topics: int) -> list[Ints]:
     except (TypeError, ValueError):
         drawn = []
     if not drawn:
-        raise InputError("samples hold nothing", remedy="give a number, or a list of lists of topic indices")
+        raise InputError(
+            f"samples={samples!r} is neither a number nor a list of samples",
+            remedy="give a whole number, or a list of lists of topic indices",
+        )
     for s, sample in enumerate(drawn):
         if sample.ndim != 1 or not np.issubdtype(sample.dtype, np.integer):
             raise InputError(
