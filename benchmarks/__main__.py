@@ -7,14 +7,14 @@ import os
 import platform
 import sys
 
-from benchmarks import compare, evaluation
+from benchmarks import compare, evaluation, study
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description="RankSift beside its peers")
     parser.add_argument("--quick", action="store_true", help="small sizes and few repeats: does it run at all?")
-    parser.add_argument("--only", default="", help="one part: files, awkward, commands, runs or compare")
+    parser.add_argument("--only", default="", help="one part: files, awkward, commands, runs, compare or study")
     options = parser.parse_args()
     parts = {
         "files": evaluation.files_to_numbers,
@@ -22,6 +22,7 @@ def main() -> None:
         "commands": evaluation.whole_commands,
         "runs": evaluation.several_runs,
         "compare": compare.report,
+        "study": study.report,
     }
     head = f"Python {platform.python_version()}, {os.cpu_count()} cores, {platform.machine()}; every table is one run."
     out = [head, ""]
