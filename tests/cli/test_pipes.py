@@ -73,3 +73,31 @@ def test_progress_goes_to_the_terminal_and_not_into_the_output(monkeypatch, caps
 def test_no_progress_where_nobody_looks(capsys):
     assert list(progress("Reading runs", 3)([1, 2, 3])) == [1, 2, 3]
     assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell")
+@pytest.mark.parametrize(
+    ("rest", "code", "out", "err"),
+    [
+        ("- -m AP <&-", 2, "", "<stdin>: standard input is closed; name a file\n"),
+        ("bm25.run -m AP >&-", 2, "", "<stdout>: standard output is closed; write to a file: --out\n"),
+        ("bm25.run -m AP --out out.txt >&-", 0, "", ""),
+        ("none.run -m AP 2>&-", 2, "", ""),  # an error is no result
+        ("bm25.run -m AP -f csv --out - | cat", 0, "run,measure,value\nbm25,AP,1.0\n", ""),
+        ("bm25.run -m AP -f csv --out /dev/stdout | cat", 0, "run,measure,value\nbm25,AP,1.0\n", ""),
+    ],
+)
+def test_streams_that_are_closed_or_named(tiny, rest, code, out, err):
+    command = f'"{sys.executable}" -m ranksift evaluate qrels.txt {rest}'
+    done = subprocess.run(["sh", "-c", command], cwd=tiny["run"].parent, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (code, out, err)
+
+
+@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="no such name here")
+def test_what_standard_output_already_holds_is_kept(tiny):
+    kept = tiny["run"].with_name("kept.csv")
+    kept.write_text("before\n")
+    with kept.open("a") as file:
+        command = [*RANKSIFT, "evaluate", str(tiny["qrels"]), str(tiny["run"]), "-m", "AP", "-f", "csv"]
+        subprocess.run([*command, "--out", "/dev/stdout"], stdout=file, check=True, timeout=60)
+    assert kept.read_text() == "before\nrun,measure,value\nbm25,AP,1.0\n"

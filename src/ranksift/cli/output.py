@@ -24,6 +24,8 @@ T = TypeVar("T")
 @contextmanager
 def prepared() -> Iterator[None]:
     """Make standard output fit for any id, and warnings notes of one line; a closed pipe at the end is no error."""
+    if sys.stderr is None:  # closed; what is meant for it must not be printed among the results
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             # In a file or a pipe the encoding is part of the format; on a terminal it is the terminal's.
@@ -35,7 +37,8 @@ def prepared() -> Iterator[None]:
         warnings.simplefilter("default", RankSiftWarning)
         yield
     with _writing():
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
 
 
 def is_terminal(stream: TextIO) -> bool:
@@ -53,12 +56,14 @@ def note(text: str) -> None:
 
 def write(text: str, out: Path | None = None) -> None:
     """Write text that ends in a newline to a file, which appears whole or not at all, or to standard output."""
-    if out is not None:
+    if out is not None and str(out) != "-":
         from ranksift.collection.files import writing
 
         with writing(out) as file:
             file.write(text.encode("utf-8", "backslashreplace"))
         return
+    if sys.stdout is None:
+        raise InputError("standard output is closed", source="<stdout>", remedy="write to a file: --out")
     with _writing():
         sys.stdout.write(text)
         sys.stdout.flush()

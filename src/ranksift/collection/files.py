@@ -156,6 +156,8 @@ def _opened(source: str | os.PathLike[str]) -> Iterator[Text]:
 
 def _open(source: str | os.PathLike[str], name: str, stack: ExitStack) -> Text:
     if os.fspath(source) == STANDARD:
+        if sys.stdin is None:
+            raise InputError("standard input is closed", source=name, remedy="name a file")
         return _in_memory(name, sys.stdin.buffer.read())
     path = Path(source)
     if path.is_dir():
@@ -214,20 +216,40 @@ def _zstd() -> Any:
 def writing(target: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open ``target`` for writing, compressed by its suffix; it appears only once everything is written."""
     if os.fspath(target) == STANDARD:
+        if sys.stdout is None:
+            raise InputError("standard output is closed", source="<stdout>", remedy="name a file")
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
     path = Path(target)
     if not path.name or "\0" in str(path):
         raise InputError("not a usable path", source=repr(str(target)), remedy="name a file")
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with ExitStack() as stack:
-            yield _compressing(stack.enter_context(part.open("wb")), path.suffix.lower(), stack)
-        part.replace(path)
+            file = stack.enter_context(path.open("ab") if _is_stream(path) else _replacing(path))
+            yield _compressing(file, path.suffix.lower(), stack)
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError(f"cannot be written ({reason})", source=str(path), remedy="check the folder") from None
+
+
+def _is_stream(path: Path) -> bool:
+    """Whether this is a pipe, a device or an open file, which must stay what it is."""
+    opened = str(path) in ("/dev/stdout", "/dev/stderr") or str(path.parent) in ("/dev/fd", "/proc/self/fd")
+    return opened or (path.exists() and not path.is_file() and not path.is_dir())
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[BinaryIO]:
+    """A file that takes the place of ``path``, or of what that links to, once it is written."""
+    path = Path(os.path.realpath(path))
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("wb") as file:
+            yield file
+        if path.is_file():
+            part.chmod(stat.S_IMODE(path.stat().st_mode))
+        part.replace(path)
     finally:
         with suppress(OSError):  # it is gone, or never was
             part.unlink(missing_ok=True)

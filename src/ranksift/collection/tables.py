@@ -46,6 +46,8 @@ def read_frame(frame: Any, noun: str, on_duplicate: OnDuplicate) -> tuple[Groupe
 
 def has_header(path: str | os.PathLike[str]) -> bool:
     """Whether the first line of a tab separated file names columns (if not, it is TREC's format)."""
+    if not os.path.isfile(path):  # what is taken out of a pipe is gone: its suffix must do
+        return True
     fields = first_line(path).decode("utf-8", "replace").split("\t")
     return is_header([field.strip().strip('"') for field in fields])
 
