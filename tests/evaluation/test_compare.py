@@ -305,3 +305,30 @@ class TestRefusals:
     def test_something_else(self):
         with pytest.raises(rs.InputError, match="compare takes Scores, not dict"):
             compare({"bm25": [0.1]})
+
+
+# -- values at the edge of what floats hold ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_differences_whose_squares_vanish_are_none(test):
+    values = np.random.default_rng(0).random((2, 12))
+    assert compare(scores(values * 1e-120), test=test).p[0, 0] < 1.0
+    found = compare(scores(values * 1e-200), test=test)
+    assert found.p[0, 0] == 1.0
+    assert (found.wins[0, 0], found.ties[0, 0], found.losses[0, 0]) == (0, 12, 0)
+
+
+def test_a_large_value_in_one_query_does_not_hide_the_spread_of_the_others():
+    left, right = [1e15, 2.0, 1.0, 5.0], [1e15, 1.0, 2.0, 3.0]
+    assert compare(scores([right, left])).p[0, 0] == pytest.approx(stats.ttest_rel(left, right).pvalue)
+
+
+def test_values_too_large_to_be_summed_are_refused():
+    with pytest.raises(rs.InputError, match="run 'run1', query 'q0', measure AP is too large to be summed"):
+        scores([[0.5, 0.5], [-1e101, 0.5]])
+
+
+def test_one_measure_under_two_names_is_refused():
+    with pytest.raises(rs.InputError, match="measure 'AP' is named twice"):
+        scores(np.ones((1, 2, 2)), measures=("AP", "MAP"))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ranksift.collection.errors import InputError
+from ranksift.collection.gains import LARGEST
 from ranksift.collection.ragged import Floats
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike, parse_measure
@@ -62,17 +63,19 @@ class Scores:
                 f"values of shape {cube.shape} for {expected[0]} runs, {expected[1]} queries, {expected[2]} measures",
                 remedy="give an array runs × queries × measures",
             )
-        if not np.isfinite(cube).all():
-            r, q, m = np.argwhere(~np.isfinite(cube))[0]
-            raise InputError(
-                f"the value of run {runs[r]!r}, query {queries[q]!r}, measure {measures[m]!s} is not finite",
-                remedy="leave that query out, or give it a value",
-            )
-        for axis, names in (("run", runs), ("query", queries), ("measure", [str(m) for m in measures])):
+        for sane, fault, remedy in (
+            (np.isfinite(cube), "is not finite", "leave that query out, or give it a value"),
+            (np.abs(cube) <= LARGEST, "is too large to be summed", "scale the values of this measure"),
+        ):
+            if not sane.all():
+                r, q, m = np.argwhere(~sane)[0]
+                place = f"run {runs[r]!r}, query {queries[q]!r}, measure {measures[m]!s}"
+                raise InputError(f"the value of {place} {fault}", remedy=remedy)
+        known = tuple(_measure_or_name(m) for m in measures)
+        for axis, names in (("run", runs), ("query", queries), ("measure", [str(m) for m in known])):
             if len(set(names)) < len(names):
                 twice = next(n for i, n in enumerate(names) if n in names[:i])
                 raise InputError(f"{axis} {twice!r} is named twice", remedy=f"give every {axis} its own name")
-        known = tuple(_measure_or_name(m) for m in measures)
         return cls(tuple(map(str, runs)), tuple(map(str, queries)), known, cube, np.ones(cube.shape))
 
     @cached_property

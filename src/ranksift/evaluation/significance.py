@@ -19,6 +19,9 @@ from ranksift.collection.ragged import Floats, Ints, sums
 #: A difference this small beside the values is rounding: the two values are equal.
 ROUNDING = 1e-14
 
+# So small a difference is none: its square is lost, and with it the spread of such differences.
+_NOTHING = 1e-130
+
 #: Two statistics of resamples nearer than this (relative) are the same statistic, added up in another order.
 SAME = 1e-10
 
@@ -57,8 +60,8 @@ class Paired:
     values
         Systems × queries.
     left, right
-        A pair's two rows in ``values``; its differences are left − right. Differences within rounding of the values
-        count as 0. The tests need two queries or more.
+        A pair's two rows in ``values``; its differences are left − right. Differences within rounding of the values,
+        and those below 1e-130, count as 0. The tests need two queries or more.
 
     Examples
     --------
@@ -91,6 +94,7 @@ class Paired:
         out = left - self.values[self.right[pairs]]
         np.abs(left, out=left)
         left *= ROUNDING
+        left += _NOTHING
         out[np.abs(out) <= left] = 0.0
         return out
 
@@ -105,6 +109,8 @@ class Paired:
         pairs, n = len(self), self.queries
         mean, deviation, size = np.empty(pairs), np.empty(pairs), np.empty(pairs)
         above, below = np.empty(pairs, dtype=np.int64), np.empty(pairs, dtype=np.int64)
+        largest = np.abs(self.values).max(axis=1)
+        noise = ROUNDING * np.maximum(largest[self.left], largest[self.right])
         for block in self.blocks(n):
             difference = self.differences(block)
             above[block] = np.count_nonzero(difference > 0, axis=1)
@@ -113,10 +119,17 @@ class Paired:
             mean[block] = difference.mean(axis=1)
             difference -= mean[block, None]
             deviation[block] = np.linalg.norm(difference, axis=1) / np.sqrt(n - 1)
-        # What rounding leaves of a constant difference is no spread.
-        largest = np.abs(self.values).max(axis=1)
-        deviation[deviation <= ROUNDING * np.maximum(largest[self.left], largest[self.right])] = 0.0
+            # What rounding leaves of a constant difference is no spread.
+            small = np.flatnonzero(deviation[block] <= noise[block])
+            if len(small):
+                constant = np.abs(difference[small]) <= self._noise(block.start + small)
+                deviation[block.start + small[constant.all(axis=1)]] = 0.0
         return Summary(mean, deviation, size, above, below)
+
+    def _noise(self, pairs: Ints) -> Floats:
+        """What rounding may add to each difference of some pairs, or take from it."""
+        left, right = self.values[self.left[pairs]], self.values[self.right[pairs]]
+        return ROUNDING * np.maximum(np.abs(left), np.abs(right)) + _NOTHING
 
     @property
     def effect_size(self) -> Floats:
