@@ -179,3 +179,9 @@ def test_mistakes_are_told():
         rs.check(QRELS, RUN, "AP>0", not_worse_than=RUN, queries=["q1"])
     with pytest.raises(rs.InputError, match="alpha=2 is not between 0 and 1"):
         rs.check(QRELS, RUN, "AP>0", not_worse_than=RUN, alpha=2)
+
+
+@pytest.mark.parametrize("text", ["AP<=1e999", "AP>=-1e999", "AP==" + "9" * 400])
+def test_limits_that_no_float_holds(text):
+    with pytest.raises(rs.InputError, match=r"^the limit \S{1,40} is too large; write a measure"):
+        parse_requirements(text)

@@ -165,3 +165,9 @@ def test_label_shares_of_paper_1_and_paper_4(web, year):
         assert [round(s, 2) for s in shares] == TABLE_3[year]
     where_given = [found[x].mean_share_where_given if x in found else 0 for x in labels]
     assert where_given == pytest.approx(TABLE_1[year], abs=0.00501)
+
+
+@pytest.mark.parametrize("qrels", [{}, {"q": {}}])
+def test_nothing_judged(qrels):
+    with pytest.raises(rs.InputError, match="qrels: there is no judgment; give at least one"):
+        rs.describe(qrels, {"q": {"a": 1.0}})

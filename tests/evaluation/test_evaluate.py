@@ -290,3 +290,14 @@ def test_what_was_not_computed():
 def test_measures_in_any_form():
     for measures in ("AP", rs.AP, ["AP"], [rs.AP], ("map",), iter(["AP"])):
         assert rs.evaluate(QRELS, RUN, measures).mean_of("AP") == 0.5
+
+
+@pytest.mark.parametrize("queries", [np.array(["q3", "q1"]), pl.Series(["q3", "q1"]), iter(["q3", "q1"])])
+def test_queries_from_any_column(queries):
+    assert rs.evaluate(QRELS, RUN, "AP", queries=queries).queries == ("q3", "q1")
+
+
+@pytest.mark.parametrize("queries", [None, 5])
+def test_queries_that_are_no_list(queries):
+    with pytest.raises(rs.InputError, match=r"queries=.* is unknown; use 'qrels', 'run' or a list of query ids"):
+        rs.evaluate(QRELS, RUN, "AP", queries=queries)

@@ -77,7 +77,11 @@ def _columns(frame: Any) -> tuple[Sequence[object], Callable[[int], Column]]:
     import polars as pl
 
     if isinstance(frame, pl.LazyFrame):
-        frame = frame.collect()
+        try:
+            frame = frame.collect()
+        except pl.exceptions.PolarsError as error:
+            reason = str(error).partition("\n")[0]
+            raise InputError(f"the lazy frame cannot be collected ({reason})", remedy="collect it first") from None
     elif not isinstance(frame, pl.DataFrame):
         if not hasattr(frame, "__arrow_c_stream__"):
             raise unsupported(frame)

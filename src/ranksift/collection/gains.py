@@ -74,7 +74,7 @@ class Gains:
             gains = given.copy() if self.overrides else given
         for label, gain in self.overrides:
             gains[given == label] = gain
-        sane = np.abs(gains) <= _LARGEST
+        sane = np.abs(gains) <= LARGEST
         if not sane.all():
             worst = given[~sane][0]
             raise InputError(
@@ -95,8 +95,8 @@ GainsLike: TypeAlias = "Gains | str | Mapping[float, float]"
 
 LINEAR = Gains()
 
-# Sums and products of gains stay finite, so that no measure is 0 because its ideal overflowed.
-_LARGEST = 1e100
+#: The largest gain: sums and products of gains stay finite, so that no measure is 0 because its ideal overflowed.
+LARGEST = 1e100
 
 
 def _pairs(items) -> tuple[tuple[float, float], ...]:  # type: ignore[no-untyped-def]
@@ -104,6 +104,8 @@ def _pairs(items) -> tuple[tuple[float, float], ...]:  # type: ignore[no-untyped
     for label, gain in items:
         try:
             key, value = float(label), float(gain)
+        except OverflowError:
+            raise InputError("a label or a gain is too large", remedy="keep it below 1.8e308") from None
         except (TypeError, ValueError):
             raise InputError(f"gain {label}={gain} is not a pair of numbers", remedy="write -2=-10") from None
         if not (np.isfinite(key) and np.isfinite(value)):

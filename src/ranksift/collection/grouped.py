@@ -131,7 +131,7 @@ class Gathering:
         self._rows = hi
 
     def _room(self, column: NDArray[Any], used: int, needed: int, width: int = 1) -> NDArray[Any]:
-        if needed * width <= len(column):
+        if needed * width < len(column):  # one place more than the rows need: ids have a word of padding behind them
             return column
         expected = int(1.02 * needed * max(self._size, self._seen) / max(self._seen, 1)) + 64
         larger = np.empty(max(expected, needed) * width + 1, dtype=column.dtype)

@@ -107,7 +107,7 @@ class Ids(Sequence[str]):
         sizes = [len(c.buffer) for c in columns]
         at = np.concatenate(([0], np.cumsum(sizes)))
         kind = _offset_type(int(at[-1]))
-        starts = np.concatenate([(c.starts + a).astype(kind) for c, a in zip(columns, at.tolist(), strict=False)])
+        starts = np.concatenate([c.starts.astype(kind) + kind(a) for c, a in zip(columns, at.tolist(), strict=False)])
         lengths = np.concatenate([c.lengths for c in columns])
         return cls(np.concatenate([c.buffer for c in columns]), starts, lengths)
 

@@ -103,8 +103,11 @@ class Judged:
         kept
             Which rows are shown; the others were filtered and count in the pool only (default: every one).
         """
-        label = np.asarray(labels, dtype=np.float64)
-        score = np.asarray(scores, dtype=np.float64)
+        try:
+            label = np.asarray(labels, dtype=np.float64)
+            score = np.asarray(scores, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError("labels or scores are not numbers", remedy="give one for every document") from None
         group = np.asarray(groups)
         if not label.shape == score.shape == group.shape or label.ndim != 1:
             raise InputError(
@@ -113,10 +116,15 @@ class Judged:
             )
         known = np.ones(len(label), dtype=bool) if judged is None else np.asarray(judged, dtype=bool)
         shown = np.ones(len(label), dtype=bool) if kept is None else np.asarray(kept, dtype=bool)
+        if not known.shape == shown.shape == label.shape:
+            raise InputError("judged and kept are not of the length of labels", remedy="say it of every document")
         for name, values in (("label", label[known]), ("score", score)):
             if not np.isfinite(values).all():
                 raise InputError(f"a {name} is not finite", remedy=f"give every document a finite {name}")
-        _, first, code = np.unique(group, return_index=True, return_inverse=True)
+        try:
+            _, first, code = np.unique(group, return_index=True, return_inverse=True)
+        except TypeError:
+            raise InputError("groups are of several types", remedy="give strings, or numbers") from None
         number = np.argsort(np.argsort(first, kind="stable"), kind="stable")
         query, count = number[code], len(first)
         in_pool = np.flatnonzero(known)

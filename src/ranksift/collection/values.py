@@ -84,6 +84,8 @@ def _number(value: object, noun: str, row: int, fail: Fail) -> int | float:
             return float(value)
         except OverflowError:
             raise fail(row, f"{noun} {_shown(value)} is too large", "keep it below 1.8e308") from None
+        except ValueError:  # a NaN that Python's decimals refuse to pass on
+            raise fail(row, f"{noun} {value} is not finite", f"give every document a finite {noun}") from None
     if is_missing(value):
         raise fail(row, f"the {noun} is missing", f"give every document a {noun}")
     raise fail(row, f"{noun} {_shown(value)} is not a number", f"give a number as {noun}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import warnings
 from collections.abc import Iterable
@@ -275,7 +276,10 @@ def parse_requirements(text: str | Iterable[str]) -> list[Requirement]:
         if not match:
             raise InputError(f"requirement {text[at:].strip()!r} is not understood", remedy=_FORM)
         measure = parse_measure(text[slice(*match.span("measure"))])
-        found.append(Requirement(measure, match["operator"], float(match["limit"])))  # type: ignore[arg-type]
+        limit = float(match["limit"])
+        if not math.isfinite(limit):
+            raise InputError(f"the limit {match['limit'][:40]} is too large", remedy=_FORM)
+        found.append(Requirement(measure, match["operator"], limit))  # type: ignore[arg-type]
         at = match.end()
     return found
 

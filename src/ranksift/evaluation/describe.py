@@ -292,6 +292,8 @@ def describe(
     ({2: 0.25}, 1)
     """
     judgments = read_qrels(qrels)
+    if not judgments.query_ids:
+        raise InputError("there is no judgment", source=judgments.name, remedy="give at least one")
     worth = Gains.of(gains)
     measures = [Judged(k=depth) for depth in np.atleast_1d(k).tolist()]
     pool = judgments.pool

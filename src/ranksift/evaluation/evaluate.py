@@ -98,7 +98,7 @@ def evaluate(
                 raise InputError(
                     f"{measure} of query {bad!r} is not finite", remedy="labels or gains are too large for it"
                 )
-    if queries == "run":
+    if isinstance(queries, str) and queries == "run":
         if not answered.any():
             raise InputError("no judged query is answered by every run", remedy="use queries='qrels'")
         candidates = tuple(q for q, there in zip(candidates, answered.tolist(), strict=True) if there)
@@ -180,7 +180,7 @@ def choose_queries(qrels: Qrels, runs: list[Run], queries: Queries) -> tuple[tup
     chosen, notes = _candidates(qrels, queries), []
     if isinstance(queries, str):
         notes = [note for run in runs for note in _strangers(qrels, run)]
-    if queries == "run":
+    if isinstance(queries, str) and queries == "run":
         common = set.intersection(*(set(r.query_ids) for r in runs))
         chosen = tuple(q for q in chosen if q in common)
         if not chosen:
@@ -198,6 +198,8 @@ def _candidates(qrels: Qrels, queries: Queries) -> tuple[str, ...]:
                 "there is no judgment", source=qrels.name, remedy="give one, or name the queries that count"
             )
         return qrels.query_ids
+    if not isinstance(queries, Iterable):
+        raise InputError(f"queries={queries!r} is unknown", remedy="use 'qrels', 'run' or a list of query ids")
     named = tuple(dict.fromkeys(str(q) for q in queries))
     if not named:
         raise InputError("the list of queries is empty", remedy="name at least one query")
