@@ -241,8 +241,9 @@ def test_a_sample_of_topics_is_aggregated_anew(sample):
 
 
 def test_degenerate_queries_are_counted():
-    scores = rs.evaluate({"q": {"a": 0}, "r": {"a": 1, "b": 0}}, {"q": {"a": 1}}, ["nDCG_f@3", "AP", "DCG@3", "P@3"])
-    assert scores.degenerate == {"nDCG_f@3": 1, "AP": 1}
+    qrels = {"q": {"a": 0}, "r": {"a": 1, "b": 0}, "s": {"a": 0, "b": -1}}
+    scores = rs.evaluate(qrels, {"q": {"a": 1}}, ["nDCG_f@3", "AP", "DCG@3", "P@3", "UL2(P@1)"])
+    assert scores.degenerate == {"nDCG_f@3": 1, "AP": 2, "UL2(P@1)": 2}
 
 
 def test_with_nil_a_query_without_answers_is_not_degenerate():

@@ -135,9 +135,9 @@ def collections(draw: st.DrawFn, labels: list[list[float]] = LABELS) -> Collecti
 
 
 def seeded_collection(seed: int, pool: int = 5, length: int = 8, queries: int = 4) -> Collection:
-    """Like the drawn ones, of any size."""
+    """Like the drawn ones, of any size; the seeds go round the kinds of labels."""
     rng = random.Random(seed)
-    labels = rng.choice(LABELS)
+    labels = LABELS[seed % len(LABELS)]
     documents = [f"d{i}" for i in range(2 * max(pool, length))]
     names = [f"q{i}" for i in range(queries)]
     qrels = {q: {d: rng.choice(labels) for d in rng.sample(documents, rng.randint(1, pool))} for q in names[1:]}
