@@ -41,6 +41,10 @@ class TestByHand:
         low, high = found.band(0.95)["AP"][2]
         assert (low, high) == (0.0, pytest.approx(1 / 3 + 1.959964 * np.std([1, 0, 0], ddof=1) / np.sqrt(3)))
 
+    def test_some_sizes_of_the_given_samples(self):
+        found = study.stability(HAND, samples=[[0, 1], [0], [1, 2], [0, 1, 2]], sizes=[3, 1])
+        assert found.samples == {1: 1, 3: 1}
+
     def test_a_topic_drawn_twice_counts_twice(self):
         # (2 · −0.1 + 0.5) / 3 and (−0.1 + 2 · 0.5) / 3 are both above 0; three times topic 0 is not.
         found = study.stability(HAND, samples=[[0, 0, 2], [0, 2, 2], [0, 0, 0]])
@@ -301,7 +305,8 @@ class TestRefusals:
             ({"samples": [[0], [-1]]}, "sample 1 has topic -1"),
             ({"samples": [[0.5]]}, "sample 0 is not a list of topic indices"),
             ({"samples": [0, 1]}, "sample 0 is not a list of topic indices"),
-            ({"samples": [[0]], "sizes": [1]}, "the given samples have their sizes"),
+            ({"samples": [[0]], "sizes": [2]}, "no sample has 2 topics"),
+            ({"samples": [[0], []]}, "sample 1 is not a list of topic indices"),
             ({"sizes": [3]}, "a topic set of 3 cannot be drawn from 2 queries"),
             ({"sizes": [0]}, "a size=0 is not an integer of at least 1"),
             ({"sizes": []}, "is not a list of sizes"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -191,7 +192,7 @@ def stability(
         rate of the full set is 0. ``"topics"``: it counts the topics of a set on which a is above b, and the error rate
         is the mean over sets.
     sizes
-        Sizes to study; None: 2 to the number of queries.
+        Sizes to study; None: 2 to the number of queries, or those of the given samples.
 
     Notes
     -----
@@ -273,13 +274,14 @@ def _checked(sizes: Sequence[int], topics: int) -> list[int]:
 
 def _given(samples: Any, scores: Scores, sizes: Sequence[int] | None) -> dict[int, Ints]:
     """Samples by their sizes."""
-    if sizes is not None:
-        raise InputError("the given samples have their sizes", remedy="leave sizes out, or give a number of samples")
-    each = topics_of(samples, len(scores.queries))
-    if any(not len(sample) for sample in each):
-        raise InputError("a sample has no topics", remedy="give every sample one topic or more")
-    by_size = sorted({len(sample) for sample in each})
-    return {size: np.stack([sample for sample in each if len(sample) == size]) for size in by_size}
+    by_size: dict[int, list[Ints]] = defaultdict(list)
+    for sample in topics_of(samples, len(scores.queries)):
+        by_size[len(sample)].append(sample)
+    wanted = sorted(by_size if sizes is None else set(_checked(sizes, len(scores.queries))))
+    for size in wanted:
+        if size not in by_size:
+            raise InputError(f"no sample has {size} topics", remedy="give some, or leave that size out")
+    return {size: np.stack(by_size[size]) for size in wanted}
 
 
 # -- decisions ---------------------------------------------------------------------------------------------------------
@@ -311,25 +313,27 @@ def _trials(aggregate: Floats, above: Above) -> Rates:
     """Count topic sets; ``aggregate`` is runs × topic sets."""
     runs, samples = aggregate.shape
     pairs = runs * (runs - 1) // 2
+    order = np.arange(runs)
     errors, decided = np.zeros(samples, dtype=np.int64), 0
     step = min(255, max(1, _BLOCK // (runs * samples)))  # up to 255 are counted in a byte
     for first in range(0, runs - 1, step):
         left, right = aggregate[first : first + step, None, :], aggregate[None, first + 1 :, :]
-        pair = np.tri(left.shape[0], right.shape[1], k=-1, dtype=np.bool_) ^ True
         higher, lower = above(left, right), above(right, left)
         wins, losses = _counted(higher), _counted(lower)
+        pair = order[: len(wins), None] <= order[: wins.shape[1]]
         decided += int((wins + losses)[pair].sum())
         # A pair's errors are its decisions for the run that loses more often.
         loses = wins < losses
-        wrong = higher & (pair & loses)[:, :, None]
-        wrong |= lower & (pair & ~loses)[:, :, None]
-        errors += np.add.reduce(wrong.view(np.uint8), axis=0, dtype=np.uint8).sum(axis=0, dtype=np.int64)
+        higher &= (pair & loses)[:, :, None]
+        lower &= (pair & ~loses)[:, :, None]
+        higher |= lower
+        errors += np.add.reduce(higher.view(np.uint8), axis=0, dtype=np.uint8).sum(axis=0, dtype=np.int64)
     return _rates(errors, samples * pairs - decided, pairs)
 
 
 def _counted(flags: NDArray[np.bool_]) -> Ints:
     """How many are true along the last axis."""
-    return np.asarray(np.bitwise_count(np.packbits(flags, axis=-1)).sum(axis=-1, dtype=np.int64))
+    return np.asarray(np.add.reduce(np.bitwise_count(np.packbits(flags, axis=-1)), axis=-1, dtype=np.int64))
 
 
 def _topics(values: Floats, drawn: Mapping[int, Ints], above: Above) -> Iterator[tuple[int, Rates]]:

@@ -115,7 +115,7 @@ def topics_of(samples: Any, topics: int) -> list[Ints]:
             remedy="give a whole number, or a list of lists of topic indices",
         )
     for s, sample in enumerate(drawn):
-        if sample.ndim != 1 or not np.issubdtype(sample.dtype, np.integer):
+        if sample.ndim != 1 or not len(sample) or not np.issubdtype(sample.dtype, np.integer):
             raise InputError(
                 f"sample {s} is not a list of topic indices", remedy="give whole numbers, counting topics from 0"
             )
