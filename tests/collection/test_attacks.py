@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import ranksift as rs
+from ranksift.collection import files, rows
 from ranksift.collection.files import writing
 from ranksift.collection.grouped import Gathering, Part
 from ranksift.collection.ids import Ids
@@ -124,3 +125,29 @@ def test_what_is_private_stays_private(tmp_path):
         file.write(b"after")
     assert path.read_bytes() == b"after"
     assert path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("suffix", ["run", "csv", "jsonl"])
+def test_a_file_that_grows_while_it_is_read(tmp_path, monkeypatch, suffix):
+    """What was read of it would be half a run, scored in silence."""
+    path = tmp_path / f"a.{suffix}"
+    rs.read_run({"q": {"d": 1.0, "e": 2.0}}).save(path)
+    true_piece = files.Text.piece
+
+    def growing(self, *args):
+        with path.open("ab") as file:
+            file.write(b"\n")
+        return true_piece(self, *args)
+
+    monkeypatch.setattr(files.Text, "piece", growing)
+    with pytest.raises(rs.InputError, match=rf"a.{suffix}: the file changed while it was read; read it again"):
+        rs.read_run(path)
+
+
+def test_a_file_that_loses_its_duplicate_while_it_is_read(tmp_path, monkeypatch):
+    path = tmp_path / "a.run"
+    path.write_bytes(b"q Q0 d 1 2 t\nq Q0 d 2 1 t\n")
+    true_where = rows.Rows.where
+    monkeypatch.setattr(rows.Rows, "where", lambda *args: true_where(*args)[:1])
+    with pytest.raises(rs.InputError, match="the source changed while it was read; read it again"):
+        rs.read_run(path)

@@ -78,6 +78,13 @@ class Text:
         """Make the error that names the line in which a byte stands."""
         return InputError(what, source=self.name, line=1 + self.lines_before(position), remedy=remedy)
 
+    def state(self) -> tuple[int, int] | None:
+        """Size and last change of a file, nothing for what is in memory."""
+        if self._file < 0:
+            return None
+        status = os.fstat(self._file)
+        return status.st_size, status.st_mtime_ns
+
     def whole(self) -> bytes:
         """All bytes that count."""
         scratch: Bytes = np.empty(self.end - self.start + PADDING, dtype=np.uint8)
@@ -151,7 +158,10 @@ def _opened(source: str | os.PathLike[str]) -> Iterator[Text]:
             raise
         except ValueError:
             raise InputError("not a usable path", source=repr(name), remedy="check the path") from None
+        state = text.state()
         yield text
+        if text.state() != state:  # half of it may be old, and the rest new
+            raise InputError("the file changed while it was read", source=name, remedy="read it again")
 
 
 def _open(source: str | os.PathLike[str], name: str, stack: ExitStack) -> Text:

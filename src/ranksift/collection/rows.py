@@ -88,7 +88,10 @@ def collect(
     def fail_row(row: int, what: str, remedy: str) -> InputError:
         # Rows do not remember their places: look for this one again.
         query, doc = Ids.from_strings([grouped.query_of(row)]), Ids.from_strings([grouped.docs[row]])
-        return fail(int(np.concatenate(list(over(lambda rows: rows.where(query, doc))))[1]), what, remedy)
+        places = np.concatenate(list(over(lambda rows: rows.where(query, doc))))
+        if len(places) < 2:
+            return fail(0, "the source changed while it was read", "read it again")
+        return fail(int(places[1]), what, remedy)
 
     def conflict(kept: float, other: float) -> tuple[str, str]:
         same = f" with the same {noun}" if kept == other else f", with {noun}s {kept:g} and {other:g}"
