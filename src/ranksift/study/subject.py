@@ -65,10 +65,11 @@ def peculiarities(scores: Scores) -> tuple[str, ...]:
     for run, values in zip(scores.runs, scores.values, strict=True):
         copies[(values + 0.0).tobytes()].append(run)  # −0 is 0
     notes = []
-    for same in copies.values():
-        if len(same) > 1:
-            names = f"{', '.join(map(repr, same[:-1]))} and {same[-1]!r}"
-            notes.append(f"the runs {names} have the same values in every query: their pairs can only tie")
+    groups = [f"{', '.join(map(repr, same[:-1]))} and {same[-1]!r}" for same in copies.values() if len(same) > 1]
+    if groups:
+        more = f" (and {len(groups) - 3} more such groups)" if len(groups) > 3 else ""
+        names = "; ".join(groups[:3]) + more
+        notes.append(f"the runs {names} have the same values in every query: their pairs can only tie")
     for measure, alike in zip(scores.measures, constant, strict=True):
         if alike:
             notes.append(f"{measure} has the same value for every run and query: it tells nothing apart")
