@@ -68,9 +68,14 @@ def test_file_that_vanishes_or_shrinks_while_it_is_read(tmp_path):
         path.unlink()
         assert text.whole() == LINE * 1000  # an open file stays
     path.write_bytes(LINE * 1000)
-    with pytest.raises(rs.InputError, match="the file shrank while it was read"), reading(path) as text:
-        os.truncate(path, 30)
-        text.whole()
+
+    def shrink():
+        with reading(path) as text:
+            os.truncate(path, 30)
+            text.whole()
+
+    with pytest.raises(rs.InputError, match="the file shrank while it was read"):
+        shrink()
 
 
 def test_no_permission(tmp_path, monkeypatch):
