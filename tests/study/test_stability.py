@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from benchmarks.study import plain_stability, plain_stability_of_topics
 from ranksift import InputError, RankSiftWarning, Scores, evaluate, study
+from ranksift.study.result import PerMeasure
 from tests.study.cases import QRELS, filtering_runs, scored
 
 # b beats a on topics 0 and 1, a beats b by more on topic 2; on all three a is ahead by 0.1.
@@ -220,13 +221,9 @@ class TestSampling:
 
 class TestTopicsNeeded:
     def found(self, rates, topics=20, counts="trials"):
-        from ranksift.study.result import PerMeasure
-
-        of = PerMeasure({"AP": rates})
-        sizes = dict.fromkeys(rates, 1)
-        return study.Stability(
-            of, of, PerMeasure({"AP": dict.fromkeys(rates, 0.0)}), sizes, topics, 3, 0.01, "absolute", counts, 0
-        )
+        never = PerMeasure({"AP": dict.fromkeys(rates, 0.0)})
+        sets = dict.fromkeys(rates, 1)
+        return study.Stability(PerMeasure({"AP": rates}), never, never, sets, topics, 3, 0.01, "absolute", counts, 0)
 
     def test_from_there_on_it_stays_below(self):
         found = self.found({2: 0.3, 5: 0.04, 8: 0.06, 10: 0.05, 15: 0.01})
@@ -285,9 +282,10 @@ class TestRefusals:
 
     def test_constant_scores(self):
         with pytest.warns(RankSiftWarning) as told:
-            found = study.stability(scored([[0.3, 0.3], [0.3, 0.3]]), samples=5)
+            found = study.stability(scored(np.full((2, 4), 0.3)), samples=5)
         assert any("AP has the same value for every run and query" in str(w.message) for w in told)
         assert (found.error_rate["AP"][2], found.tie_rate["AP"][2]) == (0.0, 1.0)
+        assert found.topics_needed() == {"AP": None}
 
     def test_a_warning_points_at_the_caller(self):
         with pytest.warns(RankSiftWarning) as told:

@@ -107,14 +107,14 @@ class Stability(Result):
         """The smallest size from which on the error rate stays at ``error_rate`` or below; None: it does not get there.
 
         Only sizes that were studied count, and the set of all topics does not: it can be drawn in one way only, so that
-        its trials cannot disagree.
+        its trials cannot disagree. A size at which every pair ties decides nothing.
         """
         check_share("error_rate", error_rate, 0.05)
         needed: PerMeasure[int | None] = PerMeasure()
         for measure, rates in self.error_rate.items():
             needed[measure] = None
             for size in sorted(rates, reverse=True):
-                if rates[size] > error_rate:
+                if rates[size] > error_rate or self.tie_rate[measure][size] == 1.0:
                     break
                 if size < self.topics or self.counts == "topics":
                     needed[measure] = size
@@ -146,12 +146,16 @@ class Stability(Result):
         return figure
 
     def table(self) -> Table:
-        """A row a measure: error rates at some sizes, and the topics needed for an error rate of 5 %."""
+        """A row a measure: error rates at some sizes, ties at the largest, topics needed for an error rate of 5 %."""
         sizes = list(self.samples)
         shown = sorted({sizes[round(i * (len(sizes) - 1) / 5)] for i in range(6)})
         needed = self.topics_needed(0.05)
-        rows = [[measure, *(rates[n] for n in shown), needed[measure]] for measure, rates in self.error_rate.items()]
-        columns = [Column("measure"), *(Column(f"{n} topics", 2, "percent") for n in shown), Column("topics for 5%")]
+        rows = [
+            [measure, *(rates[n] for n in shown), self.tie_rate[measure][shown[-1]], needed[measure]]
+            for measure, rates in self.error_rate.items()
+        ]
+        columns = [Column("measure"), *(Column(f"{n} topics", 2, "percent") for n in shown)]
+        columns += [Column(f"ties, {shown[-1]} topics", 2, "percent"), Column("topics for 5%")]
         fuzzy = f"fuzziness {self.fuzziness:g} ({self.fuzz.replace('_', ', ')})"
         title = f"Stability: error rates of {self.runs} runs on {self.topics} topics, counting {self.counts}, {fuzzy}"
         return Table(columns, rows, title=title, notes=self.notes)
