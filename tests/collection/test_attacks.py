@@ -151,3 +151,12 @@ def test_a_file_that_loses_its_duplicate_while_it_is_read(tmp_path, monkeypatch)
     monkeypatch.setattr(rows.Rows, "where", lambda *args: true_where(*args)[:1])
     with pytest.raises(rs.InputError, match="the source changed while it was read; read it again"):
         rs.read_run(path)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="names of files are text here")
+def test_a_file_whose_name_is_no_text(tmp_path):
+    path = os.fsencode(tmp_path) + b"/bm\xff25.run"
+    with open(path, "wb") as file:
+        file.write(b"q Q0 d 1 2 t\n")
+    scores = rs.evaluate({"q": {"d": 1}}, os.fsdecode(path), "AP")
+    assert scores.mean()["run"].to_list() == [r"bm\xff25"]

@@ -99,7 +99,8 @@ def stem(path: str | os.PathLike[str]) -> str:
     for known in (_COMPRESSED, _TABLES + _PLAIN):
         if name.suffix.lower() in known and name.stem:
             name = name.with_suffix("")
-    return name.name
+    # Names of files are bytes; those of runs go into frames, which hold text.
+    return os.fsencode(name.name).decode("utf-8", "backslashreplace")
 
 
 def _is_table(source: str | os.PathLike[str]) -> bool:
