@@ -26,7 +26,7 @@ def table(title: str, header: list[str], rows: list[list[str]]) -> str:
 
 
 def in_python(tool: str, qrels: Path, run: Path) -> dict[str, float]:
-    """Seconds and peak memory of one tool in a fresh process, imports not counted."""
+    """Seconds, peak memory and the six numbers of one tool in a fresh process, imports not counted."""
     command = [sys.executable, "-m", "benchmarks.worker", tool, str(qrels), str(run)]
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[-1])
 
@@ -48,7 +48,16 @@ def side_by_side(jobs: dict[str, object], repeats: int) -> dict[str, dict[str, f
     for _ in range(repeats):
         for name, job in jobs.items():
             found[name].append(job())  # type: ignore[operator]
+    check_agreement({name: runs[0].get("numbers") for name, runs in found.items()})
     return {n: {k: median(r[k] for r in runs) for k in ("seconds", "peak_mb")} for n, runs in found.items()}
+
+
+def check_agreement(numbers: dict[str, list[float] | None]) -> None:
+    """A fast wrong answer must not win: ranx breaks ties otherwise, all others give the same numbers."""
+    given = {n: v for n, v in numbers.items() if v is not None and n != "ranx"}
+    for name, values in given.items():
+        if any(abs(a - b) > 1e-9 for a, b in zip(values, given["ranksift"], strict=True)):
+            raise RuntimeError(f"{name} gives {values}, ranksift {given['ranksift']}")
 
 
 def rows_of(found: dict[str, dict[str, float]], ours: str = "ranksift") -> list[list[str]]:

@@ -74,3 +74,11 @@ def test_values_that_are_no_finite_numbers(read, value, complaint):
 def test_ids_that_are_none(source, complaint):
     with pytest.raises(rs.InputError, match=complaint):
         rs.read_run(source)
+
+
+def test_a_query_without_judgments_is_a_query_of_the_qrels():
+    qrels = rs.read_qrels({"q1": {}, "q2": {"a": 1}, "q3": {}, "q4": {"b": 2, "c": 0}})
+    assert qrels.query_ids == ("q1", "q2", "q3", "q4")
+    assert qrels.to_dict() == {"q1": {}, "q2": {"a": 1}, "q3": {}, "q4": {"b": 2, "c": 0}}
+    scores = rs.evaluate(qrels, {"q2": {"a": 1.0}, "q4": {"x": 2.0, "b": 1.0}}, "RR_qwa AP")
+    assert scores.values[0].tolist() == [[1.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.5, 0.5]]

@@ -266,3 +266,9 @@ def test_an_empty_run_is_written_as_a_comment(tmp_path, suffix):
     assert len(rs.read_run(path)) == 0
     if not suffix:
         assert path.read_text() == "# all_filtered: nothing retrieved\n"
+
+
+@pytest.mark.parametrize("text", ["\n", " \n\t\n", "\r\n\r\n"])
+def test_a_blank_file_is_no_empty_run(write, text):
+    with pytest.raises(rs.InputError, match="the file is blank; a run that filters everything needs"):
+        rs.read_run(write("a.run", text))

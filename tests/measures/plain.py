@@ -426,11 +426,11 @@ def v2(value, random, perfect):
     return (value - random) / (perfect - random if value >= random else random)
 
 
-def DCG_ul1(topic, k, gains=None):
+def DCG_ul1(topic, k, gains=None, expected="exact"):  # the paper's expectation is exact
     return v1(positive_DCG(topic, k, gains), E_DCG(topic, k, gains), perfect_dcg(topic, k, gains))
 
 
-def DCG_ul2(topic, k, gains=None):
+def DCG_ul2(topic, k, gains=None, expected="exact"):
     return v2(positive_DCG(topic, k, gains), E_DCG(topic, k, gains), perfect_dcg(topic, k, gains))
 
 

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from ranksift.collection.errors import InputError
 from ranksift.collection.grouped import Grouped, Part, group
+from ranksift.collection.ragged import offsets_of
 from ranksift.collection.values import ids_of, numbers_of
 
 
 def rows_of(source: Mapping[str, Mapping[str, float]], noun: str) -> tuple[Grouped, bool]:
-    """Rows of a nested dict, and whether every value is an integer; a query without documents has no rows."""
+    """Rows of a nested dict, and whether every value is an integer.
+
+    A query without judgments is one of the queries nevertheless; one without results is not answered.
+    """
     queries: list[str] = []
     docs: list[str] = []
     values: list[Any] = []
@@ -29,7 +36,11 @@ def rows_of(source: Mapping[str, Mapping[str, float]], noun: str) -> tuple[Group
         return InputError(f"query {queries[row]!r}, document {docs[row]!r}: {what}", remedy=remedy)
 
     numbers, whole = numbers_of(values, noun, fail)
-    return group([Part.of(ids_of(queries, "query", fail), ids_of(docs, "document", fail), numbers)]), whole
+    rows = group([Part.of(ids_of(queries, "query", fail), ids_of(docs, "document", fail), numbers)])
+    if noun == "label" and len(values) and len(rows.query_ids) < len(source):
+        names = tuple(_text(query, "query") for query in source)
+        rows = replace(rows, query_ids=names, offsets=offsets_of(np.array([len(found) for found in source.values()])))
+    return rows, whole
 
 
 def _text(key: Any, noun: str) -> str:

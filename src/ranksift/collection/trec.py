@@ -52,6 +52,12 @@ def _scan(
 
     with reading(source) as text:
         rows, whole = collect_text(text, parse, noun, on_duplicate)
+        if not len(rows.values) and not text.whole().strip():
+            raise InputError(
+                "the file is blank",
+                source=text.name,
+                remedy="a run that filters everything needs at least a comment line (# nothing retrieved)",
+            )
     return rows, tags[min(tags)].decode() if tags else None, whole
 
 

@@ -169,9 +169,17 @@ class MSP(SP):
 
 @dataclass(frozen=True, repr=False)
 class BoundedDCG(Bounded, abstract=True):
-    """DCG (negative gains as 0) between its expectation and its ideal."""
+    """DCG (negative gains as 0) between its expectation and its ideal.
+
+    The paper's expectation is the exact one here, so ``expected="paper"`` changes nothing.
+    """
 
     gains: Gains | None = None
+    expected: str = "exact"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice(self, "expected", ("exact", "paper"))
 
     def parts(self, judged: Judged) -> tuple[Floats, Floats, Floats]:
         """DCG@k of each list, of a random and of a perfect ranking."""
