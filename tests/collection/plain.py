@@ -24,7 +24,7 @@ def read(data: bytes, kind: tuple[int, int]) -> dict[str, dict[str, float]]:
         text = data.decode().removeprefix("\ufeff")
     except UnicodeDecodeError:
         raise Refused("not UTF-8") from None
-    if not text or CONTROL.search(text):
+    if not text.strip("\t\n\x0b\x0c\r ") or CONTROL.search(text):
         raise Refused("no text")
     found: dict[str, dict[str, float]] = {}
     for line in text.split("\n"):
