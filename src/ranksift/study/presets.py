@@ -1,0 +1,95 @@
+"""The settings of published studies, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from ranksift.collection.errors import InputError
+from ranksift.collection.judged import Unjudged
+
+
+@dataclass(frozen=True)
+class Preset:
+    """How a paper evaluated its runs, and with which parameters it studied its measures.
+
+    Attributes
+    ----------
+    name, paper
+        The word for it, and where it is from.
+    measures
+        Names of measures, each with its k.
+    gains, unjudged
+        As in :func:`evaluate`.
+    parameters
+        For each procedure the keyword arguments that differ from its own defaults.
+    """
+
+    name: str
+    paper: str
+    measures: tuple[str, ...]
+    gains: str
+    unjudged: Unjudged
+    parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: MappingProxyType({}))
+
+
+def _at(names: str, *ks: int) -> tuple[str, ...]:
+    return tuple(f"{name}@{k}" for name in names.split() for k in ks)
+
+
+#: Every preset by its name.
+PRESETS: Mapping[str, Preset] = MappingProxyType(
+    {
+        preset.name: preset
+        for preset in (
+            Preset(
+                "forbidden-2022",
+                "paper 1, section 4",
+                _at('nDCG_org nDCG_0(gains="exp") nDCG_min nDCG_f', 500),
+                gains="-2=-10",
+                unjudged="drop",
+                parameters={
+                    "stability": {"samples": 200, "fuzziness": 0.01},
+                    "sensitivity": {"samples": 1000},
+                },
+            ),
+            Preset(
+                "negative-2020",
+                "paper 4, section 4",
+                _at("nDCG_org nDCG_0 nDCG_min", 5, 10, 15, 20),
+                gains="linear",
+                unjudged="drop",
+                parameters={
+                    "stability": {"samples": 200, "fuzziness": 0.05},
+                    "sensitivity": {"samples": 1000},
+                },
+            ),
+            Preset(
+                "bounds-2022",
+                "paper 3, section 4",
+                _at(
+                    'nDCG DCG_ul1 DCG_ul2 MSP MSP_ul1(expected="paper") MSP_ul2(expected="paper")', 5, 10, 15, 20, 30
+                ),
+                gains="exp",
+                unjudged="zero",
+                parameters={
+                    "discrimination": {"test": "t", "correction": "none", "alpha": 0.05, "over_k": True},
+                    "agreement": {"over_k": True},
+                },
+            ),
+        )
+    }
+)
+
+
+def preset(name: str) -> Preset:
+    """A preset by its name.
+
+    >>> preset("negative-2020").parameters["stability"]["fuzziness"]
+    0.05
+    """
+    if name not in PRESETS:
+        raise InputError(f"preset {name!r} is unknown", remedy=f"use {', '.join(PRESETS)}")
+    return PRESETS[name]
