@@ -1,4 +1,4 @@
-"""A result as people read it: a small table of words and numbers, for a terminal, Markdown or LaTeX."""
+"""A result as people read it: a small table of words and numbers, for a terminal, Markdown, HTML or LaTeX."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -194,6 +195,20 @@ class Table:
         lines += [f"\\par\\smallskip{{\\footnotesize {_latex(note)}}}" for note in self.notes]
         return "\n".join([*lines, "\\end{table}"])
 
+    def html(self) -> str:
+        """A ``table`` element with a caption, its notes after it."""
+        sides = ["num" if numeric else "" for numeric in self._numeric]
+
+        def line(tag: str, cells: Iterable[str]) -> str:
+            marks = (f'<{tag} class="{side}">' if side else f"<{tag}>" for side in sides)
+            return "<tr>" + "".join(f"{mark}{cell}</{tag}>" for mark, cell in zip(marks, cells, strict=True)) + "</tr>"
+
+        caption = f"<caption>{_html(self.title)}</caption>" if self.title else ""
+        body = (line("td", (self._html_cell(i, j) for j in range(len(sides)))) for i in range(len(self.rows)))
+        head = line("th", (_html(c.name) for c in self.columns))
+        notes = "".join(f'<p class="note">{_html(note)}</p>' for note in self.notes)
+        return f"<table>{caption}<thead>{head}</thead><tbody>{''.join(body)}</tbody></table>{notes}"
+
     def rich(self) -> RichTable:
         """A table for ``rich.console.Console.print``; the table itself can be printed there too."""
         from rich import box
@@ -273,6 +288,12 @@ class Table:
         body = f"**{body}**" if cell.bold and body else body
         return f"{body} <sup>{_markdown(cell.letters)}</sup>" if cell.letters else body
 
+    def _html_cell(self, i: int, j: int) -> str:
+        cell = self.rows[i][j]
+        body = _html(self.columns[j].written(cell.value))
+        body = f"<b>{body}</b>" if cell.bold and body else body
+        return f"{body} <small>{_html(cell.letters)}</small>" if cell.letters else body
+
     def _latex_heading(self, j: int) -> str:
         name = _latex(self.columns[j].name)
         if self._lettered[j]:
@@ -317,6 +338,10 @@ def _width(text: str) -> int:
 def _pad(text: str, width: int, side: Side = "left") -> str:
     blanks = " " * (width - _width(text))
     return text + blanks if side == "left" else blanks + text
+
+
+def _html(text: str) -> str:
+    return escape(_printable(text), quote=False)
 
 
 # An underscore inside a word is an underscore; beside a blank it would begin emphasis.

@@ -14,9 +14,10 @@ from ranksift.collection.ragged import Floats, Ints
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
 from ranksift.study.figure import drawing
-from ranksift.study.result import PerMeasure, Result
+from ranksift.study.result import PerMeasure, Picture, Result
 from ranksift.study.subject import check_scores, peculiarities, tell
 from ranksift.study.systems import families, system_levels
+from ranksift.study.words import percent, ranked
 
 if TYPE_CHECKING:
     import polars as pl
@@ -173,6 +174,27 @@ class Agreement(Result):
         figure.colorbar(image, ax=axes)
         return figure
 
+    def pictures(self) -> list[Picture]:
+        """The map of τ."""
+        return [Picture("tau", "Kendall's τ between the orders of runs", self.plot())]
+
+    def reading(self) -> list[str]:
+        """Which two measures order the runs most and least alike."""
+        tau = {(a, b): self.tau[a][b] for a, b in combinations(self.measures, 2) if not np.isnan(self.tau[a][b])}
+        if not tau:
+            return ["No two measures have orders to compare."]
+        (a, b), least = min(tau.items(), key=lambda item: item[1])
+        swapped = percent(self.swap_rate[a][b])
+        if len(tau) == 1:
+            return [
+                f"{a} and {b} order the {len(self.runs)} runs with τ = {least:.3f}: {swapped} of pairs are swapped."
+            ]
+        (c, d), most = max(tau.items(), key=lambda item: item[1])
+        return [
+            f"{c} and {d} order the {len(self.runs)} runs most alike (τ = {most:.3f}).",
+            f"{a} and {b} do least (τ = {least:.3f}): {swapped} of pairs are in the opposite order.",
+        ]
+
 
 def agreement(scores: Scores, *, over_k: bool = False) -> Agreement:
     """Compare the orders that measures put systems in.
@@ -260,6 +282,14 @@ class Consistency(Result):
         axes.barh(names, [self.swap_rate[m] for m in names], color="#0072B2")
         axes.set_xlim(left=0)
         return figure
+
+    def pictures(self) -> list[Picture]:
+        """The swap rates."""
+        return [Picture("swap rate", "Pairs of runs in the opposite order", self.plot())]
+
+    def reading(self) -> list[str]:
+        """How many pairs of runs each measure puts in the opposite order."""
+        return [f"Pairs of runs in the opposite order: {ranked(self.swap_rate, '{:.1%}')}."]
 
 
 def consistency(first: Scores, second: Scores, *, over_k: bool = False) -> Consistency:

@@ -21,7 +21,8 @@ from ranksift.measures.filtering import UBQ_over, UBQ_under
 from ranksift.measures.measure import TOLERANCE, flat, ratio
 from ranksift.measures.names import MeasureLike
 from ranksift.study.figure import drawing
-from ranksift.study.result import PerMeasure, Result
+from ranksift.study.result import PerMeasure, Picture, Result
+from ranksift.study.words import joined, percent
 
 if TYPE_CHECKING:
     import polars as pl
@@ -141,6 +142,37 @@ class Boundedness(Result):
         axes.vlines(np.arange(len(order)), low[order], high[order], color="#0072B2", linewidth=1.4)
         axes.set_xticks([])
         return figure
+
+    def pictures(self) -> list[Picture]:
+        """The ranges of the measures that can leave [0, 1]."""
+        return [
+            Picture(f"range of {m}", f"Lowest and highest attainable {m} of every topic; shaded: 0 to 1", self.plot(m))
+            for m in self.lowest
+            if self._can_leave(m)
+        ]
+
+    def _can_leave(self, measure: str) -> bool:
+        return self.below_zero[measure] > 0 or self.above_one[measure] > 0
+
+    def reading(self) -> list[str]:
+        """Which measures leave [0, 1], how often and how far."""
+        found = []
+        for m in self.lowest:
+            left = self.unbounded[m] > 0
+            if self._can_leave(m):
+                far = (
+                    f"as low as {self.lowest[m].min():.2f}"
+                    if self.below_zero[m]
+                    else f"as high as {self.highest[m].max():.2f}"
+                )
+                topics = max(self.below_zero[m], self.above_one[m])
+                found.append(f"{m} can leave 0 to 1 in {percent(topics)} of topics, {far}.")
+            if left:
+                found.append(f"{m} did leave 0 to 1 in {percent(self.unbounded[m])} of the lists given.")
+        safe = [m for m in self.lowest if not self._can_leave(m) and not self.unbounded[m] > 0]
+        if safe:
+            found.append(f"{joined(safe)} {'stays' if len(safe) == 1 else 'stay'} between 0 and 1 in every topic.")
+        return found
 
 
 def boundedness(

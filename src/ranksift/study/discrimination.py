@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -17,10 +17,11 @@ from ranksift.evaluation.compare import CORRECTIONS, TESTS, Comparison, Correcti
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
 from ranksift.measures.names import MeasureLike
-from ranksift.study.figure import drawing, styles
-from ranksift.study.result import PerMeasure, Result
+from ranksift.study.figure import drawing, legend, styles
+from ranksift.study.result import PerMeasure, Picture, Result, pictures_by_k
 from ranksift.study.subject import ROUNDING, check_scores, peculiarities, tell
 from ranksift.study.systems import families, system_scores
+from ranksift.study.words import counted, ranked
 
 if TYPE_CHECKING:
     import polars as pl
@@ -148,17 +149,43 @@ class Discrimination(Result):
         notes = ["vs: pairs that only one of the two measures finds significant, or both in opposite directions"]
         return Table(columns, rows, title=title, notes=[*notes[: len(names) > 1], *self.notes])
 
-    def plot(self) -> Figure:
-        """Every measure's p values, largest first: the lower the curve, the more pairs it tells apart."""
+    def frames(self) -> dict[str, pl.DataFrame]:
+        """Measures, and what every two of them disagree on."""
+        return {"": self.to_frame(), "conflicts": self.conflicts_frame()}
+
+    def plot(self, measures: Sequence[str] | None = None) -> Figure:
+        """P values by some measures or by all, largest first: the lower the curve, the more pairs it tells apart."""
         figure, axes = drawing("pairs of runs, by p", "p", title="Discriminative power")
-        for name, style in zip(self.significant, styles(), strict=False):
+        for name, style in zip(measures or self.significant, styles(), strict=False):
             p = np.sort(self.p(name).ravel())[::-1]
             style["marker"] = "" if len(p) > 60 else style["marker"]
             axes.plot(np.arange(1, len(p) + 1), p, label=name, **style)
         axes.axhline(self.comparison.alpha, color="0.4", linewidth=0.8)
         axes.set_ylim(0, min(1.0, 4 * self.comparison.alpha))
-        axes.legend(frameon=False)
+        legend(axes)
         return figure
+
+    def pictures(self) -> list[Picture]:
+        """The p values."""
+        caption = "p of every pair of runs, largest first: the lower, the more discriminating"
+        return pictures_by_k("p", caption, list(self.significant), self.plot)
+
+    def reading(self) -> list[str]:
+        """How many pairs each measure finds significant, and which two measures disagree the most."""
+        shares = {m: n / self.tested[m] for m, n in self.significant.items()}
+        found = [
+            f"By {TESTS[self.comparison.test]}, of {counted(len(self.pairs), 'pair')} of runs "
+            f"{ranked(shares, '{:.1%}')} differ significantly."
+        ]
+        conflicts = {pair: self.conflicts(*pair) for pair in combinations(self.significant, 2)}
+        if conflicts:
+            (a, b), most = max(conflicts.items(), key=lambda item: item[1])
+            found.append(
+                f"{a} and {b} disagree the most, on {counted(most, 'pair')}."
+                if most
+                else "No two measures disagree on any pair."
+            )
+        return found
 
 
 def discrimination(

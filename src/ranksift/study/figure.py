@@ -33,6 +33,15 @@ def drawing(x: str, y: str, *, title: str = "", width: float = 6.0, height: floa
     return figure, axes
 
 
+def legend(axes: Axes) -> None:
+    """Name the lines: inside the picture, or beside it where they are many."""
+    lines, names = axes.get_legend_handles_labels()
+    if len(names) <= 7:
+        axes.legend(frameon=False)
+    else:
+        axes.legend(lines, names, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small")
+
+
 def styles() -> Iterator[dict[str, Any]]:
     """Colour, dashes and marker of one measure after another."""
     for colour, dashes, marker in zip(cycle(_COLOURS), cycle(_DASHES), cycle(_MARKERS), strict=False):

@@ -23,10 +23,11 @@ from ranksift.measures.names import MeasureLike
 from ranksift.study.agreement import correlation
 from ranksift.study.discrimination import percentage_absolute_difference
 from ranksift.study.figure import drawing, styles
-from ranksift.study.result import Result
+from ranksift.study.result import Picture, Result
 from ranksift.study.subject import check_scores, check_share, peculiarities, tell
 from ranksift.study.swaps import Curves, crossings
 from ranksift.study.systems import levels
+from ranksift.study.words import counted, joined
 
 if TYPE_CHECKING:
     import polars as pl
@@ -148,6 +149,34 @@ class PenaltySweep(Result):
         if few:
             axes.legend(frameon=False, fontsize="small")
         return figure
+
+    def frames(self) -> dict[str, pl.DataFrame]:
+        """Scores by penalty, and the swaps."""
+        return {"": self.to_frame(), "swaps": self.swaps_frame()}
+
+    def pictures(self) -> list[Picture]:
+        """The scores by penalty."""
+        return [Picture("scores", f"{self.measure} of every run by penalty; a dot where two runs swap", self.plot())]
+
+    def reading(self) -> list[str]:
+        """Who is the best from which penalty on, and where the order settles."""
+        labels = joined(f"{label:g}" for label in self.labels)
+        first, last = self.penalties[0], self.penalties[-1]
+        (_, best), *later = self.winners
+        changes = "".join(f", from {penalty:.3g} on {run}" for penalty, run in later)
+        found = [f"By {self.measure}, {best} is the best run at a penalty of {first:g} for label {labels}{changes}."]
+        if self.swaps:
+            found.append(
+                f"Pairs of runs swap {counted(len(self.swaps), 'time')} between {first:g} and {last:g}, "
+                f"the last time at {self.swaps[-1].penalty:.3g}."
+            )
+        else:
+            found.append(f"No two runs swap between {first:g} and {last:g}.")
+        found.append(
+            f"{counted(int(self.significant[0]), 'pair')} of runs differ significantly at {first:g}, "
+            f"{int(self.significant[-1])} at {last:g}."
+        )
+        return found
 
 
 def penalty_sweep(

@@ -69,9 +69,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             Preset(
                 "bounds-2022",
                 "paper 3, section 4",
-                _at(
-                    'nDCG DCG_ul1 DCG_ul2 MSP MSP_ul1(expected="paper") MSP_ul2(expected="paper")', 5, 10, 15, 20, 30
-                ),
+                _at('nDCG DCG_ul1 DCG_ul2 MSP MSP_ul1(expected="paper") MSP_ul2(expected="paper")', 5, 10, 15, 20, 30),
                 gains="exp",
                 unjudged="zero",
                 parameters={

@@ -21,9 +21,10 @@ from ranksift.measures.bounds import E_DCG, E_SP
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
 from ranksift.study.figure import drawing
-from ranksift.study.result import Result
+from ranksift.study.result import Picture, Result
 from ranksift.study.subject import check_choice, tell
 from ranksift.study.systems import levels
+from ranksift.study.words import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -196,6 +197,32 @@ class QueryTypes(Result):
         axes.plot(ends, ends, color="0.4", linewidth=0.8)
         axes.legend(frameon=False)
         return figure
+
+    def pictures(self) -> list[Picture]:
+        """The scatter and the histogram."""
+        return [
+            Picture(
+                "scatter",
+                "Real against expected score of every query; on the line, systems are as good as chance",
+                self.plot(),
+            ),
+            Picture("histogram", "What a random ranking is expected to score", self.plot("histogram")),
+        ]
+
+    def reading(self) -> list[str]:
+        """How far from a random ranking the systems are, in all queries and at both ends."""
+        place = {query: i for i, query in enumerate(self.queries)}
+        gap = self.difference
+        worse = int(np.count_nonzero(gap <= 0))
+        ends = [gap[[place[q] for q in chosen]].mean() for chosen in (self.uninformative, self.ideal)]
+        return [
+            f"A random ranking is expected to score {self.expected.mean():.3f}, "
+            f"the systems score {self.real.mean():.3f} on average.",
+            f"In {worse} of {counted(len(self.queries), 'query', 'queries')} the systems are no better than chance.",
+            f"In the {len(self.uninformative)} uninformative queries they are {ends[0]:+.3f} from chance, in the "
+            f"{len(self.ideal)} ideal ones {ends[1]:+.3f}; "
+            f"{len(self.hard)} of the uninformative are hard, {len(self.easy)} easy.",
+        ]
 
 
 def query_types(

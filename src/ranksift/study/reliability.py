@@ -14,8 +14,8 @@ from ranksift.collection.ragged import Floats
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.significance import product, resamples
 from ranksift.evaluation.table import Cell, Column, Table
-from ranksift.study.figure import drawing, styles
-from ranksift.study.result import PerMeasure, Result
+from ranksift.study.figure import drawing, legend, styles
+from ranksift.study.result import PerMeasure, Picture, Result, pictures_by_k
 from ranksift.study.subject import (
     check_integer,
     check_scores,
@@ -23,6 +23,7 @@ from ranksift.study.subject import (
     peculiarities,
     tell,
 )
+from ranksift.study.words import counted, joined, ranked
 
 if TYPE_CHECKING:
     import polars as pl
@@ -123,19 +124,51 @@ class Reliability(Result):
         ]
         return pl.DataFrame(rows, schema_overrides={"topics_for_0.95": pl.Int64})
 
-    def plot(self) -> Figure:
-        """Φ by number of topics; the mark is this collection, with its interval."""
+    def plot(self, measures: Sequence[str] | None = None) -> Figure:
+        """Φ by number of topics, by some measures or by all; the mark is this collection, with its interval."""
         figure, axes = drawing("topics", "Φ")
         sizes = np.unique(np.geomspace(1, max(100, 2 * self.topics), 100).round().astype(np.int64))
-        for (measure, phi), style in zip(self.phi_with(sizes.tolist()).items(), styles(), strict=False):
-            axes.plot(sizes, phi, label=measure, **{**style, "marker": ""})
+        curve = self.phi_with(sizes.tolist())
+        for measure, style in zip(measures or curve, styles(), strict=False):
+            axes.plot(sizes, curve[measure], label=measure, **{**style, "marker": ""})
             low, high = self.phi_interval[measure]
             bars = [[max(0.0, self.phi[measure] - low)], [max(0.0, high - self.phi[measure])]]
             axes.errorbar([self.topics], [self.phi[measure]], bars, color=style["color"], marker="o", markersize=4)
         axes.axhline(0.95, color="0.6", linewidth=0.8)
         axes.set(ylim=(0.0, 1.0), xlim=(0, sizes[-1]))
-        axes.legend(frameon=False, loc="lower right")
+        legend(axes)
         return figure
+
+    def pictures(self) -> list[Picture]:
+        """Φ by number of topics."""
+        caption = f"Φ by number of topics; the mark is this collection, with its {100 * self.confidence:g}% interval"
+        return pictures_by_k("phi", caption, list(self.phi), self.plot)
+
+    def reading(self) -> list[str]:
+        """How much of what is seen is the systems' own, and how many topics would do."""
+        phi = {m: value for m, value in self.phi.items() if not math.isnan(value)}
+        if not phi:
+            return ["Nothing varies: there is nothing to be reliable about."]
+        found = [
+            f"With {counted(self.topics, 'topic')}, Φ is {ranked(phi)}: "
+            "the share of variance in runs' mean scores that is the runs' own."
+        ]
+        needed = self.topics_needed(0.95)
+        there = {m: n for m, n in needed.items() if n is not None}
+        if there:
+            least, most = min(there, key=lambda m: there[m]), max(there, key=lambda m: there[m])
+            words = f"For Φ of 0.95, {least} needs {counted(there[least], 'topic')}"
+            found.append(words + (f", {most} {there[most]:,}." if there[most] > there[least] else "."))
+        never = [m for m, n in needed.items() if n is None and m in phi]
+        if never:
+            found.append(f"By {joined(never)} the runs do not differ beyond chance: no number of topics is enough.")
+        overlap = [m for m in phi if self.phi_interval[m][1] >= max(phi.values())]
+        if len(phi) > 1 and len(overlap) > 1:
+            found.append(
+                f"The intervals of {joined(overlap)} reach the highest Φ: "
+                "other topics could change which is the most reliable."
+            )
+        return found
 
     def table(self) -> Table:
         """A row a measure: shares of variance, Φ and Eρ² with their intervals, topics needed for Φ = 0.95."""

@@ -1,17 +1,49 @@
-"""What results share: how they are printed, and how they name measures."""
+"""What results share: how they are printed, drawn and put in words, and how they name measures."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ranksift.collection.errors import InputError
 from ranksift.evaluation.table import Table
 from ranksift.measures.names import parse_measure
 
 if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure
     from rich.table import Table as RichTable
 
 Found = TypeVar("Found")
+
+
+class Picture(NamedTuple):
+    """A figure with a word for it, which becomes part of a file's name, and its caption."""
+
+    name: str
+    caption: str
+    figure: Figure
+
+
+def pictures_by_k(
+    name: str, caption: str, measures: Sequence[str], plot: Callable[[list[str]], Figure], most: int = 7
+) -> list[Picture]:
+    """One picture of all measures, or where they are many one of those of each k.
+
+    >>> [p.caption for p in pictures_by_k("p", "All p", ["AP", "nDCG@5", "nDCG@10", "P@5"], print, most=3)]
+    ['AP']
+    ['nDCG@5', 'P@5']
+    ['nDCG@10']
+    ['All p', 'All p, k = 5', 'All p, k = 10']
+    """
+    groups: dict[str, list[str]] = {}
+    for measure in measures:
+        _, at, k = measure.rpartition("@")
+        groups.setdefault(k if at and k.isdigit() and len(measures) > most else "", []).append(measure)
+    return [
+        Picture(f"{name} at {k}" if k else name, f"{caption}, k = {k}" if k else caption, plot(names))
+        for k, names in groups.items()
+    ]
 
 
 class Result:
@@ -20,6 +52,22 @@ class Result:
     def table(self) -> Table:
         """The result in short."""
         raise NotImplementedError
+
+    def to_frame(self) -> pl.DataFrame:
+        """The result in full."""
+        raise NotImplementedError
+
+    def reading(self) -> list[str]:
+        """The result in plain words, a sentence each."""
+        raise NotImplementedError
+
+    def pictures(self) -> list[Picture]:
+        """All its figures."""
+        raise NotImplementedError
+
+    def frames(self) -> dict[str, pl.DataFrame]:
+        """All its frames, by a word for each; that of :meth:`to_frame` has none."""
+        return {"": self.to_frame()}
 
     def __str__(self) -> str:
         return self.table().text()

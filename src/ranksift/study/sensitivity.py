@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,8 +14,8 @@ from ranksift.collection.ragged import Floats, Ints
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.significance import SAME, Paired, bootstrap, shifted_resamples, times_drawn
 from ranksift.evaluation.table import Column, Table
-from ranksift.study.figure import drawing, styles
-from ranksift.study.result import PerMeasure, Result
+from ranksift.study.figure import drawing, legend, styles
+from ranksift.study.result import PerMeasure, Picture, Result, pictures_by_k
 from ranksift.study.subject import (
     ROUNDING,
     Samples,
@@ -29,6 +29,7 @@ from ranksift.study.subject import (
     tell,
     topics_of,
 )
+from ranksift.study.words import counted, joined, ranked
 
 if TYPE_CHECKING:
     import polars as pl
@@ -114,16 +115,39 @@ class Sensitivity(Result):
             for measure, asl in self.asl.items()
         )
 
-    def plot(self, most: float = 0.2) -> Figure:
-        """Share of pairs told apart by level, up to the level ``most``."""
+    def plot(self, most: float = 0.2, measures: Sequence[str] | None = None) -> Figure:
+        """Share of pairs told apart by level, up to the level ``most``, by some measures or by all."""
         check_share("most", most, 0.2)
         figure, axes = drawing("significance level α", "share of pairs with ASL < α")
         levels = np.linspace(0.0, most, 201)
-        for (measure, shares), style in zip(self.curve(levels).items(), styles(), strict=False):
-            axes.plot(levels, shares, label=measure, **{**style, "marker": ""})
+        curve = self.curve(levels)
+        for measure, style in zip(measures or curve, styles(), strict=False):
+            axes.plot(levels, curve[measure], label=measure, **{**style, "marker": ""})
         axes.set(xlim=(0.0, most), ylim=(0.0, 1.0))
-        axes.legend(frameon=False)
+        legend(axes)
         return figure
+
+    def pictures(self) -> list[Picture]:
+        """The cumulative curves."""
+        caption = "Share of pairs of runs told apart, by significance level"
+        return pictures_by_k("asl", caption, list(self.asl), lambda names: self.plot(measures=names))
+
+    def reading(self) -> list[str]:
+        """How many pairs each measure tells apart, and what difference that takes."""
+        shares = {m: float(share[0]) for m, share in self.curve([0.05]).items()}
+        found = [
+            f"At the level 0.05, of {counted(len(self.pairs), 'pair')} of runs "
+            f"{ranked(shares, '{:.1%}')} are told apart."
+        ]
+        best = [m for m in shares if shares[m] == max(shares.values())]
+        if len(best) < len(shares):
+            found.append(f"The most sensitive is {joined(best)}.")
+        needed = {m: d for m, d in self.difference_needed(0.05).items() if d is not None}
+        if needed:
+            found.append(
+                f"Runs that differ by more than this differ significantly, whichever two they are: {ranked(needed)}."
+            )
+        return found
 
     def table(self) -> Table:
         """A row a measure: share of pairs told apart at some levels, and the difference needed at 0.05."""

@@ -15,8 +15,8 @@ from ranksift.collection.ragged import Floats, Ints
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.significance import product, times_drawn
 from ranksift.evaluation.table import Column, Table
-from ranksift.study.figure import drawing, styles
-from ranksift.study.result import PerMeasure, Result
+from ranksift.study.figure import drawing, legend, styles
+from ranksift.study.result import PerMeasure, Picture, Result, pictures_by_k
 from ranksift.study.subject import (
     ROUNDING,
     Samples,
@@ -29,6 +29,7 @@ from ranksift.study.subject import (
     tell,
     topics_of,
 )
+from ranksift.study.words import counted, percent, ranked
 
 if TYPE_CHECKING:
     import polars as pl
@@ -133,17 +134,54 @@ class Stability(Result):
         columns = ["measure", "topics", "samples", "error_rate", "low", "high", "tie_rate"]
         return pl.DataFrame(rows, schema=columns, orient="row")
 
-    def plot(self, confidence: float = 0.95) -> Figure:
-        """Error rate by number of topics, a line with its band for each measure."""
+    def plot(self, confidence: float = 0.95, measures: Sequence[str] | None = None) -> Figure:
+        """Error rate by number of topics, a line with its band for each measure (of some, or of all)."""
         figure, axes = drawing("topics", "error rate")
-        for (measure, bands), style in zip(self.band(confidence).items(), styles(), strict=False):
+        band = self.band(confidence)
+        for measure, style in zip(measures or band, styles(), strict=False):
+            bands = band[measure]
             sizes, rates = list(bands), list(self.error_rate[measure].values())
             low, high = zip(*bands.values(), strict=True)
             axes.plot(sizes, rates, label=measure, **{**style, "marker": style["marker"] if len(sizes) < 12 else ""})
             axes.fill_between(sizes, low, high, color=style["color"], alpha=0.18, linewidth=0)
         axes.set_ylim(bottom=0)
-        axes.legend(frameon=False)
+        legend(axes)
         return figure
+
+    def pictures(self) -> list[Picture]:
+        """The error rates."""
+        caption = "Error rate by number of topics, with 95% bands"
+        return pictures_by_k("error rate", caption, list(self.error_rate), lambda names: self.plot(measures=names))
+
+    def reading(self) -> list[str]:
+        """Which measure needs how many topics for the same error rate, and how often it decides nothing."""
+        curves = {m: r for m, r in self.error_rate.items() if max(self.tie_rate[m].values()) < 1.0}
+        sizes = [size for size in self.samples if size < self.topics or self.counts == "topics"]
+        if not curves or not sizes:
+            return ["No measure decides between any two runs: their differences are within the fuzziness."]
+        half = min(sizes, key=lambda size: abs(size - self.topics / 2))
+        at_half = {m: rates[half] for m, rates in curves.items()}
+        found = [f"With {counted(half, 'topic')}, decisions are wrong in {ranked(at_half, '{:.2%}')} of cases."]
+        worst = max(at_half, key=lambda m: at_half[m])
+        if at_half[worst] > 0:
+            needed = {
+                m: next(s for s in sizes if all(rates[t] <= at_half[worst] for t in sizes if t >= s))
+                for m, rates in curves.items()
+            }
+            best = min(needed, key=lambda m: needed[m])
+            if needed[best] < needed[worst]:
+                found.append(
+                    f"{best} needs {counted(needed[best], 'topic')} where {worst} needs {needed[worst]} "
+                    f"for the same error rate ({percent(at_half[worst])})."
+                )
+        ties = {m: self.tie_rate[m][half] for m in curves}
+        if max(ties.values()) - min(ties.values()) > 0.1:
+            found.append(
+                f"A tie is no error: differences within {self.fuzziness:g} count as ties, "
+                f"{ranked(ties, '{:.0%}')} of them with {half} topics. "
+                "A measure of small differences errs less because it decides less."
+            )
+        return found
 
     def table(self) -> Table:
         """A row a measure: error rates at some sizes, ties at the largest, topics needed for an error rate of 5 %."""

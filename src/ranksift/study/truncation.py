@@ -24,9 +24,10 @@ from ranksift.measures.names import MeasureLike
 from ranksift.measures.truncation import AP_qwa, QuitWhileAhead, RBP_qwa, RR_qwa, nDCG_qwa
 from ranksift.study.agreement import Correlation, correlation
 from ranksift.study.figure import drawing
-from ranksift.study.result import PerMeasure, Result
+from ranksift.study.result import PerMeasure, Picture, Result
 from ranksift.study.subject import check_choice, tell
 from ranksift.study.systems import system_levels
+from ranksift.study.words import counted, percent
 
 if TYPE_CHECKING:
     import polars as pl
@@ -171,6 +172,29 @@ class Truncation(Result):
         axes.scatter(share, modified, s=14, color="#D55E00", label="modified", zorder=3)
         axes.legend(frameon=False)
         return figure
+
+    def pictures(self) -> list[Picture]:
+        """Gain or loss by each measure, and the lengths of lists."""
+        caption = "Every run's score, original and modified, by its share of truncated lists"
+        changes = [Picture(f"change of {_short(a)}", f"{caption}: {a}", self.plot("change", a)) for a, _ in self.pairs]
+        return [*changes, Picture("lengths", "Lengths of lists, before and after the NIL rule", self.plot("lengths"))]
+
+    def reading(self) -> list[str]:
+        """How many lists end on purpose, and what it changes to reward that."""
+        lists = counted(self.ended.size, "list")
+        found = [
+            f"Of {lists}, {percent(float(self.ended.mean()))} end on purpose; "
+            f"{counted(self.nil_queries, 'query', 'queries')} have no answer."
+        ]
+        for a, b in self.pairs:
+            gains, order = self.change[a], self.correlation[a]
+            most, least = self.scores.runs[int(gains.argmax())], self.scores.runs[int(gains.argmin())]
+            swapped = "" if np.isnan(order.tau) else f" The two order the runs with τ = {order.tau:.3f}."
+            found.append(
+                f"From {a} to {b}, {most} gains the most ({gains.max():+.3f}) "
+                f"and {least} the least ({gains.min():+.3f}).{swapped}"
+            )
+        return found
 
 
 def truncation(

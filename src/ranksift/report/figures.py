@@ -1,0 +1,36 @@
+"""Figures of results as files: the same figure, the same bytes."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Without a salt names inside an SVG are drawn at random. Text stays text, so that it can be searched and edited.
+_STYLE = {
+    "svg.hashsalt": "ranksift",
+    "svg.fonttype": "none",
+    "pdf.fonttype": 42,
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "Segoe UI", "Helvetica", "Arial"],
+}
+
+
+def svg_of(figure: Figure) -> str:
+    """A figure as SVG."""
+    return _saved(figure, "svg", {"Date": None, "Creator": None}).decode()
+
+
+def pdf_of(figure: Figure) -> bytes:
+    """A figure as PDF, with fonts that journals accept."""
+    return _saved(figure, "pdf", {"CreationDate": None, "Creator": None, "Producer": None})
+
+
+def _saved(figure: Figure, form: str, metadata: dict[str, Any]) -> bytes:
+    from matplotlib import rc_context
+
+    out = io.BytesIO()
+    with rc_context(_STYLE):
+        figure.savefig(out, format=form, metadata=metadata)
+    return out.getvalue()
