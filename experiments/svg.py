@@ -1,9 +1,16 @@
 """A drawing as SVG text: small, and the same bytes each time."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 
 INK, SOFT, FAINT, PAPER = "#1f2933", "#66727f", "#d9dee3", "#ffffff"
+
+Scale = Callable[[float], float]
+
+
+def scale(low: float, high: float, first: float, last: float) -> Scale:
+    """Map numbers from ``low`` to ``high`` onto places from ``first`` to ``last``."""
+    return lambda value: first + (value - low) / (high - low) * (last - first)
 
 
 class Drawing:
@@ -29,11 +36,13 @@ class Drawing:
             f' stroke="{color}" stroke-width="{width:g}"{dashes}/>'
         )
 
-    def curve(self, points: Sequence[tuple[float, float]], color: str, width: float = 2) -> None:
+    def curve(self, points: Sequence[tuple[float, float]], color: str, width: float = 2, dash: str = "") -> None:
         """Straight lines from point to point."""
         path = " ".join(f"{_at(x)},{_at(y)}" for x, y in points)
+        dashes = f' stroke-dasharray="{dash}"' if dash else ""
         self._parts.append(
-            f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="{width:g}" stroke-linejoin="round"/>'
+            f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="{width:g}" stroke-linejoin="round"'
+            f"{dashes}/>"
         )
 
     def dot(self, x: float, y: float, color: str, radius: float = 3, hollow: bool = False) -> None:

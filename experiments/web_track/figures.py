@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from experiments.markdown import number
-from experiments.svg import FAINT, INK, SOFT, Drawing
+from experiments.svg import FAINT, INK, SOFT, Drawing, scale
 from experiments.web_track.printed import TABLE_5
 from experiments.web_track.years import KS, NDCGS, Floats, Year, at
 
 UP, DOWN = "#0072b2", "#d55e00"
 COLORS = {2010: "#666666", 2011: "#56b4e9", 2012: "#0072b2", 2013: "#e69f00", 2014: "#009e73"}
-
-Scale = Callable[[float], float]
-
-
-def scale(low: float, high: float, first: float, last: float) -> Scale:
-    """Map numbers from ``low`` to ``high`` onto places from ``first`` to ``last``."""
-    return lambda value: first + (value - low) / (high - low) * (last - first)
 
 
 def filtering(years: Sequence[Year]) -> str:
