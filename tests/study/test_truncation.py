@@ -94,6 +94,11 @@ class TestLengths:
         assert found.truncated == {"long": 0.0, "short": 0.5}
         assert [a for a, _ in found.pairs] == ["RR", "nDCG", "RBP(p=0.5)", "AP"]
 
+    def test_without_a_limit_a_nil_in_its_midst_does_not_make_a_list_longer(self):
+        qrels = {"q": {"a": 1, "b": 0}}
+        runs = {"full": {"q": ranked("a", "b")}, "hedges": {"q": ranked("a", "NIL", "b")}}
+        assert study.truncation(qrels, runs, nil="NIL").truncated == {"full": 0.0, "hedges": 1.0}
+
 
 class TestThePapersStories:
     """Systems that section 3 speaks of."""

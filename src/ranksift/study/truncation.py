@@ -251,7 +251,9 @@ def truncation(
         denominators=found.denominators[:, :, :-1],
     )
     after, before = (cube[:, :, -1].astype(np.int64) for cube in (found.numerators, found.denominators))
-    full = before.max(axis=0) if limit is None else np.full(before.shape[1], limit)
+    # NIL is no document: a full list stays full beside one that has NIL put in.
+    documents = before - (after < before)
+    full = documents.max(axis=0) if limit is None else limit
     positive = judgments.pool_of(found.queries).count(lambda label: worth(label) > 0)
     notes = _notes(scores, nil, before, after)
     tell(notes)
@@ -262,7 +264,7 @@ def truncation(
         correlation=PerMeasure({str(a): _correlation(order[str(a)], order[str(b)]) for a, b in measured}),
         before=before,
         after=after,
-        ended=(before < full) | (after < before),
+        ended=(documents < full) | (after < before),
         nil_queries=int(np.count_nonzero(positive == 0)),
         notes=tuple(notes),
     )
