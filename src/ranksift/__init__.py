@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ranksift.evaluation.evaluate import evaluate as evaluate
     from ranksift.evaluation.explain import explain as explain
     from ranksift.evaluation.registration import register_ir_measures as register_ir_measures
+    from ranksift.evaluation.score_table import read_scores as read_scores
     from ranksift.evaluation.scores import Scores as Scores
     from ranksift.measures.names import parse_measure as parse_measure
     from ranksift.measures.names import parse_measures as parse_measures
@@ -36,6 +37,7 @@ _HOME = {
     "Run": "collection.run",
     "read_run": "collection.run",
     "Scores": "evaluation.scores",
+    "read_scores": "evaluation.score_table",
     "evaluate": "evaluation.evaluate",
     "check": "evaluation.check",
     "Comparison": "evaluation.compare",

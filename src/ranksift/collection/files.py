@@ -22,6 +22,7 @@ STANDARD = "-"
 _BOM = b"\xef\xbb\xbf"
 _NEWLINE = 10
 _LONGEST_HEADER = 1 << 16
+_COMMENT = "a run that filters everything needs at least a comment line (# nothing retrieved)"
 
 
 def display_name(source: str | os.PathLike[str]) -> str:
@@ -85,6 +86,11 @@ class Text:
         status = os.fstat(self._file)
         return status.st_size, status.st_mtime_ns
 
+    def held(self) -> Text:
+        """The same text in memory: errors can be made from it after its file is closed."""
+        scratch: Bytes = np.empty(self.end + PADDING, dtype=np.uint8)
+        return Text(self.name, self.piece(0, self.end, scratch), -1, self.start, self.end)
+
     def whole(self) -> bytes:
         """All bytes that count."""
         scratch: Bytes = np.empty(self.end - self.start + PADDING, dtype=np.uint8)
@@ -92,10 +98,13 @@ class Text:
 
 
 @contextmanager
-def reading(source: str | os.PathLike[str]) -> Iterator[Text]:
-    """Open a text source: a path (``.gz`` and ``.zst`` are decompressed) or ``"-"`` for standard input."""
+def reading(source: str | os.PathLike[str], *, if_empty: str = _COMMENT) -> Iterator[Text]:
+    """Open a text source: a path (``.gz`` and ``.zst`` are decompressed) or ``"-"`` for standard input.
+
+    ``if_empty`` is what to do about a file of no bytes.
+    """
     with _opened(source) as text:
-        yield _without_mark(text)
+        yield _without_mark(text, if_empty)
 
 
 def read_bytes(source: str | os.PathLike[str]) -> bytes:
@@ -198,17 +207,13 @@ def _in_memory(name: str, data: bytes) -> Text:
     return Text(name, padded, -1, 0, len(data))
 
 
-def _without_mark(text: Text) -> Text:
+def _without_mark(text: Text, if_empty: str) -> Text:
     """Skip a byte order mark; refuse what is plainly no UTF-8 text."""
     head = text.piece(0, min(3, text.end), np.empty(3 + PADDING, dtype=np.uint8))[: min(3, text.end)].tobytes()
     if head == _BOM:
         text.start = 3
     if text.start == text.end:
-        raise InputError(
-            "the file is empty",
-            source=text.name,
-            remedy="a run that filters everything needs at least a comment line (# nothing retrieved)",
-        )
+        raise InputError("the file is empty", source=text.name, remedy=if_empty)
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise InputError("this is UTF-16 text", source=text.name, line=1, remedy="save it as UTF-8")
     return text

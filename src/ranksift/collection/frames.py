@@ -26,14 +26,14 @@ _STEP = 1 << 20  # rows whose ids are copied together
 
 def read_frame(frame: Any, noun: str, on_duplicate: OnDuplicate, source: str | None = None) -> tuple[Grouped, bool]:
     """Read the rows of a frame; an error names the row, counted from 1."""
-    names, column = _columns(frame)
+    names, column = columns_of(frame)
 
     def fail(row: int, what: str, remedy: str) -> InputError:
         return InputError(f"row {row + 1}: {what}", source=source, remedy=remedy)
 
     query, doc, value = find_columns(names, noun, source=source)
-    queries, docs = _ids(column(query), "query", fail), _ids(column(doc), "document", fail)
-    values, whole = _numbers(column(value), noun, fail)
+    queries, docs = ids_in(column(query), "query", fail), ids_in(column(doc), "document", fail)
+    values, whole = numbers_in(column(value), noun, fail)
     rows = Rows(queries, docs, values, whole, np.arange(len(values)), len(values))
     return collect(lambda work: [work(rows)], rows.size, fail, noun, on_duplicate)
 
@@ -69,7 +69,7 @@ def _strings(name: str, ids: Ids) -> pl.Series:
     return pl.concat(pieces)
 
 
-def _columns(frame: Any) -> tuple[Sequence[object], Callable[[int], Column]]:
+def columns_of(frame: Any) -> tuple[Sequence[object], Callable[[int], Column]]:
     """Names of a frame's columns, and how to get at one."""
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(frame, pandas.DataFrame):
@@ -105,7 +105,8 @@ def _of_pandas(column: Any) -> Column:
     return column.astype(object).tolist()  # type: ignore[no-any-return]
 
 
-def _ids(column: Column, noun: str, fail: Fail) -> Ids:
+def ids_in(column: Column, noun: str, fail: Fail) -> Ids:
+    """The ids of a column."""
     import polars as pl
 
     if isinstance(column, list):
@@ -126,7 +127,8 @@ def _ids(column: Column, noun: str, fail: Fail) -> Ids:
     return Ids.from_packed(b"".join(pieces), lengths.to_numpy().astype(np.int64))
 
 
-def _numbers(column: Column, noun: str, fail: Fail) -> tuple[Floats, bool]:
+def numbers_in(column: Column, noun: str, fail: Fail) -> tuple[Floats, bool]:
+    """The numbers of a column, every one of them finite, and whether it holds integers."""
     import polars as pl
 
     if isinstance(column, list):

@@ -12,6 +12,9 @@ _NAMES = {
     "document": ("doc_id", "docno", "docid", "did", "document_id", "corpus_id", "doc"),
     "label": ("label", "relevance", "rel", "judgment", "score"),
     "score": ("score", "sim", "value"),
+    "run": ("run", "run_id", "runid", "system", "system_id", "name", "tag"),
+    "measure": ("measure", "metric"),
+    "value": ("value", "score"),
 }
 _SHOWN = 12
 
@@ -30,24 +33,36 @@ def find_columns(
     >>> find_columns(["qid", "docid", "docno", "Rank", "Score", "query"], "score")
     (0, 2, 4)
     """
-    folded = [_folded(name) for name in names]
+    query, doc, value = (find_column(names, role, source=source, line=line) for role in ("query", "document", noun))
+    return query, doc, value
 
-    def find(role: str) -> int:
-        accepted = _NAMES[role]
-        name = next((n for n in accepted if n in folded), None)
-        if name is None:
-            found = ", ".join(repr(str(n)[:40]) for n in names[:_SHOWN]) + ", …" * (len(names) > _SHOWN)
-            raise InputError(
-                f"no column for the {role} among {found or 'no columns at all'}",
-                source=source,
-                line=line,
-                remedy=f"name it {accepted[0]} (or {', '.join(accepted[1:])})",
-            )
-        if folded.count(name) > 1:
-            raise InputError(f"two columns are called {name!r}", source=source, line=line, remedy="rename one of them")
-        return folded.index(name)
 
-    return find("query"), find("document"), find(noun)
+def find_column(names: Sequence[object], role: str, *, source: str | None = None, line: int | None = None) -> int:
+    """The position of the column that plays a role: query, document, label, score, run, measure or value.
+
+    Examples
+    --------
+    >>> find_column(["System", "Topic", "AP"], "run")
+    0
+    """
+    accepted, folded = _NAMES[role], [_folded(name) for name in names]
+    name = next((n for n in accepted if n in folded), None)
+    if name is None:
+        found = ", ".join(repr(str(n)[:40]) for n in names[:_SHOWN]) + ", …" * (len(names) > _SHOWN)
+        raise InputError(
+            f"no column for the {role} among {found or 'no columns at all'}",
+            source=source,
+            line=line,
+            remedy=f"name it {accepted[0]} (or {', '.join(accepted[1:])})",
+        )
+    if folded.count(name) > 1:
+        raise InputError(f"two columns are called {name!r}", source=source, line=line, remedy="rename one of them")
+    return folded.index(name)
+
+
+def has_column(names: Sequence[object], role: str) -> bool:
+    """Whether a column plays a role."""
+    return any(_folded(name) in _NAMES[role] for name in names)
 
 
 def is_header(fields: Sequence[str]) -> bool:
@@ -59,14 +74,15 @@ def is_header(fields: Sequence[str]) -> bool:
     (True, False)
     """
     known = set(_NAMES["query"] + _NAMES["document"])
-    return any(_folded(f) in known for f in fields) and not any(_is_number(f) for f in fields)
+    return any(_folded(f) in known for f in fields) and not any(is_number(f) for f in fields)
 
 
 def _folded(name: object) -> str:
     return str(name).strip().casefold().replace("-", "_").replace(" ", "_")
 
 
-def _is_number(field: str) -> bool:
+def is_number(field: str) -> bool:
+    """Whether a field is a number (``nan`` and ``inf`` are)."""
     try:
         float(field)
     except ValueError:

@@ -14,6 +14,7 @@ from ranksift.collection.files import Text
 from ranksift.collection.grouped import Floats, Gathering, Grouped, OnDuplicate, Part, without_duplicates
 from ranksift.collection.ids import Ids, Ints
 from ranksift.collection.lines import Block, Columns, over_blocks
+from ranksift.collection.values import Fail
 
 
 @dataclass(frozen=True)
@@ -42,8 +43,8 @@ class Rows:
     @classmethod
     def of(cls, columns: Columns, query: int, doc: int, value: int, noun: str) -> Rows:
         """Take three columns of a block of text; ``noun`` says what the value is."""
-        values, whole = _numbers(columns, value, noun)
-        ids = _ids(columns, query), _ids(columns, doc)
+        values, whole = numbers_in(columns, value, noun, columns.fail)
+        ids = ids_in(columns, query), ids_in(columns, doc)
         return cls(*ids, values, whole, columns.positions(), columns.block.size)
 
     def where(self, query: Ids, doc: Ids) -> Ints:
@@ -104,12 +105,13 @@ def _part(rows: Rows) -> tuple[Part, bool, int]:
     return Part.of(rows.queries, rows.docs.compact(), rows.values), rows.whole, rows.size
 
 
-def _ids(columns: Columns, column: int) -> Ids:
+def ids_in(columns: Columns, column: int) -> Ids:
+    """The tokens of a column."""
     start = columns.starts[column]
     return Ids(columns.block.bytes, start, columns.ends[column] - start)
 
 
-def _numbers(columns: Columns, column: int, noun: str) -> tuple[Floats, bool]:
+def numbers_in(columns: Columns, column: int, noun: str, fail: Fail) -> tuple[Floats, bool]:
     """The numbers of a column, every one of them finite, and whether all are written as integers."""
     values, whole, rest = parse_decimals(columns.block.bytes, columns.starts[column], columns.ends[column])
     for row in rest.tolist():
@@ -117,13 +119,13 @@ def _numbers(columns: Columns, column: int, noun: str) -> tuple[Floats, bool]:
         value = parse_token(token)
         shown = repr(token[:40].decode("utf-8", "replace"))
         if not token:
-            raise columns.fail(row, f"the {noun} is missing", f"give every document a {noun}")
+            raise fail(row, f"the {noun} is missing", f"give every document a {noun}")
         if value is None:
             if token.lower().lstrip(b"+-") in (b"nan", b"inf", b"infinity"):
-                raise columns.fail(row, f"{noun} {shown} is not finite", f"give every document a finite {noun}")
-            raise columns.fail(row, f"{noun} {shown} is not a number", f"write the {noun} as a decimal number")
+                raise fail(row, f"{noun} {shown} is not finite", f"give every document a finite {noun}")
+            raise fail(row, f"{noun} {shown} is not a number", f"write the {noun} as a decimal number")
         if not np.isfinite(value):
-            raise columns.fail(row, f"{noun} {shown} is too large", "keep it below 1.8e308")
+            raise fail(row, f"{noun} {shown} is too large", "keep it below 1.8e308")
         values[row] = value
         whole = whole and not any(mark in token for mark in b".eE")
     return values, whole

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.collection.errors import InputError
 from ranksift.collection.files import Text
 from ranksift.collection.grouped import Grouped, OnDuplicate
 from ranksift.collection.header import find_columns
 from ranksift.collection.ids import PADDING, Bytes, Ints
 from ranksift.collection.lines import Block, Columns
 from ranksift.collection.rows import Rows, collect, collect_text
+from ranksift.collection.values import Fail
 
 _NEWLINE, _RETURN, _BLANK, _MARK = 10, 13, 32, 34
 _LONGEST_HEADER = 1 << 16
@@ -28,13 +28,23 @@ def read_separated(text: Text, separator: str, noun: str, on_duplicate: OnDuplic
     """Read a table with a header line; ``noun`` is what it holds, a label or a score."""
     names, text.start = read_header(text, separator)
     query, doc, value = find_columns(names, noun, source=text.name, line=1 + text.lines_before(text.start - 1))
-    layout = Layout(ord(separator), len(names), query, doc, value)
+    layout = Layout(ord(separator), len(names), (query, doc, value))
+
+    def rows_of(columns: Columns) -> Rows:
+        for c, what in ((query, "query"), (doc, "document")):
+            check_ids(columns, c, what, columns.fail)
+        return Rows.of(columns, query, doc, value, noun)
+
     try:
-        return collect_text(text, lambda b: Rows.of(layout.columns(b), query, doc, value, noun), noun, on_duplicate)
+        return collect_text(text, lambda block: rows_of(layout.columns(block)), noun, on_duplicate)
     except _QuotationMarkError:  # a newline need not end a line: take the text as one block
-        whole = layout.columns(_whole(text), marks_allowed=True)
-        rows = Rows.of(whole, query, doc, value, noun)
+        rows = rows_of(layout.columns(_whole(text), marks_allowed=True))
         return collect(lambda work: [work(rows)], rows.size, text.fail, noun, on_duplicate)
+
+
+def split_columns(text: Text, separator: str, count: int) -> Columns:
+    """All columns below the header, as one block."""
+    return Layout(ord(separator), count, tuple(range(count))).columns(_whole(text), marks_allowed=True)
 
 
 def read_header(text: Text, separator: str) -> tuple[list[str], int]:
@@ -64,9 +74,7 @@ class Layout:
 
     separator: int
     count: int
-    query: int
-    doc: int
-    value: int
+    wanted: tuple[int, ...]
 
     def columns(self, block: Block, *, marks_allowed: bool = False) -> Columns:
         """Split a block of lines."""
@@ -83,11 +91,10 @@ class Layout:
             edge &= ~inside
         starts, ends = self._fields(block, np.flatnonzero(edge))
         columns = Columns(block, {}, {})
-        for c in (self.query, self.doc, self.value):
+        for c in self.wanted:
             columns.starts[c], columns.ends[c] = starts[:, c], ends[:, c]
-            quoted = _unquote(columns, c, marks) if len(marks) else np.zeros(len(starts), dtype=bool)
-            if c != self.value:
-                _check_ids(columns, c, quoted, "query" if c == self.query else "document")
+            if len(marks):
+                _unquote(columns, c, marks)
         return columns
 
     def _fields(self, block: Block, edges: Ints) -> tuple[Ints, Ints]:
@@ -135,8 +142,8 @@ class Layout:
             raise block.fail(int(marks[opening]), "a quoted field does not end", 'end it with ", then a separator')
 
 
-def _unquote(columns: Columns, c: int, marks: Ints) -> NDArray[np.bool_]:
-    """Take the quotation marks off the fields of a column; tell which had them."""
+def _unquote(columns: Columns, c: int, marks: Ints) -> None:
+    """Take the quotation marks off the fields of a column."""
     text = columns.block.bytes
     starts, ends = columns.starts[c], columns.ends[c]
     quoted: NDArray[np.bool_] = (ends > starts) & (text[starts] == _MARK)
@@ -147,23 +154,20 @@ def _unquote(columns: Columns, c: int, marks: Ints) -> NDArray[np.bool_]:
         text[starts[row] : starts[row] + len(field)] = np.frombuffer(field, dtype=np.uint8)
         ends[row] = starts[row] + len(field)
     columns.starts[c], columns.ends[c] = starts, ends
-    return quoted
 
 
-def _check_ids(columns: Columns, c: int, quoted: NDArray[np.bool_], what: str) -> None:
+def check_ids(columns: Columns, c: int, what: str, fail: Fail) -> None:
+    """Refuse ids that are missing, and those with a blank at the edge that no quotation mark shows to be meant."""
     text, starts, ends = columns.block.bytes, columns.starts[c], columns.ends[c]
     empty = starts == ends
     if empty.any():
-        raise _missing(columns, int(np.argmax(empty)), what)
+        raise fail(int(np.argmax(empty)), f"the {what} id is missing", "give every query and document an id")
+    quoted = (starts > 0) & (text[starts - 1] == _MARK)
     blank = ~quoted & ((text[starts] <= _BLANK) | (text[ends - 1] <= _BLANK))
     if blank.any():
         row = int(np.argmax(blank))
         shown = columns.token(c, row)[:40].decode("utf-8", "replace")
-        raise columns.fail(row, f"a blank at the edge of {what} id {shown!r}", 'remove it, or write the id in "…"')
-
-
-def _missing(columns: Columns, row: int, what: str) -> InputError:
-    return columns.fail(row, f"the {what} id is missing", "give every query and document an id")
+        raise fail(row, f"a blank at the edge of {what} id {shown!r}", 'remove it, or write the id in "…"')
 
 
 def _whole(text: Text) -> Block:

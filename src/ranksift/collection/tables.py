@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,24 +18,29 @@ from ranksift.collection.jsonl import read_jsonl
 from ranksift.collection.separated import read_separated
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from ranksift.collection.qrels import Qrels
     from ranksift.collection.run import Run
 
-__all__ = ["frame_of", "has_header", "read_file", "read_frame", "write_file"]
+__all__ = ["SEPARATORS", "frame_of", "has_header", "read_file", "read_frame", "read_parquet", "write_file"]
 
-_SEPARATORS = {".csv": ",", ".tsv": "\t"}
+#: What stands between the fields of a text table.
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
 
 def read_file(source: str | os.PathLike[str], noun: str, on_duplicate: OnDuplicate) -> tuple[Grouped, bool]:
     """Rows of a table, and whether every value in it is an integer; ``noun`` is ``"label"`` or ``"score"``."""
     suffix = kind(source)
-    if suffix in _SEPARATORS:
+    if suffix in SEPARATORS:
         with reading(source) as text:
-            rows, whole = read_separated(text, _SEPARATORS[suffix], noun, on_duplicate)
+            rows, whole = read_separated(text, SEPARATORS[suffix], noun, on_duplicate)
     elif suffix in (".jsonl", ".ndjson"):
         rows, whole = read_jsonl(source, noun, on_duplicate)
     else:
-        rows, whole = _read_parquet(source, noun, on_duplicate)
+        name = display_name(source)
+        frame = read_parquet(source, lambda names: [names[c] for c in find_columns(names, noun, source=name)])
+        rows, whole = frames.read_frame(frame, noun, on_duplicate, name)
     return _judgments_in(rows, noun, display_name(source)), whole
 
 
@@ -57,12 +63,12 @@ def write_file(table: Qrels | Run, target: str | os.PathLike[str]) -> None:
     frame = table.to_frame()
     suffix = kind(target)
     with writing(target) as file:
-        if suffix in _SEPARATORS:
+        if suffix in SEPARATORS:
             ids = frame.select("query_id", "doc_id")
             # Blanks at the edge of an id are part of it only in quotation marks.
             edge = any(ids[c].str.contains(r"^[\x00-\x20]|[\x00-\x20]$").any() for c in ids.columns)
             quotes: Literal["non_numeric", "necessary"] = "non_numeric" if edge else "necessary"
-            frame.write_csv(file, separator=_SEPARATORS[suffix], quote_style=quotes)
+            frame.write_csv(file, separator=SEPARATORS[suffix], quote_style=quotes)
         elif suffix in (".jsonl", ".ndjson"):
             if frame.height:
                 frame.write_ndjson(file)
@@ -72,20 +78,21 @@ def write_file(table: Qrels | Run, target: str | os.PathLike[str]) -> None:
             frame.write_parquet(file)
 
 
-def _read_parquet(source: str | os.PathLike[str], noun: str, on_duplicate: OnDuplicate) -> tuple[Grouped, bool]:
+def read_parquet(
+    source: str | os.PathLike[str], wanted: Callable[[list[str]], list[str]] = lambda names: names
+) -> pl.DataFrame:
+    """A Parquet file's columns, those that are ``wanted`` out of all names."""
     import polars as pl
 
     name, data = display_name(source), read_bytes(source)
     try:
         names = list(pl.read_parquet_schema(BytesIO(data)))
-        wanted = [names[c] for c in find_columns(names, noun, source=name)]
-        frame = pl.read_parquet(BytesIO(data), columns=wanted)
+        return pl.read_parquet(BytesIO(data), columns=wanted(names))
     except InputError:
         raise
     except (Exception, pl.exceptions.PanicException) as error:
         reason = str(error).partition("\n")[0]
         raise InputError(f"not a readable Parquet file ({reason})", source=name, remedy="write it again") from None
-    return frames.read_frame(frame, noun, on_duplicate, name)
 
 
 def _judgments_in(rows: Grouped, noun: str, source: str | None) -> Grouped:

@@ -71,12 +71,24 @@ class Scores:
                 r, q, m = np.argwhere(~sane)[0]
                 place = f"run {runs[r]!r}, query {queries[q]!r}, measure {measures[m]!s}"
                 raise InputError(f"the value of {place} {fault}", remedy=remedy)
-        known = tuple(_measure_or_name(m) for m in measures)
+        known = tuple(measure_or_name(m) for m in measures)
         for axis, names in (("run", runs), ("query", queries), ("measure", [str(m) for m in known])):
             if len(set(names)) < len(names):
                 twice = next(n for i, n in enumerate(names) if n in names[:i])
                 raise InputError(f"{axis} {twice!r} is named twice", remedy=f"give every {axis} its own name")
         return cls(tuple(map(str, runs)), tuple(map(str, queries)), known, cube, np.ones(cube.shape))
+
+    @classmethod
+    def from_frame(cls, frame: Any, measure: MeasureLike | None = None) -> Scores:
+        """Take ready values out of a polars or pandas frame; :func:`read_scores` tells how it may look.
+
+        >>> import polars as pl
+        >>> Scores.from_frame(pl.DataFrame({"topic": ["q1", "q2"], "a": [1.0, 0.5], "b": [0.0, 1.0]}), "AP")
+        <Scores: 2 runs × 2 queries × 1 measure>
+        """
+        from ranksift.evaluation.score_table import read_scores
+
+        return read_scores(frame, measure)
 
     @cached_property
     def values(self) -> Floats:
@@ -151,7 +163,8 @@ class Scores:
         return f"<Scores: {r} run{'s' * (r != 1)} × {q} quer{'y' if q == 1 else 'ies'} × {m} measure{'s' * (m != 1)}>"
 
 
-def _measure_or_name(measure: MeasureLike) -> Measure | str:
+def measure_or_name(measure: MeasureLike) -> Measure | str:
+    """A measure, or where none has this name the name itself."""
     try:
         return parse_measure(measure)
     except InputError:
