@@ -1,7 +1,7 @@
 """Run every experiment: ``python -m experiments``."""
 
-from experiments import web_track
+from experiments import forbidden, web_track
 from experiments.publish import publish
 
-for experiment in (web_track,):
+for experiment in (web_track, forbidden):
     publish(experiment)

@@ -1,0 +1,16 @@
+"""What Gienapp et al. 2020 print, to stand beside what is computed here."""
+
+#: Table 2a: share of topics whose lowest nDCG_org is below 0, and at most −1, in percent.
+TABLE_2A = {2010: (100, 44), 2011: (94, 68), 2012: (96, 8), 2013: (74, 18), 2014: (70, 12)}
+#: The depths at which it was computed, by the text.
+DEPTHS = {2010: 20, 2011: 20, 2012: 20, 2013: 15, 2014: 15}
+#: Table 2b, two of five years: Spearman's rho of nDCG_org with nDCG_0, of nDCG_org with nDCG_min, of both others.
+TABLE_2B = {2012: (0.91, 0.99, 0.93), 2013: (0.93, 0.96, 0.97)}
+#: Table 2d, 2012: the coefficient Φ at k = 5, 10, 15, 20.
+TABLE_2D = {
+    "nDCG_org": (0.969, 0.930, 0.942, 0.967),
+    "nDCG_0": (0.958, 0.975, 0.959, 0.940),
+    "nDCG_min": (0.994, 0.995, 0.996, 0.996),
+}
+#: The same table: Φ of nDCG_0 at k = 20.
+PHI_OF_ZERO = {2011: 0.975, 2012: 0.940}
