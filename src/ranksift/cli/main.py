@@ -25,6 +25,7 @@ COMMANDS = {
     "explain": "What every document gave or cost, and the worst queries.",
     "describe": "What is in judgments and runs: labels, pools, lengths.",
     "check": "A release gate: fails when a requirement is not met.",
+    "study": "What measures are worth on your runs: a report with figures.",
     "measures": "The catalogue of measures, with formulas and papers.",
     "demo": "The whole story on built-in data.",
 }
@@ -42,7 +43,7 @@ def run(arguments: Sequence[str]) -> int:
     words = list(arguments) or ["--help"]
     with prepared():
         try:
-            result = application(_named(words))(words, prog_name="ranksift", standalone_mode=False)
+            result = application(_named(words))(words, prog_name="ranksift", standalone_mode=False, obj=words)
         except KeyboardInterrupt:
             return INTERRUPTED
         except SystemExit:  # typer leaves so when nobody reads the help any more

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Without a salt names inside an SVG are drawn at random. Text stays text, so that it can be searched and edited.
-_STYLE = {
+_STYLE: Any = {
     "svg.hashsalt": "ranksift",
     "svg.fonttype": "none",
     "pdf.fonttype": 42,

@@ -1,10 +1,14 @@
-"""One self-contained HTML page: paragraphs, sessions of the command line, charts. Nothing is fetched."""
+"""One self-contained HTML page: paragraphs, sessions of the command line, tables, charts. Nothing is fetched."""
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
+from urllib.parse import quote
+
+from ranksift.evaluation.table import Table
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,69 @@ class Figure:
         return f"<figure>{self.svg}<figcaption>{escape(self.caption, quote=False)}</figcaption></figure>"
 
 
-Block = Paragraph | Session | Figure
+@dataclass(frozen=True)
+class Image:
+    """A drawing with its caption; it keeps its own colours, and its names to itself."""
+
+    svg: str
+    caption: str
+
+    def html(self) -> str:
+        """As HTML."""
+        data = b64encode(self.svg.encode()).decode()
+        words = escape(self.caption, quote=True)
+        return (
+            f'<figure class="drawing"><img src="data:image/svg+xml;base64,{data}" alt="{words}">'
+            f"<figcaption>{words}</figcaption></figure>"
+        )
+
+
+@dataclass(frozen=True)
+class Heading:
+    """The beginning of a part of a section."""
+
+    text: str
+
+    def html(self) -> str:
+        """As HTML."""
+        return f"<h3>{escape(self.text)}</h3>"
+
+
+@dataclass(frozen=True)
+class Bullets:
+    """Sentences, each on its own."""
+
+    items: Sequence[str]
+
+    def html(self) -> str:
+        """As HTML."""
+        return f"<ul>{''.join(f'<li>{escape(item, quote=False)}</li>' for item in self.items)}</ul>"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table of results; where it is wider than the page, it can be moved sideways."""
+
+    table: Table
+
+    def html(self) -> str:
+        """As HTML."""
+        return f'<div class="grid" tabindex="0">{self.table.html()}</div>'
+
+
+@dataclass(frozen=True)
+class Files:
+    """Links to files beside the page."""
+
+    names: Sequence[str]
+
+    def html(self) -> str:
+        """As HTML."""
+        links = (f'<a href="{quote(name)}">{escape(name)}</a>' for name in self.names)
+        return f'<p class="files">{" ".join(links)}</p>'
+
+
+Block = Paragraph | Session | Figure | Image | Heading | Bullets | Grid | Files
 
 
 @dataclass
@@ -114,5 +180,19 @@ svg .good{fill:var(--good)}svg .bad{fill:var(--bad)}svg .warn{fill:var(--warn)}s
 svg .first{fill:var(--first)}svg .second{fill:var(--second)}
 svg .inside{font-size:12px;font-variant-numeric:tabular-nums;fill:var(--inside);font-weight:600}
 svg .on-warn,svg .on-rest{fill:#1d2329}
-@media print{body{background:#fff}pre{white-space:pre-wrap}}
+h3{font-size:1.08rem;margin:2.2rem 0 .5rem}
+ul{padding-left:1.2rem;margin:.8rem 0}li{margin:.3rem 0}
+.drawing{background:#fff}.drawing img{display:block;max-width:100%;height:auto;margin:0 auto}
+.drawing figcaption{color:#5b6670}
+.grid{overflow-x:auto;margin:1.2rem 0}
+table{border-collapse:collapse;font-size:.88rem;line-height:1.4;font-variant-numeric:tabular-nums}
+caption{text-align:left;color:var(--soft);padding:0 0 .5rem}
+th,td{padding:.32rem .7rem;text-align:left;border-bottom:1px solid var(--line);white-space:nowrap}
+th{font-weight:600;border-bottom-width:2px;white-space:normal;vertical-align:bottom}
+th.num,td.num{text-align:right}td small{color:var(--soft)}
+.note,.files{color:var(--soft);font-size:.88rem;line-height:1.5;margin:.5rem 0}
+.files a{margin-right:.7rem;white-space:nowrap}
+@media print{body{background:#fff;font-size:11pt}main{max-width:none;padding:0}pre{white-space:pre-wrap}
+h2,h3{break-after:avoid}figure,tr{break-inside:avoid}nav,.files{display:none}.grid{overflow:visible}
+table{font-size:8pt}td,th{padding:.2rem .35rem;white-space:normal}}
 """

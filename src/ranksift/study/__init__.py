@@ -1,6 +1,6 @@
 """What is a measure worth: how bounded, stable, sensitive, reliable and discriminating it is, on one's own data.
 
-Each procedure is a function of the same name: ``study.stability(scores)``.
+Each procedure is a function of the same name: ``study.stability(scores)``. ``study.survey`` applies all of them.
 """
 
 import sys
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from ranksift.study.sensitivity import sensitivity as sensitivity
     from ranksift.study.stability import Stability as Stability
     from ranksift.study.stability import stability as stability
+    from ranksift.study.survey import Survey as Survey
+    from ranksift.study.survey import survey as survey
     from ranksift.study.truncation import Truncation as Truncation
     from ranksift.study.truncation import truncation as truncation
 
@@ -54,6 +56,8 @@ _HOME = {
     "sensitivity": "sensitivity",
     "Stability": "stability",
     "stability": "stability",
+    "Survey": "survey",
+    "survey": "survey",
     "Truncation": "truncation",
     "truncation": "truncation",
 }

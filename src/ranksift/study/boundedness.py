@@ -141,6 +141,8 @@ class Boundedness(Result):
         axes.axhspan(0, 1, color="0.94", zorder=0)
         axes.vlines(np.arange(len(order)), low[order], high[order], color="#0072B2", linewidth=1.4)
         axes.set_xticks([])
+        if max(-low.min(), high.max()) > 10:
+            axes.set_yscale("symlog", linthresh=1.0)
         return figure
 
     def pictures(self) -> list[Picture]:

@@ -174,8 +174,8 @@ class Discrimination(Result):
         """How many pairs each measure finds significant, and which two measures disagree the most."""
         shares = {m: n / self.tested[m] for m, n in self.significant.items()}
         found = [
-            f"By {TESTS[self.comparison.test]}, of {counted(len(self.pairs), 'pair')} of runs "
-            f"{ranked(shares, '{:.1%}')} differ significantly."
+            f"Significantly different by {TESTS[self.comparison.test]}, of {counted(len(self.pairs), 'pair')} of runs: "
+            f"{ranked(shares, '{:.1%}')}."
         ]
         conflicts = {pair: self.conflicts(*pair) for pair in combinations(self.significant, 2)}
         if conflicts:

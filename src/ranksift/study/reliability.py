@@ -150,8 +150,8 @@ class Reliability(Result):
         if not phi:
             return ["Nothing varies: there is nothing to be reliable about."]
         found = [
-            f"With {counted(self.topics, 'topic')}, Φ is {ranked(phi)}: "
-            "the share of variance in runs' mean scores that is the runs' own."
+            f"Share of the variance in mean scores over {counted(self.topics, 'topic')} that is the runs' own (Φ): "
+            f"{ranked(phi)}."
         ]
         needed = self.topics_needed(0.95)
         there = {m: n for m, n in needed.items() if n is not None}

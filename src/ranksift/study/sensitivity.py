@@ -136,12 +136,11 @@ class Sensitivity(Result):
         """How many pairs each measure tells apart, and what difference that takes."""
         shares = {m: float(share[0]) for m, share in self.curve([0.05]).items()}
         found = [
-            f"At the level 0.05, of {counted(len(self.pairs), 'pair')} of runs "
-            f"{ranked(shares, '{:.1%}')} are told apart."
+            f"Told apart at the level 0.05, of {counted(len(self.pairs), 'pair')} of runs: {ranked(shares, '{:.1%}')}."
         ]
         best = [m for m in shares if shares[m] == max(shares.values())]
         if len(best) < len(shares):
-            found.append(f"The most sensitive is {joined(best)}.")
+            found.append(f"The most sensitive {'is' if len(best) == 1 else 'are'} {joined(best)}.")
         needed = {m: d for m, d in self.difference_needed(0.05).items() if d is not None}
         if needed:
             found.append(

@@ -29,7 +29,7 @@ from ranksift.study.subject import (
     tell,
     topics_of,
 )
-from ranksift.study.words import counted, percent, ranked
+from ranksift.study.words import counted, joined, ranked
 
 if TYPE_CHECKING:
     import polars as pl
@@ -161,25 +161,21 @@ class Stability(Result):
             return ["No measure decides between any two runs: their differences are within the fuzziness."]
         half = min(sizes, key=lambda size: abs(size - self.topics / 2))
         at_half = {m: rates[half] for m, rates in curves.items()}
-        found = [f"With {counted(half, 'topic')}, decisions are wrong in {ranked(at_half, '{:.2%}')} of cases."]
-        worst = max(at_half, key=lambda m: at_half[m])
-        if at_half[worst] > 0:
-            needed = {
-                m: next(s for s in sizes if all(rates[t] <= at_half[worst] for t in sizes if t >= s))
-                for m, rates in curves.items()
-            }
-            best = min(needed, key=lambda m: needed[m])
-            if needed[best] < needed[worst]:
-                found.append(
-                    f"{best} needs {counted(needed[best], 'topic')} where {worst} needs {needed[worst]} "
-                    f"for the same error rate ({percent(at_half[worst])})."
-                )
+        found = [f"Wrong decisions with {counted(half, 'topic')}: {ranked(at_half, '{:.2%}')}."]
+        for level in (0.05, 0.02, 0.01):
+            needed = {m: size for m, size in self.topics_needed(level).items() if m in curves}
+            there = {m: size for m, size in needed.items() if size is not None}
+            if len(set(needed.values())) > 1 and there:
+                found.append(f"Topics for an error rate of {level:.0%}: {ranked(there, '{}', largest_first=False)}.")
+                never = [m for m in needed if m not in there]
+                if never:
+                    found[-1] += f" {joined(never)} {'does' if len(never) == 1 else 'do'} not get there."
+                break
         ties = {m: self.tie_rate[m][half] for m in curves}
         if max(ties.values()) - min(ties.values()) > 0.1:
             found.append(
-                f"A tie is no error: differences within {self.fuzziness:g} count as ties, "
-                f"{ranked(ties, '{:.0%}')} of them with {half} topics. "
-                "A measure of small differences errs less because it decides less."
+                f"A tie is no error, and differences within {self.fuzziness:g} are ties. Ties with {half} topics: "
+                f"{ranked(ties, '{:.0%}')}. A measure of small differences errs less because it decides less."
             )
         return found
 

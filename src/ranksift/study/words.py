@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 
-def joined(items: Iterable[object]) -> str:
-    """Write an enumeration.
+def joined(items: Iterable[object], most: int = 4) -> str:
+    """Write an enumeration, of many items the first ones.
 
-    >>> joined(["AP", "RR", "P@10"])
-    'AP, RR and P@10'
+    >>> joined(["AP", "RR", "P@10"]), joined("abcdef")
+    ('AP, RR and P@10', 'a, b, c and 3 more')
     """
     *first, last = map(str, items)
+    if len(first) >= most:
+        first, last = first[: most - 1], f"{len(first) - most + 2} more"
     return f"{', '.join(first)} and {last}" if first else last
 
 
@@ -35,14 +37,14 @@ def counted(number: int, singular: str, plural: str = "") -> str:
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 
 
-def ranked(values: Mapping[str, float], written: str = "{:.3f}", *, most: int = 6) -> str:
-    """Write the largest values first, each with its name; equals as they are written stand together.
+def ranked(values: Mapping[str, float], written: str = "{:.3f}", *, largest_first: bool = True, most: int = 6) -> str:
+    """Write values in their order, each with its name; those that are written alike stand together.
 
     >>> ranked({"AP": 0.5, "RR": 0.7, "P@5": 0.5})
     'RR 0.700, AP and P@5 0.500'
     """
     groups: dict[str, list[str]] = {}
-    for name, value in sorted(values.items(), key=lambda item: -item[1]):
+    for name, value in sorted(values.items(), key=lambda item: item[1], reverse=largest_first):
         groups.setdefault(written.format(value), []).append(name)
     shown = [f"{joined(names)} {value}" for value, names in groups.items()]
     if len(shown) > most:

@@ -1,0 +1,151 @@
+"""``ranksift study``: what measures are worth on one's own runs, as a page with figures and tables."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from ranksift.cli import options
+from ranksift.cli.output import note, progress, show
+from ranksift.collection.errors import InputError
+
+
+def study(
+    context: typer.Context,
+    qrels: Annotated[
+        str | None, typer.Argument(metavar="QRELS", help="Judgments; - is standard input.", show_default=False)
+    ] = None,
+    runs: Annotated[list[str] | None, typer.Argument(metavar="RUN...", help="Runs.", show_default=False)] = None,
+    measures: options.Measures = options.NONE,
+    scores: Annotated[
+        list[str],
+        typer.Option(
+            "--scores",
+            metavar="TABLE",
+            help="Ready scores instead of runs: CSV or Parquet, long or topic × system; repeat for more measures.",
+        ),
+    ] = options.NONE,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder of the page, figures and tables.")
+    ] = None,
+    preset: Annotated[
+        Literal["forbidden-2022", "negative-2020", "bounds-2022"] | None,
+        typer.Option("--preset", help="Measures, gains and parameters of a published study."),
+    ] = None,
+    only: Annotated[
+        list[str],
+        typer.Option("--only", metavar="PROCEDURES", help="Some procedures, several in one string or by repeating."),
+    ] = options.NONE,
+    gains: Annotated[
+        str | None,
+        typer.Option("--gains", metavar="GAINS", help="What labels are worth: linear, exp, or exceptions as -2=-10."),
+    ] = None,
+    unjudged: Annotated[
+        Literal["zero", "drop"] | None,
+        typer.Option("--unjudged", help="Unjudged documents keep their rank with gain 0, or are dropped first."),
+    ] = None,
+    queries: options.QueriesChoice = "qrels",
+    nil: Annotated[str | None, typer.Option("--nil", metavar="ID", help="The document that ends a list.")] = None,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="The longest list allowed.")] = None,
+    samples: Annotated[
+        int | None, typer.Option("--samples", min=1, help="Bootstrap samples. [default: 1000]", show_default=False)
+    ] = None,
+    topic_sets: Annotated[
+        int | None,
+        typer.Option("--topic-sets", min=1, help="Topic sets of each size. [default: 200]", show_default=False),
+    ] = None,
+    fuzziness: Annotated[
+        float | None,
+        typer.Option("--fuzziness", min=0, help="Differences up to this are ties. [default: 0.01]", show_default=False),
+    ] = None,
+    fuzz: Annotated[
+        Literal["absolute", "relative", "relative_smaller"] | None,
+        typer.Option("--fuzz", help="How the fuzziness is meant. [default: absolute]", show_default=False),
+    ] = None,
+    counts: Annotated[
+        Literal["trials", "topics"] | None,
+        typer.Option("--counts", help="What error rates count. [default: trials]", show_default=False),
+    ] = None,
+    method: Annotated[
+        Literal["sakai", "sign"] | None,
+        typer.Option("--method", help="Of the bootstrap. [default: sakai]", show_default=False),
+    ] = None,
+    test: Annotated[
+        Literal["t", "randomization", "bootstrap", "wilcoxon"] | None,
+        typer.Option("--test", help="Of significance, paired. [default: t]", show_default=False),
+    ] = None,
+    alpha: Annotated[
+        float | None, typer.Option("--alpha", help="The largest significant p. [default: 0.05]", show_default=False)
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Same seed, same bytes.")] = 0,
+    title: Annotated[str, typer.Option("--title", help="Of the page.")] = "What are these measures worth?",
+) -> None:
+    """Study measures: how bounded, stable, sensitive, reliable and discriminating they are on your runs.
+
+    ranksift study qrels.txt *.run -m "nDCG@10 nDCG_f@10 AP" --out study
+    """
+    from ranksift.study.survey import QUESTIONS, survey
+
+    given: dict[str, dict[str, Any]] = {
+        "stability": {"samples": topic_sets, "fuzziness": fuzziness, "fuzz": fuzz, "counts": counts},
+        "sensitivity": {"samples": samples, "method": method},
+        "reliability": {"samples": samples},
+        "discrimination": {"test": test, "alpha": alpha},
+        "penalty_sweep": {"alpha": alpha},
+    }
+    parameters = {name: {k: v for k, v in p.items() if v is not None} for name, p in given.items()}
+    chosen = [word for words in only for word in words.replace("-", "_").split()] or list(QUESTIONS)
+    if out is None:
+        raise InputError("no folder is named", remedy="say where the page goes: --out DIR")
+    subject = _ready(scores, measures, qrels) if scores else _evaluated(qrels, runs or [])
+    found = survey(
+        **subject,
+        measures=measures or None,
+        preset=preset,
+        gains=gains,
+        unjudged=unjudged,
+        queries=queries,
+        nil=nil,
+        limit=limit,
+        only=chosen,
+        seed=seed,
+        parameters={name: p for name, p in parameters.items() if p},
+        progress=progress("Studying", len(chosen)),
+    )
+    from ranksift.report.study import PAGE, write_study
+
+    write_study(found, out, title=title, command=_command(context.obj), progress=progress("Drawing", len(found.parts)))
+    for line in found.notes:
+        note(line)
+    show(found.table(), f"The page: {out / PAGE}")
+
+
+def _ready(tables: list[str], measures: list[str], qrels: str | None) -> dict[str, Any]:
+    """Scores that were computed elsewhere; one measure may be a name for the one that they are of."""
+    from ranksift.evaluation.score_table import read_scores
+
+    if qrels is not None:
+        raise InputError(f"{qrels!r} and --scores are given", remedy="give ready scores, or judgments and runs")
+    named = measures[0] if len(measures) == 1 and len(measures[0].split()) == 1 else None
+    return {"scores": read_scores(tables[0] if len(tables) == 1 else tables, named if len(tables) == 1 else None)}
+
+
+def _evaluated(qrels: str | None, runs: list[str]) -> dict[str, Any]:
+    if qrels is None or not runs:
+        raise InputError("no run is given", remedy="name judgments and runs, or ready scores: --scores TABLE")
+    judgments, read = options.read(qrels, runs, "error")
+    return {"qrels": judgments, "runs": read}
+
+
+def _command(typed: list[str]) -> str:
+    """The command as it was typed, without the folder, so that the page is the same in every folder."""
+    words, kept = iter(typed), []
+    for word in words:
+        if word in ("--out", "-o"):
+            next(words, None)
+        elif not word.startswith("--out="):
+            kept.append(word)
+    return shlex.join(["ranksift", *kept, "--out"]) + " DIR"

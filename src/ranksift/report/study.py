@@ -1,0 +1,192 @@
+"""A study of measures as files: one page to read, figures and tables to use."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from importlib.metadata import version
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ranksift import __version__
+from ranksift.collection.errors import InputError
+from ranksift.collection.files import writing
+from ranksift.report.figures import pdf_of, svg_of
+from ranksift.report.page import Block, Bullets, Files, Grid, Heading, Image, Paragraph, Section, Session, page
+from ranksift.study.survey import QUESTIONS, Part, Survey
+from ranksift.study.words import counted
+
+if TYPE_CHECKING:
+    import polars as pl
+
+#: The page, and the list of all files that a study wrote.
+PAGE, MANIFEST = "index.html", "study.json"
+
+_TITLES = {
+    "boundedness": "Boundedness",
+    "stability": "Stability",
+    "sensitivity": "Sensitivity",
+    "reliability": "Reliability",
+    "discrimination": "Discrimination",
+    "agreement": "Agreement",
+    "query_types": "Types of queries",
+    "truncation": "Truncation",
+    "penalty_sweep": "Penalty of forbidden documents",
+    "consistency": "Consistency",
+}
+
+
+def write_study(
+    survey: Survey,
+    folder: str | Path,
+    *,
+    title: str = "What are these measures worth?",
+    command: str = "",
+    progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
+) -> list[Path]:
+    """Write a study into a folder: ``index.html``, figures as SVG and PDF, tables as CSV and LaTeX.
+
+    Every file appears whole or not at all, the page last. The same study gives the same bytes. Files of a former study
+    are replaced, others never.
+
+    Parameters
+    ----------
+    survey
+        What :func:`ranksift.study.survey` returns.
+    folder
+        Where to; it is made where it is not there.
+    title, command
+        Of the page, and what made it.
+    progress
+        Wraps the parts of the study as they are drawn.
+
+    Returns
+    -------
+    list of Path
+        The files, the page last.
+    """
+    folder = Path(folder)
+    if folder.exists() and not folder.is_dir():
+        raise InputError("is not a folder", source=str(folder), remedy="name another one")
+    files = dict(_files(survey, title, command, progress))
+    try:
+        _refuse_to_overwrite(folder, files)
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"cannot be made ({error.strerror})", source=str(folder), remedy="name another folder"
+        ) from None
+    for name, content in files.items():
+        with writing(folder / name) as file:
+            file.write(content)
+    return [folder / name for name in files]
+
+
+def _refuse_to_overwrite(folder: Path, names: Iterable[str]) -> None:
+    """Refuse a folder in which a file that no study wrote has the name of one to be written."""
+    try:
+        ours = set(json.loads((folder / MANIFEST).read_text("utf-8"))["files"])
+    except (OSError, ValueError, KeyError, TypeError):
+        ours = set()
+    for name in names:
+        if name not in ours and (folder / name).exists():
+            raise InputError(
+                "is there already, and no study wrote it", source=str(folder / name), remedy="name another folder"
+            )
+
+
+def _files(
+    survey: Survey, title: str, command: str, progress: Callable[[Iterable[Any]], Iterable[Any]]
+) -> Iterator[tuple[str, bytes]]:
+    """Names and contents, the page last."""
+    files: dict[str, bytes] = {}
+
+    def add(name: str, content: str | bytes) -> str:
+        files[name] = content.encode() if isinstance(content, str) else content
+        return name
+
+    add("scores.csv", survey.scores.per_query().write_csv())
+    add("overview.csv", _overview(survey).write_csv())
+    add("overview.tex", survey.table().latex(label="tab:overview") + "\n")
+    blocks = {id(part): list(_blocks(part, add)) for part in progress(survey.parts)}
+    html = _page(survey, blocks, title, command)
+    made = {"ranksift": __version__, "command": command, "settings": dict(survey.settings)}
+    names = [MANIFEST, *files, PAGE]
+    yield MANIFEST, (json.dumps({**made, "files": names}, ensure_ascii=False, indent=2) + "\n").encode()
+    yield from files.items()
+    yield PAGE, html.encode()
+
+
+def _overview(survey: Survey) -> pl.DataFrame:
+    import polars as pl
+
+    table = survey.table()
+    return pl.DataFrame({c.name: [row[j].value for row in table.rows] for j, c in enumerate(table.columns)})
+
+
+def _blocks(part: Part, add: Callable[[str, str | bytes], str]) -> Iterator[Block]:
+    """What the page shows of a part, with its files added."""
+    yield Bullets(part.result.reading())
+    table = part.result.table()
+    yield Grid(table)
+    names = [add(f"{part.name}.tex", table.latex(label=f"tab:{part.name}") + "\n")]
+    for word, frame in part.result.frames().items():
+        names.append(add(f"{_name(part, word)}.csv", frame.write_csv()))
+    for picture in part.result.pictures():
+        name = _name(part, picture.name)
+        svg = svg_of(picture.figure)
+        names += [add(f"{name}.svg", svg), add(f"{name}.pdf", pdf_of(picture.figure))]
+        yield Image(svg, picture.caption)
+    yield Files(names)
+
+
+def _name(part: Part, word: str) -> str:
+    return Part(part.procedure, part.result, word=f"{part.word} {word}").name
+
+
+def _page(survey: Survey, blocks: dict[int, list[Block]], title: str, command: str) -> str:
+    runs, queries, measures = survey.scores.values.shape
+    lead = (
+        f"{counted(measures, 'measure')} studied on {counted(runs, 'run')} and {counted(queries, 'topic')}: "
+        "how bounded, stable, sensitive, reliable and discriminating they are on this data."
+    )
+    files = Files(["overview.csv", "overview.tex", "scores.csv"])
+    glance = Section("At a glance", [Bullets(survey.reading()), Grid(survey.table()), files])
+    sections = [glance, *_sections(survey, blocks), _made(survey, command)]
+    return page(title, lead, sections, f"Made by RankSift {__version__}.")
+
+
+def _sections(survey: Survey, blocks: dict[int, list[Block]]) -> Iterator[Section]:
+    """A section a procedure; what was repeated on sets of queries follows the types of queries."""
+    for name, parts in groupby(survey.parts, _section_of(survey)):
+        section = Section(_TITLES[name], [Paragraph(QUESTIONS[name])])
+        for part in parts:
+            if part.word:
+                what = part.subject if part.procedure == name else f"{_TITLES[part.procedure]}: {part.subject}"
+                section.blocks.append(Heading(what[0].upper() + what[1:]))
+            section.blocks += blocks[id(part)]
+        yield section
+
+
+def _section_of(survey: Survey) -> Callable[[Part], str]:
+    repeated = {id(p): "query_types" for p in survey.parts if p.word and p.procedure != "penalty_sweep"}
+    return lambda part: repeated.get(id(part), part.procedure)
+
+
+def _made(survey: Survey, command: str) -> Section:
+    """The last section: all that is needed to make the page again."""
+    blocks: list[Block] = []
+    if command:
+        blocks += [Paragraph("The command, with any folder for `DIR`:"), Session(command, "")]
+    blocks.append(Bullets([f"{name}: {value}" for name, value in survey.settings.items()]))
+    if survey.skipped:
+        blocks.append(Paragraph("Left out:"))
+        blocks.append(Bullets([f"{_TITLES[name]}: {why}" for name, why in survey.skipped.items()]))
+    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "polars", "matplotlib"))
+    python = ".".join(map(str, sys.version_info[:3]))
+    blocks.append(Paragraph(f"Versions: ranksift {__version__}, Python {python}, {packages}."))
+    names = ", ".join(survey.scores.runs)
+    blocks.append(Paragraph(f"Runs: {names}."))
+    return Section("How this was made", blocks)

@@ -1,0 +1,520 @@
+"""All procedures in one go, each where it applies."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ranksift.collection.errors import InputError, RankSiftWarning
+from ranksift.collection.gains import GainsLike
+from ranksift.collection.judged import Unjudged
+from ranksift.collection.qrels import Qrels, read_qrels
+from ranksift.evaluation.evaluate import Queries, evaluate
+from ranksift.evaluation.scores import Scores
+from ranksift.evaluation.table import Column, Table
+from ranksift.measures.cumulative import DCG, Cumulative, nDCG
+from ranksift.measures.measure import Measure
+from ranksift.measures.names import MeasureLike
+from ranksift.measures.truncation import QuitWhileAhead
+from ranksift.study.agreement import agreement, consistency
+from ranksift.study.boundedness import boundedness
+from ranksift.study.discrimination import discrimination
+from ranksift.study.penalty import penalty_sweep
+from ranksift.study.presets import preset as find_preset
+from ranksift.study.query_types import expected_scores, query_types
+from ranksift.study.reliability import reliability
+from ranksift.study.result import Result
+from ranksift.study.sensitivity import sensitivity
+from ranksift.study.stability import stability
+from ranksift.study.subject import check_choice, check_integer, check_scores, peculiarities
+from ranksift.study.systems import families
+from ranksift.study.truncation import truncation
+from ranksift.study.words import counted, joined
+
+#: What is studied where nobody says which measures.
+DEFAULT_MEASURES = "nDCG@10 nDCG_org@10 nDCG_min@10 nDCG_f@10 AP"
+
+#: The procedures in the order of the report, with the question that each of them answers.
+QUESTIONS: Mapping[str, str] = {
+    "boundedness": "Do scores stay between 0 and 1?",
+    "stability": "How many topics until a comparison of two runs comes out the same on other topics?",
+    "sensitivity": "How many pairs of runs does a measure tell apart?",
+    "reliability": "How much of the variance of scores is the runs' own?",
+    "discrimination": "Which differences are significant, and do measures agree on that?",
+    "agreement": "Do measures put the runs in the same order?",
+    "query_types": "In which queries can a good ranking be told from a random one?",
+    "truncation": "What does it change to reward lists that end on purpose?",
+    "penalty_sweep": "What if a forbidden document cost more, or less?",
+}
+
+#: Those that need nothing but scores, and can be repeated on any set of queries.
+OF_SCORES = ("stability", "sensitivity", "reliability", "discrimination", "agreement")
+
+#: The most topic-set sizes whose error rate is estimated, unless sizes are named.
+MOST_SIZES = 100
+
+#: A set of queries smaller than this is not studied on its own.
+_LEAST_QUERIES = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """What one procedure found.
+
+    Attributes
+    ----------
+    procedure
+        Its name, as in :data:`QUESTIONS`; ``consistency`` for the orders of runs on two sets of queries.
+    result
+        The result.
+    subject
+        What it was applied to, where that is not all queries and measures: a set of queries, or one measure.
+    word
+        The subject in one word, which sets the part's files apart.
+    """
+
+    procedure: str
+    result: Result
+    subject: str = ""
+    word: str = ""
+
+    @property
+    def name(self) -> str:
+        """What its files begin with."""
+        return re.sub(r"[\W_]+", "-", f"{self.procedure} {self.word}").strip("-").lower()
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """Results of :func:`survey`.
+
+    Attributes
+    ----------
+    scores
+        What was studied.
+    parts
+        What every procedure found, in the order of :data:`QUESTIONS`.
+    skipped
+        Procedures that do not apply, with the reason.
+    notes
+        What the reader should know of the runs, the judgments and the results.
+    settings
+        What was asked for: measures, gains, parameters of the procedures, seed.
+    """
+
+    scores: Scores
+    parts: tuple[Part, ...]
+    skipped: Mapping[str, str]
+    notes: tuple[str, ...]
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    def table(self) -> Table:
+        """A row a measure: what each procedure found, at a glance."""
+        whole = {p.procedure: p.result for p in reversed(self.parts) if p.word == ""}
+        columns, cells = [Column("measure")], [[str(m)] for m in self.scores.measures]
+        for column, of in _GLANCES:
+            values = [of(whole, str(m)) for m in self.scores.measures]
+            if any(value is not None for value in values):
+                columns.append(column)
+                cells = [[*row, value] for row, value in zip(cells, values, strict=True)]
+        runs, queries, measures = self.scores.values.shape
+        size = f"{counted(runs, 'run')}, {counted(queries, 'topic')}"
+        meanings = (_MEANINGS[c.name] for c in columns if c.name in _MEANINGS)
+        return Table(columns, cells, title=f"{counted(measures, 'measure')} on {size}", notes=[*meanings, *self.notes])
+
+    def reading(self) -> list[str]:
+        """The study in plain words: which measures come first by what."""
+        table = self.table()
+        names = [column.name for column in table.columns]
+        found = []
+        for name, words, best in _SUPERLATIVES:
+            if name not in names:
+                continue
+            j = names.index(name)
+            values = {str(row[0].value): row[j].value for row in table.rows if isinstance(row[j].value, int | float)}
+            if len(values) > 1 and len(set(values.values())) > 1:
+                first = best(values.values())
+                chosen = [m for m, value in values.items() if value == first]
+                found.append(f"{words}: {joined(chosen)} ({table.columns[j].written(first)}).")
+        if "bounded" in names:
+            out = [str(row[0].value) for row in table.rows if row[names.index("bounded")].value == "no"]
+            found.append(f"Not bounded by 0 and 1: {joined(out)}." if out else "All are bounded by 0 and 1.")
+        return found
+
+    def of(self, procedure: str) -> Result:
+        """The first result of a procedure."""
+        for part in self.parts:
+            if part.procedure == procedure:
+                return part.result
+        why = self.skipped.get(procedure)
+        raise InputError(f"{procedure} is not in this study", remedy=why or f"there are: {', '.join(QUESTIONS)}")
+
+    def __repr__(self) -> str:
+        return f"<Survey: {joined(dict.fromkeys(p.procedure for p in self.parts))} of {self.scores!r}>"
+
+
+def _bounded(whole: Mapping[str, Any], m: str) -> str | None:
+    found = whole.get("boundedness")
+    if found is None or m not in found.lowest:
+        return None
+    can = found.below_zero[m] > 0 or found.above_one[m] > 0
+    return "no" if can or found.unbounded[m] > 0 else "yes"
+
+
+def _error_rate(whole: Mapping[str, Any], m: str) -> float | None:
+    found = whole.get("stability")
+    if found is None:
+        return None
+    half = min(found.samples, key=lambda size: abs(size - found.topics / 2))
+    return float(found.error_rate[m][half])
+
+
+def _told_apart(whole: Mapping[str, Any], m: str) -> float | None:
+    return float(whole["sensitivity"].curve([0.05])[m][0]) if "sensitivity" in whole else None
+
+
+def _phi(whole: Mapping[str, Any], m: str) -> float | None:
+    phi = whole["reliability"].phi[m] if "reliability" in whole else np.nan
+    return None if np.isnan(phi) else float(phi)
+
+
+def _topics_needed(whole: Mapping[str, Any], m: str) -> int | None:
+    return whole["reliability"].topics_needed(0.95)[m] if "reliability" in whole else None
+
+
+def _significant(whole: Mapping[str, Any], m: str) -> float | None:
+    found = whole.get("discrimination")
+    return found.significant[m] / found.tested[m] if found is not None and m in found.significant else None
+
+
+#: The columns of a survey's table, each with where its values come from.
+_GLANCES: tuple[tuple[Column, Callable[[Mapping[str, Any], str], Any]], ...] = (
+    (Column("bounded"), _bounded),
+    (Column("error rate", 2, "percent"), _error_rate),
+    (Column("told apart", 1, "percent"), _told_apart),
+    (Column("significant", 1, "percent"), _significant),
+    (Column("Φ", 3), _phi),
+    (Column("topics for Φ 0.95"), _topics_needed),
+)
+
+
+_MEANINGS = {
+    "bounded": "bounded: no list scored, or could score, below 0 or above 1",
+    "error rate": "error rate: decisions between runs that come out otherwise on another half of the topics",
+    "told apart": "told apart: pairs of runs with an achieved significance level below 0.05",
+    "significant": "significant: pairs of runs that differ significantly",
+    "Φ": "Φ: share of the variance in mean scores that is the runs' own",
+}
+
+_SUPERLATIVES: tuple[tuple[str, str, Callable[..., Any]], ...] = (
+    ("error rate", "Most stable, by its error rate", min),
+    ("told apart", "Most sensitive, by the pairs told apart", max),
+    ("significant", "Most discriminating, by significant pairs", max),
+    ("Φ", "Most reliable, by Φ", max),
+)
+
+
+def survey(
+    scores: Scores | None = None,
+    *,
+    qrels: Any = None,
+    runs: Any = None,
+    measures: MeasureLike | Iterable[MeasureLike] | None = None,
+    preset: str | None = None,
+    gains: GainsLike | None = None,
+    unjudged: Unjudged | None = None,
+    queries: Queries = "qrels",
+    nil: str | None = None,
+    limit: int | None = None,
+    only: Sequence[str] | None = None,
+    seed: int = 0,
+    parameters: Mapping[str, Mapping[str, Any]] | None = None,
+    progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
+) -> Survey:
+    """Study measures by every procedure that applies.
+
+    Parameters
+    ----------
+    scores
+        Ready scores; without judgments and runs, procedures that need those are left out. Or
+    qrels, runs, measures, gains, unjudged, queries
+        As in :func:`evaluate`.
+    preset
+        A published study, whose measures, gains and parameters are taken where none are given:
+        ``"forbidden-2022"`` (paper 1), ``"negative-2020"`` (paper 4), ``"bounds-2022"`` (paper 3).
+    nil, limit
+        As in :func:`truncation`, which is left out where neither is given and no measure rewards ended lists.
+    only
+        Procedures to apply (default: all of :data:`QUESTIONS`).
+    seed
+        What every sample is drawn from.
+    parameters
+        For each procedure further keyword arguments: ``{"stability": {"fuzziness": 0.05}}``.
+    progress
+        Wraps the procedures as they are applied.
+
+    Examples
+    --------
+    >>> values = [[[0.1, 0.2], [0.2, 0.1], [0.3, 0.4]], [[0.6, 0.5], [0.8, 0.2], [0.9, 0.8]]]
+    >>> scores = Scores.from_array(values, runs=["a", "b"], queries=["q", "r", "s"], measures=["AP", "RR"])
+    >>> found = survey(scores, only=["reliability", "agreement"])
+    >>> found
+    <Survey: reliability and agreement of <Scores: 2 runs × 3 queries × 2 measures>>
+    >>> print(*found.of("agreement").reading())
+    AP and RR order the 2 runs with τ = 1.000: 0% of pairs are swapped.
+    """
+    check_integer("seed", seed, 0)
+    chosen = _chosen(only)
+    plan = find_preset(preset) if preset else None
+    asked = {name: dict(given) for name, given in (plan.parameters if plan else {}).items()}
+    for name, given in (parameters or {}).items():
+        check_choice("procedure", name, tuple(QUESTIONS))
+        asked.setdefault(name, {}).update(given)
+    heard: dict[str, None] = {}
+    with _listening(heard):
+        subject = _Subject.of(scores, qrels, runs, measures, plan, gains, unjudged, queries, nil, limit, progress)
+        check_scores(subject.scores, "a study")
+        heard.update(dict.fromkeys(peculiarities(subject.scores)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankSiftWarning)  # every result has its own notes
+        parts, skipped = _apply(chosen, subject, asked, seed, progress)
+    if not parts:
+        raise InputError(f"nothing to study: {'; '.join(skipped.values())}", remedy="name other procedures or measures")
+    settings = {
+        **({"preset": f"{plan.name} ({plan.paper})"} if plan else {}),
+        **subject.settings,
+        **{name: _written(given) for name, given in asked.items() if name in chosen and given},
+        "seed": str(seed),
+    }
+    return Survey(subject.scores, tuple(parts), skipped, tuple(heard), settings)
+
+
+def _chosen(only: Sequence[str] | None) -> tuple[str, ...]:
+    for name in only or ():
+        check_choice("procedure", name, tuple(QUESTIONS))
+    return tuple(name for name in QUESTIONS if only is None or name in only)
+
+
+def _written(given: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in given.items())
+
+
+@contextmanager
+def _listening(heard: dict[str, None]) -> Iterator[None]:
+    """Hear what procedures warn of, each warning once; it is told by who calls the survey."""
+    with warnings.catch_warnings(record=True) as log:
+        warnings.simplefilter("always", RankSiftWarning)
+        yield
+    for warning in log:
+        if issubclass(warning.category, RankSiftWarning):
+            heard[str(warning.message)] = None
+        else:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+
+
+@dataclass(frozen=True, eq=False)
+class _Subject:
+    """What is studied: scores, and where they are known the judgments and runs that they come from."""
+
+    scores: Scores
+    qrels: Qrels | None
+    runs: Any
+    how: Mapping[str, Any]
+    nil: str | None
+    limit: int | None
+
+    @classmethod
+    def of(
+        cls, scores: Any, qrels: Any, runs: Any, measures: Any, plan: Any, gains: Any, unjudged: Any, queries: Any,
+        nil: str | None, limit: int | None, progress: Callable[[Iterable[Any]], Iterable[Any]],
+    ) -> _Subject:  # fmt: skip
+        if scores is not None:
+            if qrels is not None or runs is not None:
+                raise InputError("scores and runs are given", remedy="give ready scores, or judgments and runs")
+            return cls(_picked(scores, measures), None, None, {}, nil, limit)
+        if qrels is None or runs is None:
+            raise InputError("nothing to study is given", remedy="give scores, or judgments and runs")
+        how = {
+            "gains": gains if gains is not None else plan.gains if plan else "linear",
+            "unjudged": unjudged or (plan.unjudged if plan else "zero"),
+            "queries": queries,
+        }
+        judgments = read_qrels(qrels)
+        wanted = measures or (plan.measures if plan else DEFAULT_MEASURES)
+        return cls(evaluate(judgments, runs, wanted, progress=progress, **how), judgments, runs, how, nil, limit)
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What was evaluated, in words."""
+        names = ", ".join(str(m) for m in self.scores.measures)
+        return {"measures": names, **{name: str(value) for name, value in self.how.items()}}
+
+    @property
+    def measures(self) -> list[Measure]:
+        """Those that are known here."""
+        return [m for m in self.scores.measures if isinstance(m, Measure)]
+
+
+def _picked(scores: Scores, measures: Any) -> Scores:
+    """Ready scores, by all measures or by some."""
+    if not isinstance(scores, Scores) or not measures:
+        return scores
+    given = [measures] if isinstance(measures, str | Measure) else list(measures)
+    names = [word for m in given for word in (m.split() if isinstance(m, str) else [m])]
+    columns = list(dict.fromkeys(scores.column(m) for m in names))
+    return Scores(
+        scores.runs,
+        scores.queries,
+        tuple(scores.measures[m] for m in columns),
+        scores.numerators[:, :, columns],
+        scores.denominators[:, :, columns],
+        scores.degenerate,
+        scores.notes,
+    )
+
+
+class _NotApplicableError(Exception):
+    """A procedure has nothing to work on; the reason."""
+
+
+def _apply(
+    chosen: Sequence[str],
+    subject: _Subject,
+    asked: Mapping[str, Mapping[str, Any]],
+    seed: int,
+    progress: Callable[[Iterable[Any]], Iterable[Any]],
+) -> tuple[list[Part], dict[str, str]]:
+    parts: list[Part] = []
+    skipped: dict[str, str] = {}
+    for name in progress(chosen):
+        given = dict(asked.get(name, {}))
+        try:
+            if name in OF_SCORES:
+                parts.append(Part(name, _of_scores(name, subject.scores, given, seed)))
+            else:
+                again = {other: asked.get(other, {}) for other in chosen if other in OF_SCORES}
+                parts.extend(_OF_RUNS[name](subject, given, again, seed))  # up to where something does not apply
+        except _NotApplicableError as reason:
+            skipped[name] = str(reason)
+    return parts, skipped
+
+
+def _of_scores(name: str, scores: Scores, given: Mapping[str, Any], seed: int) -> Result:
+    """Apply a procedure that needs nothing but scores."""
+    how = dict(given)
+    if name == "stability":
+        if how.get("sizes") is None and isinstance(how.get("samples", 200), int):
+            how["sizes"] = _sizes(len(scores.queries))
+        return stability(scores, **{"seed": seed, **how})
+    if name == "sensitivity":
+        return sensitivity(scores, **{"seed": seed, **how})
+    if name == "reliability":
+        return reliability(scores, **{"seed": seed, **how})
+    if name == "discrimination":
+        return discrimination(scores, **{"seed": seed, **how})
+    if len(families(scores, how.get("over_k", False))) < 2:
+        raise _NotApplicableError("one measure has nothing to agree with")
+    return agreement(scores, **how)
+
+
+def _sizes(topics: int) -> list[int]:
+    """Every size, or where they are many some of them, evenly spaced."""
+    spaced = np.linspace(2, topics, min(topics - 1, MOST_SIZES)).round().astype(int)
+    return sorted(set(spaced.tolist()))
+
+
+def _judged(subject: _Subject) -> Qrels:
+    if subject.qrels is None:
+        raise _NotApplicableError("it needs judgments and runs, and only scores are given")
+    return subject.qrels
+
+
+def _boundedness(subject: _Subject, given: Mapping[str, Any], again: Any, seed: int) -> Iterator[Part]:
+    qrels = _judged(subject)
+    measures = [m for m in subject.measures if isinstance(m, Cumulative) and not isinstance(m, DCG)]
+    if not measures:
+        raise _NotApplicableError("the attainable range is known of nDCG, nDCG_org, nDCG_min and nDCG_f only")
+    yield Part("boundedness", boundedness(qrels, subject.runs, measures, **{**subject.how, **given}))
+
+
+def _query_types(
+    subject: _Subject, given: Mapping[str, Any], again: Mapping[str, Mapping[str, Any]], seed: int
+) -> Iterator[Part]:
+    qrels = _judged(subject)
+    measures = [m for m in subject.measures if _has_expectation(m, qrels, subject)]
+    if not measures:
+        raise _NotApplicableError("the expected score of a random ranking is known of none of the measures")
+    real = _picked(subject.scores, measures)
+    topics = len(real.queries)
+    expected = expected_scores(qrels, measures, gains=subject.how["gains"], queries=real.queries)
+    types = query_types(real, expected, **{"size": max(1, min(topics // 2, max(10, topics // 10))), **given})
+    yield Part("query_types", types, joined(measures))
+    sets = {name: part for name, part in types.split(subject.scores).items() if name in ("uninformative", "ideal")}
+    if min(len(part.queries) for part in sets.values()) < _LEAST_QUERIES:
+        return
+    for kind, part in sets.items():
+        for name, how in again.items():
+            try:
+                result = _of_scores(name, part, how, seed)
+            except _NotApplicableError:
+                continue
+            yield Part(name, result, f"the {counted(len(part.queries), f'{kind} query', f'{kind} queries')}", kind)
+    over_k = bool(again.get("agreement", {}).get("over_k", False))
+    between = consistency(sets["uninformative"], sets["ideal"], over_k=over_k)
+    yield Part("consistency", between, "the orders on uninformative and on ideal queries", "uninformative-ideal")
+
+
+def _has_expectation(measure: Measure, qrels: Qrels, subject: _Subject) -> bool:
+    try:
+        expected_scores(qrels, measure, gains=subject.how["gains"], queries=subject.scores.queries[:1])
+    except InputError:
+        return False
+    return True
+
+
+def _truncation(subject: _Subject, given: Mapping[str, Any], again: Any, seed: int) -> Iterator[Part]:
+    qrels = _judged(subject)
+    rewarding = any(isinstance(m, QuitWhileAhead) for m in subject.measures)
+    if subject.nil is None and subject.limit is None and not rewarding and not given:
+        raise _NotApplicableError(
+            "no list is known to end on purpose: name the NIL document or the longest list allowed"
+        )
+    how = {"nil": subject.nil, "limit": subject.limit, **subject.how, **given}
+    yield Part("truncation", truncation(qrels, subject.runs, **how))
+
+
+def _penalty_sweep(subject: _Subject, given: Mapping[str, Any], again: Any, seed: int) -> Iterator[Part]:
+    qrels = _judged(subject)
+    # Of measures that differ in k only, the one that sees most.
+    deepest: dict[str, Cumulative] = {}
+    for m in subject.measures:
+        if isinstance(m, Cumulative) and not isinstance(m, nDCG):
+            name = str(m).rpartition("@")[0] if m.k else str(m)
+            if name not in deepest or (m.k or np.inf) > (deepest[name].k or np.inf):
+                deepest[name] = m
+    if not deepest:
+        raise _NotApplicableError("penalties act on DCG, nDCG_org, nDCG_min and nDCG_f only")
+    reasons = []
+    for m in deepest.values():
+        try:
+            found = penalty_sweep(qrels, subject.runs, m, **{**subject.how, **given})
+        except InputError as reason:
+            reasons.append(str(reason))
+        else:
+            yield Part("penalty_sweep", found, str(m), str(m))
+    if reasons:
+        raise _NotApplicableError("; ".join(reasons))
+
+
+_OF_RUNS: Mapping[str, Callable[..., Iterator[Part]]] = {
+    "boundedness": _boundedness,
+    "query_types": _query_types,
+    "truncation": _truncation,
+    "penalty_sweep": _penalty_sweep,
+}

@@ -1,0 +1,147 @@
+"""ranksift study: runs or ready scores in, a folder out."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Command
+
+Files = dict[str, Path]
+NAMES = ["unfiltered", "filtered", "weak"]
+QUICK = ["--samples", 50, "--topic-sets", 10]
+
+
+@pytest.fixture
+def studied(ranksift: Command, files: Files, tmp_path: Path):
+    def command(*options: object, out: str = "out"):
+        return ranksift("study", files["qrels"], *(files[n] for n in NAMES), *QUICK, "--out", tmp_path / out, *options)
+
+    return command
+
+
+def test_a_folder_and_a_table(studied, tmp_path):
+    done = studied("-m", "nDCG@5 nDCG_f@5", "--gains=-2=-10", "--only", "boundedness agreement")
+    assert (done.code, done.err) == (0, "")
+    assert "nDCG_f@5" in done.out
+    assert f"The page: {tmp_path / 'out' / 'index.html'}" in done.out
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert "--gains=-2=-10" in page
+    assert "--out DIR" in page
+    assert str(tmp_path / "out") not in page
+
+
+def test_same_seed_same_bytes_in_any_folder(studied, tmp_path):
+    for out in ("one", "two"):
+        assert studied("-m", "nDCG_f@5 AP", "--seed", 3, "--only", "stability", out=out).code == 0
+    names = sorted(p.name for p in (tmp_path / "one").iterdir())
+    assert [n for n in names if (tmp_path / "one" / n).read_bytes() != (tmp_path / "two" / n).read_bytes()] == []
+    assert studied("-m", "nDCG_f@5 AP", "--seed", 4, "--only", "stability", out="three").code == 0
+    assert (tmp_path / "one/stability.csv").read_bytes() != (tmp_path / "three/stability.csv").read_bytes()
+
+
+@pytest.mark.parametrize("preset", ["forbidden-2022", "negative-2020", "bounds-2022"])
+def test_presets(studied, tmp_path, preset):
+    assert studied("--preset", preset, "--only", "reliability agreement").code == 0
+    assert preset in (tmp_path / "out" / "index.html").read_text()
+
+
+def test_options_reach_the_procedures(studied, tmp_path):
+    options = ["--fuzziness", 0.1, "--fuzz", "relative", "--counts", "topics", "--method", "sign", "--alpha", 0.1]
+    assert studied("-m", "AP RR", *options, "--only", "stability", "--only", "sensitivity discrimination").code == 0
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert "counting topics, fuzziness 0.1 (relative)" in page
+    assert "sign method, 50 samples" in page
+    assert "p &lt;= 0.1" in page
+
+
+def test_lists_that_end(studied, tmp_path):
+    assert studied("-m", "AP", "--limit", 5, "--only", "truncation").code == 0
+    assert (tmp_path / "out" / "truncation.csv").is_file()
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_ready_scores(ranksift: Command, tmp_path, ending):
+    import polars as pl
+
+    table = pl.DataFrame({"topic": ["a", "b", "c"], "bm25": [0.1, 0.5, 0.4], "rm3": [0.2, 0.7, 0.5]})
+    path = tmp_path / f"ours{ending}"
+    table.write_csv(path) if ending == ".csv" else table.write_parquet(path)
+    done = ranksift("study", "--scores", path, "-m", "AP", *QUICK, "--out", tmp_path / "out")
+    assert done.code == 0
+    assert "AP" in done.out
+    assert ranksift("study", "--scores", path, *QUICK, "--out", tmp_path / "named").out.count("\nours ") == 1
+
+
+def test_scores_of_a_study_can_be_studied_again(studied, ranksift: Command, tmp_path):
+    assert studied("-m", "nDCG_f@5 AP", "--only", "reliability").code == 0
+    done = ranksift("study", "--scores", tmp_path / "out/scores.csv", *QUICK, "--out", tmp_path / "again")
+    assert done.code == 0
+    assert (tmp_path / "out/reliability.csv").read_bytes() == (tmp_path / "again/reliability.csv").read_bytes()
+
+
+def wide(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "table.csv"
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("topic,a\n1,0.5\n2,0.6\n", "at least 2 runs"),
+        ("topic,a,b\n1,0.5,0.4\n", "at least 2 queries"),
+        ("topic,a,b\n1,0.5,\n2,0.5,0.4\n", "table.csv:2"),
+        ("topic,a,b\n1,0.5,NaN\n2,0.5,0.4\n", "table.csv:2"),
+        ("topic,a,a\n1,0.5,0.1\n2,0.5,0.4\n", "'a'"),
+        ("", "table.csv"),
+        ("topic,a,b\n", "table.csv"),
+    ],
+)
+def test_bad_tables_are_one_line_and_no_folder(ranksift: Command, tmp_path, text, fault):
+    done = ranksift("study", "--scores", wide(tmp_path, text), "--out", tmp_path / "out")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert fault in done.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_constant_and_copied_systems_are_told(ranksift: Command, tmp_path):
+    table = wide(tmp_path, "topic,a,b,c\n1,0.5,0.5,0.2\n2,0.1,0.1,0.2\n3,0.1,0.1,0.9\n")
+    done = ranksift("study", "--scores", table, *QUICK, "--out", tmp_path / "out")
+    assert done.code == 0
+    assert done.err.count("have the same values in every query") == 1
+    table.write_text("topic,a,b\n1,0.5,0.5\n2,0.5,0.5\n")
+    done = ranksift("study", "--scores", table, *QUICK, "--out", tmp_path / "flat")
+    assert done.code == 0
+    assert "tells nothing apart" in done.err
+
+
+@pytest.mark.parametrize(
+    ("options", "fault"),
+    [
+        (["--out", "{}"], "no run is given"),
+        (["q", "--out", "{}"], "no run is given"),
+        (["q", "r", "--scores", "t.csv", "--out", "{}"], "'q' and --scores are given"),
+        (["--scores", "t.csv"], "say where the page goes"),
+        (["--scores", "absent.csv", "--out", "{}"], "absent.csv"),
+        (["--scores", "t.csv", "--only", "beauty", "--out", "{}"], "'beauty'"),
+        (["--scores", "t.csv", "--preset", "beauty", "--out", "{}"], "'beauty'"),
+        (["--scores", "t.csv", "--seed", "-1", "--out", "{}"], "-1"),
+    ],
+)
+def test_usage(ranksift: Command, tmp_path, monkeypatch, options, fault):
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("topic,a,b\n1,0.5,0.1\n2,0.5,0.4\n")
+    done = ranksift("study", *(str(o).format(tmp_path / "out") for o in options))
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert fault in done.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_users_file_is_kept(ranksift: Command, tmp_path):
+    table = tmp_path / "scores.csv"
+    table.write_text("topic,a,b\n1,0.5,0.1\n2,0.5,0.4\n")
+    done = ranksift("study", "--scores", table, *QUICK, "--out", tmp_path)
+    assert done.code == 2
+    assert "no study wrote it" in done.err
+    assert table.read_text().startswith("topic,a,b")
+    assert [p.name for p in tmp_path.iterdir()] == ["scores.csv"]

@@ -1,0 +1,127 @@
+"""A study as files: whole, the same each time, and never over a user's own."""
+
+import csv
+import json
+from html.parser import HTMLParser
+
+import pytest
+
+from ranksift import InputError, read_scores, study
+from ranksift.datasets.synthetic import synthetic_collection
+from ranksift.report.study import MANIFEST, PAGE, write_study
+
+
+@pytest.fixture(scope="module")
+def survey():
+    qrels, runs = synthetic_collection(queries=24, seed=5)
+    return study.survey(qrels=qrels, runs=runs, measures="nDCG_org@5 nDCG_f@5 RR_qwa", gains="-2=-10")
+
+
+@pytest.fixture(scope="module")
+def folder(survey, tmp_path_factory):
+    out = tmp_path_factory.mktemp("study") / "deep" / "er"
+    write_study(survey, out, title="A <title>", command="ranksift study a b --out DIR")
+    return out
+
+
+@pytest.fixture(scope="module")
+def small(survey):
+    return study.survey(survey.scores, only=["agreement"])
+
+
+class Reader(HTMLParser):
+    """Sees that elements are closed in order, and collects what the page refers to."""
+
+    VOID = ("meta", "img", "br", "hr", "input", "link")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.refers: list[str] = []
+        self.words: list[str] = []
+        self.images = 0
+
+    def handle_starttag(self, tag, attrs):
+        if tag not in self.VOID:
+            self.open.append(tag)
+        self.images += tag == "img"
+        self.refers += [
+            value for name, value in attrs if name in ("href", "src") and not value.startswith(("data:", "#"))
+        ]
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+@pytest.fixture(scope="module")
+def page(folder):
+    reader = Reader()
+    reader.feed((folder / PAGE).read_text("utf-8"))
+    assert not reader.open
+    return reader
+
+
+def test_the_page_is_whole_and_fetches_nothing(folder, page):
+    assert page.refers
+    assert all((folder / name).is_file() for name in page.refers)
+    text = (folder / PAGE).read_text("utf-8")
+    assert "http" not in text.replace("http://www.w3.org", "")
+    assert "<script" not in text
+
+
+def test_every_table_and_figure_is_on_it_and_beside_it(survey, folder, page):
+    words = "".join(page.words)
+    for part in survey.parts:
+        assert part.result.table().title in words
+        assert all(sentence in words for sentence in part.result.reading())
+        assert (folder / f"{part.name}.csv").is_file()
+        assert (folder / f"{part.name}.tex").is_file()
+    assert page.images == sum(len(part.result.pictures()) for part in survey.parts)
+    assert len(list(folder.glob("*.svg"))) == len(list(folder.glob("*.pdf"))) == page.images
+
+
+def test_it_says_how_it_was_made(page):
+    words = "".join(page.words)
+    assert "A <title>" in words
+    assert "ranksift study a b --out DIR" in words
+    assert "seed: 0" in words
+    assert "matplotlib" in words
+    assert "gains: -2=-10" in words
+
+
+def test_tables_can_be_read_again(survey, folder):
+    rows = list(csv.DictReader((folder / "reliability.csv").open()))
+    assert {row["measure"]: float(row["phi"]) for row in rows} == survey.of("reliability").phi
+    again = study.survey(read_scores(folder / "scores.csv"), only=["reliability"])
+    assert again.of("reliability").phi == survey.of("reliability").phi
+
+
+def test_same_study_same_bytes(survey, folder, tmp_path):
+    write_study(survey, tmp_path, title="A <title>", command="ranksift study a b --out DIR")
+    names = sorted(path.name for path in folder.iterdir())
+    assert names == sorted(path.name for path in tmp_path.iterdir())
+    assert [n for n in names if (folder / n).read_bytes() != (tmp_path / n).read_bytes()] == []
+    assert sorted(json.loads((folder / MANIFEST).read_text())["files"]) == names
+
+
+def test_a_former_study_is_replaced_and_a_users_file_is_not(small, tmp_path):
+    write_study(small, tmp_path)
+    write_study(small, tmp_path, title="Anew")
+    assert "Anew" in (tmp_path / PAGE).read_text()
+    (tmp_path / MANIFEST).unlink()
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(InputError, match="is there already, and no study wrote it"):
+        write_study(small, tmp_path, title="Never")
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_file_where_the_folder_should_be(small, tmp_path):
+    (tmp_path / "out").write_text("mine")
+    with pytest.raises(InputError, match="study: cannot be made"):
+        write_study(small, tmp_path / "out" / "study")
+    with pytest.raises(InputError, match="out: is not a folder"):
+        write_study(small, tmp_path / "out")
+    assert (tmp_path / "out").read_text() == "mine"

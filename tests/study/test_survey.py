@@ -1,0 +1,255 @@
+"""All procedures at once: what applies, what is left out, and what is said."""
+
+import re
+
+import numpy as np
+import pytest
+
+import ranksift as rs
+from ranksift import InputError, RankSiftWarning, Scores, study
+from ranksift.datasets.synthetic import synthetic_collection
+from ranksift.study.presets import PRESETS
+from ranksift.study.survey import OF_SCORES, QUESTIONS
+
+
+@pytest.fixture(scope="module")
+def collection():
+    return synthetic_collection(queries=24, seed=5)
+
+
+@pytest.fixture(scope="module")
+def whole(collection):
+    qrels, runs = collection
+    return study.survey(
+        qrels=qrels, runs=runs, measures="nDCG@5 nDCG_org@5 nDCG_min@5 nDCG_f@5 AP RR_qwa", gains="-2=-10"
+    )
+
+
+def drawn(runs=4, topics=12, measures=("AP", "RR"), seed=0) -> Scores:
+    draw = np.random.default_rng(seed)
+    values = draw.random((runs, 1, 1)) + 0.3 * draw.random((runs, topics, len(measures)))
+    names = [f"r{i}" for i in range(runs)], [f"q{i}" for i in range(topics)]
+    return Scores.from_array(values, runs=names[0], queries=names[1], measures=list(measures))
+
+
+class TestWhatApplies:
+    def test_judgments_and_runs_are_studied_by_every_procedure(self, whole):
+        assert {part.procedure for part in whole.parts} == {*QUESTIONS, "consistency"}
+        order = [part.procedure for part in whole.parts if not part.word]
+        assert order == [name for name in QUESTIONS if name in order]
+
+    def test_scores_alone_are_studied_by_what_needs_nothing_else(self):
+        found = study.survey(drawn())
+        assert [part.procedure for part in found.parts] == list(OF_SCORES)
+        assert set(found.skipped) == set(QUESTIONS) - set(OF_SCORES)
+        assert all("only scores are given" in why for why in found.skipped.values())
+
+    def test_results_are_those_of_the_procedures(self, whole):
+        scores = whole.scores
+        assert whole.of("reliability").phi == study.reliability(scores).phi
+        assert whole.of("stability").error_rate == study.stability(scores).error_rate
+        assert whole.of("agreement").tau == study.agreement(scores).tau
+        for measure, asl in study.sensitivity(scores).asl.items():
+            assert np.array_equal(whole.of("sensitivity").asl[measure], asl)
+
+    def test_everything_is_repeated_on_both_ends_of_the_queries(self, whole):
+        types = whole.of("query_types")
+        for kind in ("uninformative", "ideal"):
+            scores = study.on_queries(whole.scores, getattr(types, kind))
+            parts = {part.procedure: part.result for part in whole.parts if part.word == kind}
+            assert set(parts) == set(OF_SCORES)
+            assert parts["reliability"].phi == study.reliability(scores).phi
+
+    def test_one_measure_has_nothing_to_agree_with(self):
+        found = study.survey(drawn(measures=("AP",)))
+        assert found.skipped["agreement"] == "one measure has nothing to agree with"
+
+    def test_without_forbidden_labels_no_penalty_is_swept(self, collection):
+        qrels, runs = collection
+        good = {q: {d: max(label, 0) for d, label in docs.items()} for q, docs in qrels.to_dict().items()}
+        found = study.survey(qrels=good, runs=runs, measures="nDCG_f@5 AP")
+        assert "no label of the judgments is forbidden" in found.skipped["penalty_sweep"]
+
+    def test_what_has_a_pole_does_not_stop_the_others(self):
+        # at penalty log2(3) the ideal DCG is 0
+        qrels = {"q": {"a": 1, "b": -1}, "r": {"c": 1, "d": -1}}
+        runs = {"one": {"q": {"a": 2, "b": 1}, "r": {"c": 1}}, "two": {"q": {"b": 2, "a": 1}, "r": {"d": 2, "c": 1}}}
+        found = study.survey(qrels=qrels, runs=runs, measures="nDCG_org@2 nDCG_f@2", only=["penalty_sweep"])
+        assert [part.subject for part in found.parts] == ["nDCG_f@2"]
+        assert "nDCG_org@2 of query 'q' is not finite" in found.skipped["penalty_sweep"]
+
+    def test_of_one_family_the_deepest_is_swept(self, collection):
+        qrels, runs = collection
+        found = study.survey(qrels=qrels, runs=runs, measures="nDCG_f@5 nDCG_f@20 nDCG_f@10", only=["penalty_sweep"])
+        assert [part.subject for part in found.parts] == ["nDCG_f@20"]
+
+    def test_only_some(self):
+        assert [p.procedure for p in study.survey(drawn(), only=["agreement", "stability"]).parts] == [
+            "stability",
+            "agreement",
+        ]
+
+    def test_nothing_that_applies(self):
+        with pytest.raises(InputError, match="nothing to study: it needs judgments and runs"):
+            study.survey(drawn(), only=["boundedness"])
+
+    def test_many_topics_are_studied_at_some_sizes(self):
+        sizes = list(study.survey(drawn(3, 500), only=["stability"]).of("stability").samples)
+        assert len(sizes) == 100
+        assert sizes[0] == 2
+        assert sizes[-1] == 500
+
+
+class TestParameters:
+    @pytest.mark.parametrize("name", PRESETS)
+    def test_a_preset_gives_what_is_not_given(self, collection, name):
+        qrels, runs = collection
+        plan = PRESETS[name]
+        found = study.survey(qrels=qrels, runs=runs, preset=name)
+        expected = rs.evaluate(qrels, runs, plan.measures, gains=plan.gains, unjudged=plan.unjudged)
+        assert np.array_equal(found.scores.values, expected.values)
+        if "stability" in plan.parameters:
+            assert found.of("stability").fuzziness == plan.parameters["stability"]["fuzziness"]
+
+    def test_what_is_given_wins_over_a_preset(self, collection):
+        qrels, runs = collection
+        found = study.survey(
+            qrels=qrels, runs=runs, preset="negative-2020", measures="nDCG_f@5 AP", gains="exp", unjudged="zero",
+            only=["stability"], parameters={"stability": {"fuzziness": 0.2}},
+        )  # fmt: skip
+        assert found.of("stability").fuzziness == 0.2
+        assert set(found.of("stability").samples.values()) == {200}
+        assert [str(m) for m in found.scores.measures] == ["nDCG_f@5", "AP"]
+        assert np.array_equal(found.scores.values, rs.evaluate(qrels, runs, "nDCG_f@5 AP", gains="exp").values)
+
+    def test_the_papers_numbers(self):
+        forbidden, negative, bounds = (PRESETS[n] for n in ("forbidden-2022", "negative-2020", "bounds-2022"))
+        assert forbidden.gains == "-2=-10"
+        assert forbidden.unjudged == "drop"
+        assert {re.sub(".*@", "", m) for m in forbidden.measures} == {"500"}
+        assert forbidden.parameters["stability"] == {"samples": 200, "fuzziness": 0.01}
+        assert {re.sub(".*@", "", m) for m in negative.measures} == {"5", "10", "15", "20"}
+        assert negative.gains == "linear"
+        assert negative.parameters["stability"] == {"samples": 200, "fuzziness": 0.05}
+        assert {re.sub(".*@", "", m) for m in bounds.measures} == {"5", "10", "15", "20", "30"}
+        assert bounds.gains == "exp"
+        assert bounds.parameters["discrimination"]["alpha"] == 0.05
+        assert forbidden.parameters["sensitivity"] == negative.parameters["sensitivity"] == {"samples": 1000}
+
+    def test_the_seed_is_everyones(self):
+        one, same, other = (study.survey(drawn(), seed=s, only=["stability", "sensitivity"]) for s in (1, 1, 2))
+        assert one.of("stability").error_rate == same.of("stability").error_rate
+        assert one.of("stability").error_rate != other.of("stability").error_rate
+        assert one.of("sensitivity").seed == 1
+
+    def test_some_of_the_measures_of_ready_scores(self):
+        found = study.survey(drawn(measures=("AP", "RR", "P@5")), measures=["P@5 AP"])
+        assert [str(m) for m in found.scores.measures] == ["P@5", "AP"]
+
+
+class TestWords:
+    def test_a_row_a_measure(self, whole):
+        table = whole.table()
+        assert [c.name for c in table.columns] == [
+            "measure", "bounded", "error rate", "told apart", "significant", "Φ", "topics for Φ 0.95",
+        ]  # fmt: skip
+        bounded = {row[0].value: row[1].value for row in table.rows}
+        assert bounded == {
+            "nDCG@5": "yes", "nDCG_org@5": "no", "nDCG_min@5": "no", "nDCG_f@5": "yes", "AP": None, "RR_qwa": None,
+        }  # fmt: skip
+
+    def test_the_first_by_each_procedure(self, whole):
+        phi = whole.of("reliability").phi
+        best = max(phi, key=lambda m: phi[m])
+        assert f"Most reliable, by Φ: {best} ({phi[best]:.3f})." in whole.reading()
+        assert "Not bounded by 0 and 1: nDCG_org@5 and nDCG_min@5." in whole.reading()
+
+    def test_every_result_can_be_read_and_drawn(self, whole):
+        for part in whole.parts:
+            assert part.result.reading(), part.procedure
+            assert all(s.endswith(".") for s in part.result.reading())
+            assert all(p.caption and p.figure.axes for p in part.result.pictures())
+            assert all(frame.height for word, frame in part.result.frames().items() if word != "swaps")
+
+    def test_topics_for_the_same_error_rate(self):
+        # by RR the runs are far apart in every topic, by AP only on average
+        draw = np.random.default_rng(3)
+        values = np.stack([0.1 * np.arange(4)[:, None] + draw.normal(0, s, (4, 30)) for s in (0.5, 0.1)], axis=2)
+        runs, queries = [f"r{i}" for i in range(4)], [f"q{i}" for i in range(30)]
+        found = study.stability(Scores.from_array(values, runs=runs, queries=queries, measures=["AP", "RR"]))
+        needed = found.topics_needed(0.05)
+        assert needed["RR"] < needed["AP"]
+        assert f"Topics for an error rate of 5%: RR {needed['RR']}, AP {needed['AP']}." in found.reading()
+
+    def test_copies_are_told_once(self):
+        values = np.repeat(drawn(2).values, 2, axis=0)
+        scores = Scores.from_array(values, runs=list("abcd"), queries=drawn().queries, measures=["AP", "RR"])
+        found = study.survey(scores)
+        assert [note for note in found.notes if "same values" in note] == list(found.notes)
+
+    def test_notes_of_the_evaluation_are_kept(self, collection):
+        qrels, runs = collection
+        more = {**next(iter(runs.values())).to_dict(), "unheard-of": {"d": 1.0}}
+        found = study.survey(
+            qrels=qrels, runs={"a": more, "b": next(iter(runs.values()))}, measures="AP RR", only=["agreement"]
+        )
+        assert any("without judgments left out" in note for note in found.notes)
+
+
+class TestBadInput:
+    @pytest.mark.parametrize(
+        ("given", "fault"),
+        [
+            (drawn(runs=1), "a study needs at least 2 runs, there is 1"),
+            (drawn(topics=1), "a study needs at least 2 queries, there is 1"),
+            ([1, 2], "a study takes Scores, not list"),
+        ],
+    )
+    def test_too_little(self, given, fault):
+        with pytest.raises(InputError, match=fault):
+            study.survey(given)
+
+    def test_nothing_or_both(self):
+        with pytest.raises(InputError, match="nothing to study is given"):
+            study.survey()
+        with pytest.raises(InputError, match="scores and runs are given"):
+            study.survey(drawn(), qrels={"q": {"d": 1}})
+
+    def test_unknown_words(self):
+        with pytest.raises(InputError, match="procedure 'beauty' is unknown"):
+            study.survey(drawn(), only=["beauty"])
+        with pytest.raises(InputError, match="procedure 'beauty' is unknown"):
+            study.survey(drawn(), parameters={"beauty": {}})
+        with pytest.raises(InputError, match="preset 'best-2030' is unknown"):
+            study.survey(drawn(), preset="best-2030")
+        with pytest.raises(InputError, match="beauty is not in this study"):
+            study.survey(drawn()).of("beauty")
+
+    def test_constant_scores_are_told(self):
+        found = study.survey(
+            Scores.from_array(np.ones((3, 4, 1)), runs=list("abc"), queries=list("pqrs"), measures=["AP"])
+        )
+        assert any("tells nothing apart" in note for note in found.notes)
+        assert [c.name for c in found.table().columns] == ["measure", "error rate", "told apart", "significant"]
+        assert "No measure decides between any two runs" in found.of("stability").reading()[0]
+
+    def test_other_libraries_warnings_pass(self):
+        class Loud(dict):
+            def items(self):
+                import warnings
+
+                warnings.warn("loud", DeprecationWarning, stacklevel=1)
+                return super().items()
+
+        with pytest.warns(DeprecationWarning, match="loud"):
+            study.survey(
+                qrels={"q": {"a": 1}, "r": {"b": 1}},
+                runs=Loud({"x": {"q": {"a": 1.0}}, "y": {"r": {"b": 1.0}}}),
+                measures="AP RR",
+                only=["agreement"],
+            )
+
+
+def test_a_survey_warns_of_nothing_itself(recwarn):
+    study.survey(Scores.from_array(np.ones((3, 4, 1)), runs=list("abc"), queries=list("pqrs"), measures=["AP"]))
+    assert not [w for w in recwarn if issubclass(w.category, RankSiftWarning)]
