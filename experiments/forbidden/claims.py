@@ -111,7 +111,7 @@ def _most_reliable(s: Study) -> str:
     phi = s.reliability.phi
     holds = all(phi[f"nDCG_min@{k}"] > phi[f"{m}@{k}"] for k in KS for m in ("nDCG_org", "nDCG_0"))
     at_20 = " / ".join(number(phi[f"{m}@20"], 2) for m in ("nDCG_min", "nDCG_org", "nDCG_0"))
-    return _verdict(holds, f"{at_20} (min / org / 0) at 20")
+    return _verdict(holds, f"{at_20} at 20")
 
 
 def _errs_least(s: Study) -> str:
@@ -128,5 +128,5 @@ def _fewest(s: Study) -> str:
     holds = all(
         gienapp.told_apart(s, "nDCG_0", k) < gienapp.told_apart(s, m, k) for k in KS for m in ("nDCG_org", "nDCG_min")
     )
-    at_20 = " / ".join(number(100 * gienapp.told_apart(s, m, 20), 0) for m in ("nDCG_0", "nDCG_org", "nDCG_min"))
+    at_20 = " / ".join(number(100 * gienapp.told_apart(s, m, 20), 0) for m in ("nDCG_min", "nDCG_org", "nDCG_0"))
     return _verdict(holds, f"{at_20} % at 20")

@@ -7,15 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import ranksift as rs
 from experiments.forbidden import figures
 from experiments.forbidden.bounds import agreeing, bounds
 from experiments.forbidden.carmel import MIN, ORG, ZERO, F, carmel, interval
 from experiments.forbidden.choices import choices
 from experiments.forbidden.claims import claims
-from experiments.forbidden.gienapp import OFFICIAL, gienapp, undecided
-from experiments.forbidden.penalty import Sweeps, filtered_first, penalty, sweeps
-from experiments.forbidden.printed import PHI_OF_ZERO
+from experiments.forbidden.gienapp import gienapp, undecided
+from experiments.forbidden.penalty import Sweeps, about_filtering, filtered_first, penalty, sweeps
 from experiments.forbidden.studies import CARMEL, GIENAPP, KS, YEARS, Study, at
 from experiments.markdown import between, bullets, number, page, paragraph, says, word
 from experiments.web_track.printed import TABLE_1, TABLE_3
@@ -24,7 +22,7 @@ from experiments.web_track.years import Year, label
 from ranksift import RankSiftWarning
 from ranksift.study.presets import preset
 
-NEEDS: tuple[str, ...] = ("trec_web_qrels", "trec_web_runs", "trec_web_pertopic_scores")
+NEEDS: tuple[str, ...] = ("trec_web_qrels", "trec_web_runs")
 PAGE = "measures-with-forbidden-documents.md"
 
 
@@ -33,22 +31,18 @@ def files(data: Path) -> dict[str, str]:
     years = {year: Year(data, year) for year in ALL_YEARS}
     few = {year: years[year] for year in YEARS}
     with warnings.catch_warnings():
-        # Two runs are copies of each other, and score tables do not name their topics; the page says so.
+        # Two runs are copies of each other; the page says so.
         warnings.simplefilter("ignore", RankSiftWarning)
         deep = {of: Study(year, preset("forbidden-2022"), at([*CARMEL.values()], 500)) for of, year in few.items()}
         shallow = {of: Study(year, preset("negative-2020"), at([*GIENAPP], *KS)) for of, year in few.items()}
         found = sweeps(few)
-        submitted = {
-            year: rs.read_scores(data / "trec_web_pertopic_scores" / f"web{year}_ndcg20.csv", OFFICIAL)
-            for year in PHI_OF_ZERO
-        }
         text = page(
             OPENING,
             in_short(years, deep, shallow, found),
             claims_section(deep, shallow),
             bounds(years, deep),
             carmel(deep),
-            gienapp(shallow, submitted),
+            gienapp(shallow),
             choices(deep, shallow),
             penalty(found, few),
             made(shallow),
@@ -119,9 +113,11 @@ def in_short(years: dict[int, Year], deep: dict[int, Study], shallow: dict[int, 
         ),
         says(
             filtered_first(found[2012, 500], 2.0) and filtered_first(found[2012, 500], 100.0),
-            "**The price of a forbidden document** decides in 2012 only whether it is 0 or not: from "
-            f"{number(max(s.penalty for s in found[2012, 500].swaps if s.penalty < 2), 1)} to 100 the filtered runs "
-            "are ahead at k = 500.",
+            "**The price of a forbidden document** matters little in 2012 once there is one: from "
+            f"{number(max(s.penalty for s in found[2012, 500].swaps if about_filtering(s)), 1)} to 100 the filtered "
+            "runs are ahead at k = 500. In 2013 a high price makes nDCG_f blunt: of 15 pairs "
+            f"{found[2013, 500].significant[0]} differ significantly at 0 and {found[2013, 500].significant[-1]} at "
+            "100.",
         ),
     )
 
@@ -133,9 +129,9 @@ def claims_section(deep: dict[int, Study], shallow: dict[int, Study]) -> str:
 
 {claims(deep, shallow)}
 
-The numbers are explained below, in the order of the table. "No" means on these runs: ten and six baselines cannot
-refute what was found on {_submissions(TABLE_3, 2)} submissions (Carmel et al.) or {_submissions(TABLE_1, 0)} (Gienapp
-et al.).
+Several numbers are those of the measures in the order in which the claim names them; where it names one, of nDCG_min,
+nDCG_org and nDCG_0. All are explained below. "No" means on these runs: ten and six baselines cannot refute what was
+found on {_submissions(TABLE_3, 2)} submissions (Carmel et al.) or {_submissions(TABLE_1, 0)} (Gienapp et al.).
 """
 
 
@@ -155,8 +151,7 @@ python -m experiments.forbidden        # make experiments runs it too
 ```
 
 The data are the judgments and runs of [the page on spam filtering](web-track.md#what-was-used-and-what-cannot-be-said),
-where their sources are named, and the official scores of the submissions, topic by topic, from
-`julian-urbano/sigir2018-simulation` (CC BY-SA 4.0; Urbano and Nagler, SIGIR 2018). Settings are those of
+where their sources are named. Settings are those of
 `ranksift.study.presets.preset("forbidden-2022")` and `preset("negative-2020")`; the procedures are `stability`,
 `sensitivity`, `reliability`, `agreement`, `boundedness` and `penalty_sweep` of `ranksift.study` with their defaults.
 Samples are drawn from seed 0. The same from the command line:
