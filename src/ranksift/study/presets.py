@@ -85,6 +85,8 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
 def preset(name: str) -> Preset:
     """A preset by its name.
 
+    Examples
+    --------
     >>> preset("negative-2020").parameters["stability"]["fuzziness"]
     0.05
     """
