@@ -1,7 +1,7 @@
 """Run every experiment: ``python -m experiments``."""
 
-from experiments import forbidden, truncation, web_track
+from experiments import forbidden, submissions, truncation, web_track
 from experiments.publish import publish
 
-for experiment in (web_track, forbidden, truncation):
+for experiment in (web_track, forbidden, truncation, submissions):
     publish(experiment)
