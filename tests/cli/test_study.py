@@ -72,6 +72,59 @@ def test_ready_scores(ranksift: Command, tmp_path, ending):
     assert ranksift("study", "--scores", path, *QUICK, "--out", tmp_path / "named").out.count("\nours ") == 1
 
 
+def test_tables_with_names(ranksift: Command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("one.csv", "two.csv"):
+        Path(name).write_text("topic,a,b\n1,0.5,0.1\n2,0.5,0.4\n")
+    done = ranksift("study", "--scores", "AP=one.csv", "--scores", "RR=two.csv", "--only", "agreement", "--out", "out")
+    assert done.code == 0
+    assert "AP" in done.out
+    assert "RR" in done.out
+    done = ranksift("study", "--scores", "AP=one.csv", "--scores", "AP=two.csv", "--out", "other")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "given twice" in done.err
+
+
+def test_large_runs_are_read_one_at_a_time_and_kept_until_the_end(studied, tmp_path, monkeypatch):
+    from ranksift.cli import options
+    from ranksift.report import study as report
+
+    monkeypatch.setattr(options, "_LONG", 0)
+
+    def broken(*rest, **how):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(report, "write_study", broken)
+        assert studied("-m", "nDCG_f@5 AP", "--only", "boundedness agreement").code == 130
+    assert len(list((tmp_path / "out" / "evaluated").iterdir())) == 6
+    assert studied("-m", "nDCG_f@5 AP", "--only", "boundedness agreement").code == 0
+    assert not (tmp_path / "out" / "evaluated").exists()
+    monkeypatch.undo()
+    assert studied("-m", "nDCG_f@5 AP", "--only", "boundedness agreement", out="small").code == 0
+    assert (tmp_path / "out/agreement.csv").read_bytes() == (tmp_path / "small/agreement.csv").read_bytes()
+
+
+def test_duplicates(ranksift: Command, files: Files, tmp_path):
+    twice = tmp_path / "twice.run"
+    rows = files["weak"].read_text().splitlines()
+    twice.write_text("\n".join([*rows, rows[0]]) + "\n")
+    command = [
+        "study",
+        files["qrels"],
+        twice,
+        files["filtered"],
+        "-m",
+        "AP RR",
+        "--only",
+        "agreement",
+        "--out",
+        tmp_path / "o",
+    ]
+    assert ranksift(*command).code == 2
+    assert ranksift(*command, "--on-duplicate", "first").code == 0
+
+
 def test_scores_of_a_study_can_be_studied_again(studied, ranksift: Command, tmp_path):
     assert studied("-m", "nDCG_f@5 AP", "--only", "reliability").code == 0
     done = ranksift("study", "--scores", tmp_path / "out/scores.csv", *QUICK, "--out", tmp_path / "again")
@@ -108,11 +161,11 @@ def test_constant_and_copied_systems_are_told(ranksift: Command, tmp_path):
     table = wide(tmp_path, "topic,a,b,c\n1,0.5,0.5,0.2\n2,0.1,0.1,0.2\n3,0.1,0.1,0.9\n")
     done = ranksift("study", "--scores", table, *QUICK, "--out", tmp_path / "out")
     assert done.code == 0
-    assert done.err.count("have the same values in every query") == 1
+    assert done.out.count("have the same values in every query") == 1
     table.write_text("topic,a,b\n1,0.5,0.5\n2,0.5,0.5\n")
     done = ranksift("study", "--scores", table, *QUICK, "--out", tmp_path / "flat")
     assert done.code == 0
-    assert "tells nothing apart" in done.err
+    assert "tells nothing apart" in done.out
 
 
 @pytest.mark.parametrize(

@@ -87,8 +87,12 @@ def progress_of(runs: list[str]) -> Callable[[Iterable[Any]], Iterable[Any]]:
     """A progress bar for several large runs, nothing for others."""
     from ranksift.cli.output import progress
 
-    long = sum(os.path.getsize(run) for run in runs if os.path.isfile(run)) > _LONG
-    return progress("Reading runs", len(runs)) if long and len(runs) > 1 else iter
+    return progress("Reading runs", len(runs)) if are_long(runs) and len(runs) > 1 else iter
+
+
+def are_long(runs: list[str]) -> bool:
+    """Whether reading the runs takes more than a moment."""
+    return sum(os.path.getsize(run) for run in runs if os.path.isfile(run)) > _LONG
 
 
 def chosen(measures: list[str]) -> list[Measure]:

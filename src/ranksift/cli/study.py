@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from shutil import rmtree
 from typing import Annotated, Any, Literal
 
 import typer
 
 from ranksift.cli import options
-from ranksift.cli.output import note, progress, show
+from ranksift.cli.output import progress, show
 from ranksift.collection.errors import InputError
+
+#: In the study's folder, until it is done: values of runs that were evaluated.
+CACHE = "evaluated"
 
 
 def study(
@@ -25,7 +29,7 @@ def study(
         typer.Option(
             "--scores",
             metavar="TABLE",
-            help="Ready scores instead of runs: CSV or Parquet, long or topic × system; repeat for more measures.",
+            help="Ready scores instead of runs: CSV or Parquet, long or topic × system; [NAME=]FILE, repeat for more.",
         ),
     ] = options.NONE,
     out: Annotated[
@@ -48,6 +52,7 @@ def study(
         typer.Option("--unjudged", help="Unjudged documents keep their rank with gain 0, or are dropped first."),
     ] = None,
     queries: options.QueriesChoice = "qrels",
+    on_duplicate: options.DuplicateChoice = "error",
     nil: Annotated[str | None, typer.Option("--nil", metavar="ID", help="The document that ends a list.")] = None,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="The longest list allowed.")] = None,
     samples: Annotated[
@@ -100,7 +105,7 @@ def study(
     chosen = [word for words in only for word in words.replace("-", "_").split()] or list(QUESTIONS)
     if out is None:
         raise InputError("no folder is named", remedy="say where the page goes: --out DIR")
-    subject = _ready(scores, measures, qrels) if scores else _evaluated(qrels, runs or [])
+    subject = _ready(scores, measures, qrels) if scores else _evaluated(qrels, runs or [], on_duplicate, out / CACHE)
     found = survey(
         **subject,
         measures=measures or None,
@@ -118,8 +123,7 @@ def study(
     from ranksift.report.study import PAGE, write_study
 
     write_study(found, out, title=title, command=_command(context.obj), progress=progress("Drawing", len(found.parts)))
-    for line in found.notes:
-        note(line)
+    rmtree(out / CACHE, ignore_errors=True)
     show(found.table(), f"The page: {out / PAGE}")
 
 
@@ -129,14 +133,32 @@ def _ready(tables: list[str], measures: list[str], qrels: str | None) -> dict[st
 
     if qrels is not None:
         raise InputError(f"{qrels!r} and --scores are given", remedy="give ready scores, or judgments and runs")
-    named = measures[0] if len(measures) == 1 and len(measures[0].split()) == 1 else None
-    return {"scores": read_scores(tables[0] if len(tables) == 1 else tables, named if len(tables) == 1 else None)}
+    given = dict(_named(table) for table in tables)
+    if len(given) < len(tables):
+        raise InputError("a table is given twice", remedy="give every table its own measure: --scores NAME=FILE")
+    if any(name != path for name, path in given.items()):
+        return {"scores": read_scores(given)}
+    one = measures[0] if len(measures) == 1 and len(measures[0].split()) == 1 else None
+    return {"scores": read_scores(tables[0], one) if len(tables) == 1 else read_scores(tables)}
 
 
-def _evaluated(qrels: str | None, runs: list[str]) -> dict[str, Any]:
+def _named(table: str) -> tuple[str, str]:
+    """What ``NAME=FILE`` says; a file's own name where there is no other."""
+    name, sign, path = table.partition("=")
+    return (name, path) if sign and name and not Path(table).exists() else (table, table)
+
+
+def _evaluated(
+    qrels: str | None, runs: list[str], on_duplicate: Literal["error", "first", "best"], cache: Path
+) -> dict[str, Any]:
+    """Judgments and runs; large runs are read one at a time, and what was evaluated is kept until the study is done."""
+    from ranksift.collection.qrels import read_qrels
+
     if qrels is None or not runs:
         raise InputError("no run is given", remedy="name judgments and runs, or ready scores: --scores TABLE")
-    judgments, read = options.read(qrels, runs, "error")
+    if on_duplicate == "error" and "-" not in runs and options.are_long(runs):
+        return {"qrels": read_qrels(qrels), "runs": runs, "cache": cache}
+    judgments, read = options.read(qrels, runs, on_duplicate)
     return {"qrels": judgments, "runs": read}
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -15,6 +17,7 @@ from ranksift.collection.gains import Gains, GainsLike
 from ranksift.collection.grouped import OnDuplicate
 from ranksift.collection.judged import Judged, Unjudged, join
 from ranksift.collection.qrels import Qrels, is_two_level, read_qrels
+from ranksift.collection.ragged import Floats
 from ranksift.collection.run import Run, read_run
 from ranksift.evaluation.scores import Scores
 from ranksift.measures.measure import Measure
@@ -22,6 +25,32 @@ from ranksift.measures.names import MeasureLike, parse_measures
 
 #: Which queries count: all that are judged, those that the run answers, or these.
 Queries: TypeAlias = Literal["qrels", "run"] | Sequence[str]
+
+
+@dataclass(frozen=True, eq=False)
+class RunValues:
+    """What is kept of a run.
+
+    Attributes
+    ----------
+    name
+        The run's.
+    numerators, denominators
+        Of every query and measure.
+    answered
+        The queries for which the run lists something.
+    degenerate
+        For some measures the queries in which they cannot tell rankings apart.
+    notes
+        What the reader should know of it.
+    """
+
+    name: str
+    numerators: Floats
+    denominators: Floats
+    answered: NDArray[np.bool_]
+    degenerate: Mapping[str, NDArray[np.bool_]]
+    notes: Sequence[str]
 
 
 def evaluate(
@@ -34,6 +63,7 @@ def evaluate(
     queries: Queries = "qrels",
     on_duplicate: OnDuplicate = "error",
     progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
+    cache: str | os.PathLike[str] | None = None,
 ) -> Scores:
     """Evaluate runs against judgments.
 
@@ -58,6 +88,9 @@ def evaluate(
         What to do about a document that a file lists twice for a query: see :func:`read_run`.
     progress
         Wraps the runs as they are read and evaluated, one after another.
+    cache
+        A folder in which the values of every run file are kept: where an evaluation is broken off and begun again, it
+        goes on with the first run that is not there.
 
     Examples
     --------
@@ -72,32 +105,33 @@ def evaluate(
     worth, nil = Gains.of(gains), nil_ids(wanted)
     candidates = _candidates(judgments, queries)
     shape = (len(sources), len(candidates), len(wanted))
-    numerators, denominators = np.empty(shape), np.ones(shape)
+    numerators, denominators = np.empty(shape), np.empty(shape)
     names: list[str] = []
     notes: list[str] = []
     answered = np.ones(len(candidates), dtype=bool)
-    degenerate: dict[str, NDArray[np.bool_]] = {}
+    degenerate: Mapping[str, NDArray[np.bool_]] = {}
+
+    def values_of(source: Any, name: str | None, first: bool) -> RunValues:
+        run = read_run(source, name=name, on_duplicate=on_duplicate)
+        strangers = _strangers(judgments, run) if isinstance(queries, str) else []
+        judged = join(judgments, run, candidates, unjudged=unjudged, gains=worth, nil=nil)
+        return _run_values(run.name, wanted, judged, candidates, strangers, first)
+
+    recall = None
+    if cache is not None:
+        from ranksift.evaluation.cache import Cache
+
+        settings = [str(m) for m in wanted], worth, unjudged, queries, candidates, on_duplicate
+        recall = Cache(cache, judgments, settings).values
     for r, (source, name) in enumerate(progress(sources)):
         # One run at a time: what is kept of it are its values.
-        run = read_run(source, name=name, on_duplicate=on_duplicate)
-        names.append(run.name)
-        if isinstance(queries, str):
-            notes += _strangers(judgments, run)
-        judged = join(judgments, run, candidates, unjudged=unjudged, gains=worth, nil=nil)
-        answered &= judged.listed > 0
-        if r == 0:
-            degenerate = _degenerate(wanted, judged)
-            notes += _out_of_range(wanted, judged)
-        for m, measure in enumerate(wanted):
-            top, bottom = measure.per_query(judged)
-            numerators[r, :, m] = top
-            if bottom is not None:
-                denominators[r, :, m] = bottom
-            if not np.isfinite(top).all():
-                bad = candidates[int(np.argmin(np.isfinite(top)))]
-                raise InputError(
-                    f"{measure} of query {bad!r} is not finite", remedy="labels or gains are too large for it"
-                )
+        compute = partial(values_of, source, name, first=r == 0)
+        values = recall(source, (name, r == 0), compute) if recall else compute()
+        names.append(values.name)
+        notes += values.notes
+        answered &= values.answered
+        numerators[r], denominators[r] = values.numerators, values.denominators
+        degenerate = values.degenerate or degenerate
     if isinstance(queries, str) and queries == "run":
         if not answered.any():
             raise InputError("no judged query is answered by every run", remedy="use queries='qrels'")
@@ -114,6 +148,30 @@ def evaluate(
         denominators,
         {m: int(mask.sum()) for m, mask in degenerate.items() if mask.any()},
         tuple(notes),
+    )
+
+
+def _run_values(
+    name: str, measures: list[Measure], judged: Judged, queries: Sequence[str], notes: list[str], first: bool
+) -> RunValues:
+    """Apply all measures to a run; what the judgments alone tell is taken from the first one."""
+    shape = (len(queries), len(measures))
+    numerators, denominators = np.empty(shape), np.ones(shape)
+    for m, measure in enumerate(measures):
+        top, bottom = measure.per_query(judged)
+        numerators[:, m] = top
+        if bottom is not None:
+            denominators[:, m] = bottom
+        if not np.isfinite(top).all():
+            bad = queries[int(np.argmin(np.isfinite(top)))]
+            raise InputError(f"{measure} of query {bad!r} is not finite", remedy="labels or gains are too large for it")
+    return RunValues(
+        name,
+        numerators,
+        denominators,
+        judged.listed > 0,
+        _degenerate(measures, judged) if first else {},
+        [*notes, *(_out_of_range(measures, judged) if first else ())],
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -187,12 +188,13 @@ def boundedness(
     queries: Queries = "qrels",
     partial: bool = False,
     progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
+    cache: str | os.PathLike[str] | None = None,
 ) -> Boundedness:
     """See which scores leave [0, 1], and which could.
 
     Parameters
     ----------
-    qrels, runs, measures, gains, unjudged, queries, progress
+    qrels, runs, measures, gains, unjudged, queries, progress, cache
         As in :func:`evaluate`; without ``runs`` only what the judgments tell. The measures are normalised DCGs: nDCG,
         nDCG_org, nDCG_min, nDCG_f.
     partial
@@ -215,7 +217,7 @@ def boundedness(
         over = under = np.full((len(chosen), len(wanted)), np.nan)
     else:
         chosen, seen, over, under = _unbounded(
-            wanted, judgments, runs, gains=worth, unjudged=unjudged, queries=queries, progress=progress
+            wanted, judgments, runs, gains=worth, unjudged=unjudged, queries=queries, progress=progress, cache=cache
         )
     pool = judgments.pool_of(chosen)
     ranges = {str(m): attainable(m, pool, m.gains or worth, partial=partial) for m in wanted}

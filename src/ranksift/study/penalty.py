@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -192,6 +193,7 @@ def penalty_sweep(
     alpha: float = 0.05,
     tolerance: float = 1e-9,
     progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
+    cache: str | os.PathLike[str] | None = None,
 ) -> PenaltySweep:
     """Let the gain of forbidden labels fall, and see who overtakes whom.
 
@@ -203,7 +205,7 @@ def penalty_sweep(
 
     Parameters
     ----------
-    qrels, runs, gains, unjudged, queries, progress
+    qrels, runs, gains, unjudged, queries, progress, cache
         As in :func:`evaluate`.
     measure
         DCG, nDCG_org, nDCG_min or nDCG_f.
@@ -241,7 +243,7 @@ def penalty_sweep(
 
     # DCG is linear in the penalty: two values tell it everywhere.
     ends = [DCG(k=chosen.k, gains=gains_at(0.0)), DCG(k=chosen.k, gains=gains_at(1.0))]
-    dcg = evaluate(judgments, runs, ends, unjudged=unjudged, queries=queries, progress=progress)
+    dcg = evaluate(judgments, runs, ends, unjudged=unjudged, queries=queries, progress=progress, cache=cache)
     check_scores(dcg, "the penalty sweep")
     pool = judgments.pool_of(dcg.queries)
 

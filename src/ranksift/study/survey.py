@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -236,6 +237,7 @@ def survey(
     seed: int = 0,
     parameters: Mapping[str, Mapping[str, Any]] | None = None,
     progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
+    cache: str | os.PathLike[str] | None = None,
 ) -> Survey:
     """Study measures by every procedure that applies.
 
@@ -257,7 +259,9 @@ def survey(
     parameters
         For each procedure further keyword arguments: ``{"stability": {"fuzziness": 0.05}}``.
     progress
-        Wraps the procedures as they are applied.
+        Wraps the runs as they are evaluated, and the procedures as they are applied.
+    cache
+        As in :func:`evaluate`: for large runs, whose evaluation takes longer than the study.
 
     Examples
     --------
@@ -278,7 +282,9 @@ def survey(
         asked.setdefault(name, {}).update(given)
     heard: dict[str, None] = {}
     with _listening(heard):
-        subject = _Subject.of(scores, qrels, runs, measures, plan, gains, unjudged, queries, nil, limit, progress)
+        subject = _Subject.of(
+            scores, qrels, runs, measures, plan, gains, unjudged, queries, nil, limit, progress, cache
+        )
         check_scores(subject.scores, "a study")
         heard.update(dict.fromkeys(peculiarities(subject.scores)))
     with warnings.catch_warnings():
@@ -332,7 +338,7 @@ class _Subject:
     @classmethod
     def of(
         cls, scores: Any, qrels: Any, runs: Any, measures: Any, plan: Any, gains: Any, unjudged: Any, queries: Any,
-        nil: str | None, limit: int | None, progress: Callable[[Iterable[Any]], Iterable[Any]],
+        nil: str | None, limit: int | None, progress: Callable[[Iterable[Any]], Iterable[Any]], cache: Any,
     ) -> _Subject:  # fmt: skip
         if scores is not None:
             if qrels is not None or runs is not None:
@@ -344,6 +350,7 @@ class _Subject:
             "gains": gains if gains is not None else plan.gains if plan else "linear",
             "unjudged": unjudged or (plan.unjudged if plan else "zero"),
             "queries": queries,
+            "cache": cache,
         }
         judgments = read_qrels(qrels)
         wanted = measures or (plan.measures if plan else DEFAULT_MEASURES)
@@ -353,7 +360,7 @@ class _Subject:
     def settings(self) -> dict[str, str]:
         """What was evaluated, in words."""
         names = ", ".join(str(m) for m in self.scores.measures)
-        return {"measures": names, **{name: str(value) for name, value in self.how.items()}}
+        return {"measures": names, **{name: str(value) for name, value in self.how.items() if name != "cache"}}
 
     @property
     def measures(self) -> list[Measure]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -209,12 +210,13 @@ def truncation(
     unjudged: Unjudged = "zero",
     queries: Queries = "qrels",
     progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
+    cache: str | os.PathLike[str] | None = None,
 ) -> Truncation:
     """Score systems by measures that do not see where a list ends, and by those that do.
 
     Parameters
     ----------
-    qrels, runs, gains, unjudged, queries, progress
+    qrels, runs, gains, unjudged, queries, progress, cache
         As in :func:`evaluate`. Name the queries where some have no judged document at all.
     nil
         The document that means "no more answers". The original measures follow the rule of TREC 2001: it is the one
@@ -242,7 +244,14 @@ def truncation(
     every = list(dict.fromkeys(m for both in measured for m in both))
     judgments, worth = read_qrels(qrels), Gains.of(gains)
     found = evaluate(
-        judgments, runs, [*every, shown], gains=worth, unjudged=unjudged, queries=queries, progress=progress
+        judgments,
+        runs,
+        [*every, shown],
+        gains=worth,
+        unjudged=unjudged,
+        queries=queries,
+        progress=progress,
+        cache=cache,
     )
     scores = replace(
         found,

@@ -1,0 +1,80 @@
+"""Values of runs kept on disk, so that the evaluation of many large runs goes on where it was broken off."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+
+from ranksift import __version__
+from ranksift.collection.files import writing
+from ranksift.collection.qrels import Qrels
+from ranksift.evaluation.evaluate import RunValues
+
+
+class Cache:
+    """A folder of values of runs, one file a run.
+
+    A file counts for the same judgments, the same settings, the same version of RankSift, and a run whose path, size
+    and time of change are the same. What cannot be read is computed anew.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], qrels: Qrels, settings: Sequence[Any]) -> None:
+        self.folder = Path(folder)
+        self._about = hashlib.sha256(repr((__version__, _digest(qrels), *settings)).encode())
+
+    def values(self, source: Any, role: Any, compute: Callable[[], RunValues]) -> RunValues:
+        """The values of a run: those kept, or else those computed, which are kept if the run is a file."""
+        if not isinstance(source, str | os.PathLike) or not os.path.isfile(source):
+            return compute()
+        status = os.stat(source)
+        key = self._about.copy()
+        key.update(repr((os.path.abspath(source), role, status.st_size, status.st_mtime_ns)).encode())
+        path = self.folder / f"{key.hexdigest()[:32]}.npz"
+        kept = _read(path)
+        if kept is None:
+            kept = compute()
+            self.folder.mkdir(parents=True, exist_ok=True)
+            _write(path, kept)
+        return kept
+
+
+def _digest(qrels: Qrels) -> str:
+    """What stands for the judgments."""
+    parts = (
+        "\0".join(qrels.query_ids).encode("utf-8", "surrogateescape"),
+        qrels.offsets.tobytes(),
+        "\0".join(qrels.docs.tolist()).encode("utf-8", "surrogateescape"),
+        qrels.labels.tobytes(),
+    )
+    return hashlib.sha256(b"\1".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
+
+
+def _write(path: Path, values: RunValues) -> None:
+    words = {"name": values.name, "degenerate": list(values.degenerate), "notes": list(values.notes)}
+    with writing(path) as file:
+        np.savez(
+            file,
+            words=np.frombuffer(json.dumps(words).encode(), dtype=np.uint8),
+            numerators=values.numerators,
+            denominators=values.denominators,
+            answered=values.answered,
+            degenerate=np.array(list(values.degenerate.values()), dtype=bool),
+        )
+
+
+def _read(path: Path) -> RunValues | None:
+    try:
+        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
+            words = json.loads(file["words"].tobytes())
+            masks = dict(zip(words["degenerate"], file["degenerate"], strict=True))
+            numerators, denominators, answered = (file[name] for name in ("numerators", "denominators", "answered"))
+            return RunValues(words["name"], numerators, denominators, answered, masks, words["notes"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, BadZipFile):
+        return None
