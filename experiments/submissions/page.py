@@ -70,7 +70,11 @@ scores are enough for this. The page is written by
 python -m experiments.submissions        # make experiments runs it too
 ```
 
-With the tables at hand anyone can ask the same, of the measures that matter to them:
+With the tables at hand anyone can ask the same, for a page with tables and figures or in Python:
+
+```
+ranksift study --scores AP=web2012_ap.csv --scores nDCG@20=web2012_ndcg20.csv --scores RR=web2012_rr.csv --out study
+```
 
 ```python
 import ranksift as rs
