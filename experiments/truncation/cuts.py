@@ -93,3 +93,8 @@ def _as_run(lists: Mapping[str, list[str]]) -> Lists:
 def label(family: Family, at: int) -> str:
     """A cut in a table."""
     return {"all": "all", "score": f"q{at}", "length": f"top {at}", "hedge": f"NIL@{at}", "nothing": "nothing"}[family]
+
+
+def in_one_piece(words: str) -> str:
+    """A cell that is not broken into two lines."""
+    return words.replace(" ", "\N{NO-BREAK SPACE}").replace("-", "\N{NON-BREAKING HYPHEN}")

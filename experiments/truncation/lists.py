@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from experiments.markdown import bullets, number, paragraph, percent, says, table
-from experiments.truncation.cuts import QUANTILES
+from experiments.truncation.cuts import QUANTILES, in_one_piece
 from experiments.truncation.printed import FIVES_AFTER, FIVES_BEFORE, LISTS, TRUNCATED
 from experiments.truncation.setting import CORRECT, MEASURES, MODIFIED, ORIGINAL, PLAIN, Setting
 
@@ -66,29 +66,27 @@ most, NIL included, as in TREC 2001; a second setting has no such limit. There a
 
 def the_scores(setting: Setting) -> str:
     """Section: scores by original and modified measures, and hedging."""
-    head = ["CNN-Cnt", "shown", "empty", "ended", *(f"{m} → {m}′" for m in MEASURES), "c@1"]
-    rows = []
+    rows, shapes = [], []
     for name in [*(f"CNN-Cnt {cut}" for cut in SHOWN), "nothing"]:
-        i = setting.names.index(name)
+        i, cut = setting.names.index(name), in_one_piece(name.removeprefix("CNN-Cnt "))
         pairs = [" → ".join(number(setting.mean(kind, m, name), 3) for kind in (ORIGINAL, MODIFIED)) for m in MEASURES]
-        rows.append(
-            [
-                name.removeprefix("CNN-Cnt "),
-                number(setting.shown[i], 2),
-                percent(setting.empty[i], 0),
-                percent(setting.found.truncated[name], 0),
-                *pairs,
-                number(setting.mean(PLAIN, CORRECT, name), 3),
-            ]
-        )
+        rows.append([cut, *map(in_one_piece, pairs)])
+        ended = percent(setting.found.truncated[name], 0)
+        correct = number(setting.mean(PLAIN, CORRECT, name), 3)
+        shapes.append([cut, number(setting.shown[i], 2), percent(setting.empty[i], 0), ended, correct])
+    first, *heads = (in_one_piece(head) for head in ("CNN-Cnt", *(f"{m} → {m}′" for m in MEASURES)))
     return f"""
 ## What the measures make of them
 
-Each cell goes from the original measure with TREC 2001's rule, by which NIL is the one right answer of a question that
-has none, to the measure as Liu et al. modify it, by which NIL ends the list and the end has a gain. "Shown" is the mean
-number of sentences before NIL, "empty" the share of lists that show none, "ended" the share that were ended on purpose.
+The lists of CNN-Cnt: sentences shown a question, before NIL; lists that show none; lists that were ended on purpose;
+and c@1.
 
-{table(head, rows)}
+{table([first, "shown", "empty", "ended", "c@1"], shapes)}
+
+Each cell of the next table goes from the original measure with TREC 2001's rule, by which NIL is the one right answer
+of a question that has none, to the measure as Liu et al. modify it, by which NIL ends the list and the end has a gain.
+
+{table([first, *heads], rows)}
 
 ![Every system by the original and by the modified measure, four panels](quit-while-ahead-scores.svg)
 
