@@ -26,7 +26,7 @@ help:
 	@echo "make pins         constraints.txt anew, from the latest versions"
 	@echo "make clean        remove everything that these make"
 
-demo: $(VENV)/.base-$(VERSION)
+demo: $(VENV)/.report-$(VERSION)
 	@$(BIN)/ranksift demo
 
 lint: $(VENV)/.dev-$(VERSION)
@@ -44,7 +44,7 @@ bench: $(VENV)/.bench-$(VERSION)
 docs: $(VENV)/.docs-$(VERSION)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-experiments: $(VENV)/.base-$(VERSION)
+experiments: $(VENV)/.report-$(VERSION)
 	$(BIN)/python -m experiments
 
 clean:

@@ -37,8 +37,22 @@ def test_it_tells_every_chapter(told):
 
 def test_its_commands_are_commands(told):
     names = re.findall(r"^\$ ranksift (\w+)", told[0], re.MULTILINE)
-    assert set(names) == {"describe", "evaluate", "compare", "explain", "check"} <= set(COMMANDS)
+    assert set(names) == {"describe", "evaluate", "compare", "explain", "check", "study"} <= set(COMMANDS)
     assert told[0].count("(exit code") == 1
+
+
+def test_what_it_says_of_measures_is_true():
+    qrels, runs = synthetic_collection()
+    found = rs.study.survey(
+        qrels=qrels, runs=runs, measures="nDCG@10 nDCG_org@10 nDCG_min@10 nDCG_f@10", gains="-2=-10"
+    )
+    rows = {str(row[0].value): [cell.value for cell in row[1:]] for row in found.table().rows}
+    bounded, _, told_apart, significant, _, topics = range(6)
+    assert rows["nDCG@10"][told_apart] > rows["nDCG_f@10"][told_apart]
+    assert rows["nDCG@10"][significant] > rows["nDCG_f@10"][significant]
+    assert [m for m in rows if rows[m][bounded] == "yes"] == ["nDCG@10", "nDCG_f@10"]
+    assert rows["nDCG_f@10"][topics] < rows["nDCG_min@10"][topics]
+    assert rows["nDCG_org@10"][topics] is None
 
 
 class Tags(html.parser.HTMLParser):

@@ -92,6 +92,7 @@ def study(
 
     ranksift study qrels.txt *.run -m "nDCG@10 nDCG_f@10 AP" --out study
     """
+    from ranksift.study.figure import can_draw
     from ranksift.study.survey import QUESTIONS, survey
 
     given: dict[str, dict[str, Any]] = {
@@ -105,6 +106,8 @@ def study(
     chosen = [word for words in only for word in words.replace("-", "_").split()] or list(QUESTIONS)
     if out is None:
         raise InputError("no folder is named", remedy="say where the page goes: --out DIR")
+    if not can_draw():
+        raise InputError("the report needs matplotlib", remedy="pip install 'ranksift[report]'")
     subject = _ready(scores, measures, qrels) if scores else _evaluated(qrels, runs or [], on_duplicate, out / CACHE)
     found = survey(
         **subject,
