@@ -52,6 +52,13 @@ class Drawing:
             f'<circle cx="{_at(x)}" cy="{_at(y)}" r="{radius:g}" fill="{fill}" stroke="{color}" stroke-width="1.5"/>'
         )
 
+    def dots(self, points: Sequence[tuple[float, float]], color: str, radius: float = 2) -> None:
+        """Many small discs as one shape."""
+        path = "".join(f"M{_at(x)} {_at(y)}h0" for x, y in points)
+        self._parts.append(
+            f'<path d="{path}" fill="none" stroke="{color}" stroke-width="{2 * radius:g}" stroke-linecap="round"/>'
+        )
+
     def text(
         self,
         x: float,
