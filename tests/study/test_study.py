@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import ranksift
-from ranksift import InputError, Scores, study
-from ranksift.study import figure
+from ranksift import InputError, Scores, figure, study
 
 
 def imported_by(program: str) -> str:

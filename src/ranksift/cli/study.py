@@ -92,7 +92,7 @@ def study(
 
     ranksift study qrels.txt *.run -m "nDCG@10 nDCG_f@10 AP" --out study
     """
-    from ranksift.study.figure import can_draw
+    from ranksift.figure import can_draw
     from ranksift.study.survey import QUESTIONS, survey
 
     given: dict[str, dict[str, Any]] = {

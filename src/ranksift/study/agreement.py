@@ -13,7 +13,7 @@ from ranksift.collection.errors import InputError
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
-from ranksift.study.figure import drawing
+from ranksift.figure import drawing
 from ranksift.study.result import PerMeasure, Picture, Result
 from ranksift.study.subject import check_scores, peculiarities, tell
 from ranksift.study.systems import families, system_levels

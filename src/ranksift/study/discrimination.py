@@ -16,8 +16,8 @@ from ranksift.collection.ragged import Floats, Ints
 from ranksift.evaluation.compare import CORRECTIONS, TESTS, Comparison, Correction, TestName, compare
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
+from ranksift.figure import drawing, legend, styles
 from ranksift.measures.names import MeasureLike
-from ranksift.study.figure import drawing, legend, styles
 from ranksift.study.result import PerMeasure, Picture, Result, pictures_by_k
 from ranksift.study.subject import ROUNDING, check_scores, peculiarities, tell
 from ranksift.study.systems import families, system_scores

@@ -18,12 +18,12 @@ from ranksift.evaluation.compare import compare
 from ranksift.evaluation.evaluate import Queries, evaluate, ready_measures
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
+from ranksift.figure import drawing, styles
 from ranksift.measures.cumulative import DCG, Cumulative, nDCG
 from ranksift.measures.measure import flat
 from ranksift.measures.names import MeasureLike
 from ranksift.study.agreement import correlation
 from ranksift.study.discrimination import percentage_absolute_difference
-from ranksift.study.figure import drawing, styles
 from ranksift.study.result import Picture, Result
 from ranksift.study.subject import check_scores, check_share, peculiarities, tell
 from ranksift.study.swaps import Curves, crossings

@@ -17,10 +17,10 @@ from ranksift.collection.ragged import Floats, Ints
 from ranksift.evaluation.evaluate import ready_measures
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Table
+from ranksift.figure import drawing
 from ranksift.measures.bounds import E_DCG, E_SP
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
-from ranksift.study.figure import drawing
 from ranksift.study.result import Picture, Result
 from ranksift.study.subject import check_choice, tell
 from ranksift.study.systems import levels

@@ -14,7 +14,7 @@ from ranksift.collection.ragged import Floats
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.significance import product, resamples
 from ranksift.evaluation.table import Cell, Column, Table
-from ranksift.study.figure import drawing, legend, styles
+from ranksift.figure import drawing, legend, styles
 from ranksift.study.result import PerMeasure, Picture, Result, pictures_by_k
 from ranksift.study.subject import (
     check_integer,

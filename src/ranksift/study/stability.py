@@ -15,7 +15,7 @@ from ranksift.collection.ragged import Floats, Ints
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.significance import product, times_drawn
 from ranksift.evaluation.table import Column, Table
-from ranksift.study.figure import drawing, legend, styles
+from ranksift.figure import drawing, legend, styles
 from ranksift.study.result import PerMeasure, Picture, Result, pictures_by_k
 from ranksift.study.subject import (
     ROUNDING,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ranksift.cli.story.stage import Stage
-from ranksift.study.figure import can_draw
+from ranksift.figure import can_draw
 
 TITLE = "What is a measure worth?"
 
