@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from ranksift.collection.qrels import read_qrels as read_qrels
     from ranksift.collection.run import Run as Run
     from ranksift.collection.run import read_run as read_run
+    from ranksift.cutoffs.cutoff import load_cutoff as load_cutoff
+    from ranksift.cutoffs.threshold import GlobalCutoff as GlobalCutoff
     from ranksift.evaluation.check import check as check
     from ranksift.evaluation.compare import Comparison as Comparison
     from ranksift.evaluation.compare import compare as compare
@@ -36,6 +38,8 @@ _HOME = {
     "read_qrels": "collection.qrels",
     "Run": "collection.run",
     "read_run": "collection.run",
+    "GlobalCutoff": "cutoffs.threshold",
+    "load_cutoff": "cutoffs.cutoff",
     "Scores": "evaluation.scores",
     "read_scores": "evaluation.score_table",
     "evaluate": "evaluation.evaluate",

@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ranksift.collection.grouped import Floats, Grouped, OnDuplicate
 from ranksift.collection.ids import Ids, Ints
-from ranksift.collection.ragged import positions
+from ranksift.collection.ragged import offsets_of, positions
 
 if TYPE_CHECKING:
     import polars as pl
@@ -72,6 +75,15 @@ class Run:
     def named(self, name: str) -> Run:
         """The same run under another name."""
         return Run(self._rows, name)
+
+    def where(self, kept: NDArray[np.bool_]) -> Run:
+        """The run with some of its documents; a query all of whose documents are dropped has an empty list.
+
+        >>> read_run({"q": {"a": 2.0, "b": 1.0}, "r": {"c": 1.0}}).where(np.array([True, False, False])).to_dict()
+        {'q': {'a': 2.0}, 'r': {}}
+        """
+        before = offsets_of(kept.astype(np.int64))[self.offsets]
+        return Run(self._rows.take(np.flatnonzero(kept), before), self.name)
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """``{query: {document: score}}``, documents in rank order."""

@@ -1,0 +1,364 @@
+"""What every rule has: fit, keep, apply, save."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ranksift import __version__
+from ranksift.collection.errors import InputError
+from ranksift.collection.files import writing
+from ranksift.collection.gains import GainsLike
+from ranksift.collection.judged import Unjudged
+from ranksift.collection.qrels import read_qrels
+from ranksift.collection.run import read_run
+from ranksift.cutoffs.lists import Lists, tell
+
+if TYPE_CHECKING:
+    from ranksift.collection.run import Run
+
+#: What a file of a cutoff begins with; the number changes when older programs could not read it.
+FORMAT = "ranksift-cutoff-1"
+
+#: Every rule by the word for it, filled as the rules are imported.
+RULES: dict[str, type[Cutoff]] = {}
+
+
+@dataclass(eq=False)
+class Cutoff:
+    """The common ground of all rules. Parameters are given to the constructor; what is learned ends in ``_``.
+
+    Attributes
+    ----------
+    fitted_on_
+        What the rule was fitted on: numbers of queries and documents, labels, gains, the range of scores.
+    notes_
+        What makes the fitted rule mean less than it seems to.
+    """
+
+    rule: ClassVar[str] = ""
+    #: Learned attributes that say what to do with other scores: all that is saved.
+    learned: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls.rule:
+            RULES[cls.rule] = cls
+
+    # -- fitting -------------------------------------------------------------------------------------------
+
+    def fit(
+        self,
+        scores: ArrayLike,
+        labels: ArrayLike,
+        groups: ArrayLike,
+        *,
+        rank_scores: ArrayLike | None = None,
+        gains: GainsLike = "linear",
+        unjudged: Unjudged = "zero",
+    ) -> Self:
+        """Fit the rule to labelled documents, one a row.
+
+        Parameters
+        ----------
+        scores
+            What the cut is made on.
+        labels, groups
+            The label and the query of each document; a label that is None or NaN says that nobody judged it.
+        rank_scores
+            What ranks the documents, where that is another score.
+        gains, unjudged
+            As in :func:`evaluate`.
+        """
+        lists = Lists.of_arrays(scores, labels, groups, rank_scores=rank_scores, gains=gains, unjudged=unjudged)
+        self._fit(lists, {"gains": str(lists.gains), "unjudged": unjudged, "two_scores": rank_scores is not None})
+        tell(self.notes_)
+        return self
+
+    def fit_run(
+        self,
+        qrels: Any,
+        run: Any,
+        *,
+        cut_scores: Any = None,
+        gains: GainsLike = "linear",
+        unjudged: Unjudged = "zero",
+    ) -> Self:
+        """Fit the rule to a run and its judgments.
+
+        Parameters
+        ----------
+        qrels, run, gains, unjudged
+            As in :func:`evaluate`.
+        cut_scores
+            Another run that scores the same documents, where the cut is not made on the score that ranks them.
+        """
+        other = None if cut_scores is None else read_run(cut_scores)
+        lists = Lists.of_run(read_qrels(qrels), read_run(run), cut_scores=other, gains=gains, unjudged=unjudged)
+        self._fit(lists, {"gains": str(lists.gains), "unjudged": unjudged, "two_scores": other is not None})
+        tell(self.notes_)
+        return self
+
+    def fit_lists(self, lists: Lists) -> Self:
+        """Fit the rule to lists, without a word about what they lack."""
+        self._fit(lists, {"gains": str(lists.gains), "two_scores": not lists.cuts_from_the_end})
+        return self
+
+    def _fit(self, lists: Lists, how: Mapping[str, Any]) -> None:
+        if not lists.judged.any():
+            raise InputError("no document has a label", remedy="label some")
+        self.fitted_on_: dict[str, Any] = {**_described(lists), **how}
+        self.notes_: tuple[str, ...] = _peculiarities(lists)
+        self._learn(lists)
+
+    def _learn(self, lists: Lists) -> None:
+        """Set the learned attributes."""
+        raise NotImplementedError
+
+    # -- use ----------------------------------------------------------------------------------------------------
+
+    def keep(
+        self, scores: ArrayLike, groups: ArrayLike | None = None, *, rank_scores: ArrayLike | None = None
+    ) -> NDArray[np.bool_]:
+        """Which documents to show: one truth value a document, as they came.
+
+        Parameters
+        ----------
+        scores
+            On the scale of those that the rule was fitted on.
+        groups
+            The query of each document (default: all are of one query).
+        rank_scores
+            What ranks the documents, where that is another score.
+        """
+        values = np.asarray(scores)
+        if not values.size:
+            return np.zeros(0, dtype=bool)
+        one = np.zeros(len(values), dtype=np.int64) if groups is None and values.ndim else groups
+        lists = Lists.of_arrays(scores, None, one if one is not None else [], rank_scores=rank_scores)
+        kept = np.empty(len(lists.score), dtype=bool)
+        kept[lists.row] = self.keep_lists(lists)
+        return kept
+
+    def keep_lists(self, lists: Lists) -> NDArray[np.bool_]:
+        """Which documents of some lists to show, in their order there."""
+        if not hasattr(self, "fitted_on_"):
+            raise InputError(f"this {type(self).__name__} is not fitted", remedy="call fit first")
+        return self._kept(lists)
+
+    def _kept(self, lists: Lists) -> NDArray[np.bool_]:
+        raise NotImplementedError
+
+    def apply(self, run: Any, *, cut_scores: Any = None, any_scale: bool = False) -> Run:
+        """Drop documents of a run.
+
+        Parameters
+        ----------
+        run
+            Anything that :func:`read_run` takes.
+        cut_scores
+            Another run that scores the same documents, where the rule was fitted on two scores.
+        any_scale
+            Apply the rule also where the scores are plainly on another scale than those it was fitted on.
+        """
+        given = read_run(run)
+        if self.fitted_on_["two_scores"] and cut_scores is None:
+            raise InputError("the cutoff was fitted on two scores", remedy="give the scores to cut on: cut_scores")
+        other = None if cut_scores is None else read_run(cut_scores)
+        lists = Lists.of_run(None, given, cut_scores=other)
+        if not any_scale:
+            self.check_scale(lists.score)
+        kept = np.empty(len(lists.score), dtype=bool)
+        kept[lists.row] = self.keep_lists(lists)
+        return given.where(kept)
+
+    def check_scale(self, scores: ArrayLike) -> None:
+        """Refuse scores that are plainly on another scale than those that the rule was fitted on.
+
+        They are where fewer than half of them lie within twice the fitted range, or where the middle half of them is
+        ten times as wide or as narrow (of twenty scores or more).
+        """
+        values = np.asarray(scores, dtype=np.float64)
+        low, first, _, third, high = self.fitted_on_["scores"]
+        if not len(values) or low == high:
+            return
+        room = (high - low) / 2.0
+        inside = float(np.mean((values >= low - room) & (values <= high + room)))
+        remedy = "score them as those it was fitted on, fit anew, or say that any scale will do: any_scale=True"
+        if inside < 0.5:
+            raise InputError(
+                f"scores from {values.min():.6g} to {values.max():.6g}, and the cutoff was fitted on scores from "
+                f"{low:.6g} to {high:.6g}",
+                remedy=remedy,
+            )
+        quarters = np.quantile(values, [0.25, 0.75])
+        ours, theirs = third - first, float(quarters[1] - quarters[0])
+        if len(values) >= 20 and ours > 0 and not ours / 10 <= theirs <= ours * 10:
+            raise InputError(
+                f"half of the scores lie within {theirs:.3g} of each other, of those that the cutoff was fitted on "
+                f"within {ours:.3g}",
+                remedy=remedy,
+            )
+
+    # -- scikit-learn's manners --------------------------------------------------------------------------------
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters of the constructor."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Change parameters; what was learned stays until the next fit."""
+        known = self.get_params()
+        for name, value in parameters.items():
+            if name not in known:
+                raise InputError(
+                    f"{type(self).__name__} has no parameter {name!r}", remedy=f"it has: {', '.join(known) or 'none'}"
+                )
+            setattr(self, name, value)
+        return self
+
+    def clone(self) -> Self:
+        """The same rule, not fitted."""
+        return type(self)(**self.get_params())
+
+    # -- files ---------------------------------------------------------------------------------------------------
+
+    @property
+    def promise(self) -> str:
+        """What the rule promises of other queries, and under which assumption."""
+        return "none: the rule is the best one on the documents that it was fitted on"
+
+    @property
+    def instruction(self) -> str:
+        """How to apply the rule without this library."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """What :meth:`save` writes."""
+        if not hasattr(self, "fitted_on_"):
+            raise InputError(f"this {type(self).__name__} is not fitted", remedy="call fit first")
+        return {
+            "format": FORMAT,
+            "ranksift": __version__,
+            "rule": self.rule,
+            "parameters": {name: _plain(value) for name, value in self.get_params().items()},
+            **{name.rstrip("_"): _plain(getattr(self, name)) for name in self.learned},
+            "keep": self.instruction,
+            "promise": self.promise,
+            "fitted_on": _plain(self.fitted_on_),
+            "notes": list(self.notes_),
+        }
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the rule as JSON; an infinite number is the word ``inf`` or ``-inf``, which ``float`` reads."""
+        text = json.dumps(self.to_dict(), ensure_ascii=False, indent=2, allow_nan=False)
+        with writing(path) as file:
+            file.write((text + "\n").encode())
+
+    @classmethod
+    def _from_dict(cls, given: Mapping[str, Any]) -> Self:
+        made = cls(**given["parameters"])
+        for name in cls.learned:
+            setattr(made, name, _learned(given[name.rstrip("_")]))
+        made.fitted_on_ = dict(given["fitted_on"])
+        made.notes_ = tuple(given["notes"])
+        return made
+
+
+def load_cutoff(path: str | os.PathLike[str]) -> Cutoff:
+    """Read a rule that :meth:`Cutoff.save` wrote.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from ranksift import GlobalCutoff
+    >>> path = Path(tempfile.mkdtemp()) / "cutoff.json"
+    >>> GlobalCutoff("nDCG_f@3").fit([0.9, 0.4, 0.7], [1, -1, 2], ["q", "q", "r"]).save(path)
+    >>> load_cutoff(path).keep([0.8, 0.3]).tolist()
+    [True, False]
+    """
+    import ranksift.cutoffs.rules  # noqa: F401 (the rules enter themselves)
+
+    source = str(path)
+    try:
+        given = json.loads(Path(path).read_text("utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror})", source=source, remedy="name a cutoff's file") from None
+    except ValueError as error:
+        raise InputError(f"is not JSON ({error})", source=source, remedy="name a cutoff's file") from None
+    if not isinstance(given, dict) or given.get("format") != FORMAT:
+        raise InputError("is no cutoff of this version", source=source, remedy="make one: ranksift cutoff fit")
+    rule = RULES.get(str(given.get("rule")))
+    if rule is None:
+        raise InputError(
+            f"has the unknown rule {given.get('rule')!r}", source=source, remedy=f"known: {', '.join(RULES)}"
+        )
+    try:
+        return rule._from_dict(given)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"is damaged ({error!r})", source=source, remedy="make it anew: ranksift cutoff fit") from None
+
+
+def _described(lists: Lists) -> dict[str, Any]:
+    """What a reader of the file should know of the data."""
+    five = np.quantile(lists.score, [0.0, 0.25, 0.5, 0.75, 1.0]) if len(lists.score) else np.zeros(5)
+    return {
+        "queries": len(lists),
+        "documents": len(lists.score),
+        "judged": int(lists.judged.sum()),
+        "forbidden": int((lists.gain < 0).sum()),
+        "scores": five.tolist(),
+    }
+
+
+def _peculiarities(lists: Lists) -> tuple[str, ...]:
+    notes = []
+    unjudged = int(len(lists.score) - lists.judged.sum())
+    if len(lists) == 1:
+        notes.append("there is one query only: nothing can be said of others")
+    if len(lists.score) and lists.score.min() == lists.score.max():
+        notes.append("all scores are equal: a cut keeps all or nothing")
+    if not (lists.gains(lists.pool.labels) < 0).any():
+        notes.append("no label is forbidden (of negative gain): only where lists should end can be learned")
+    if unjudged:
+        notes.append(f"{unjudged} of {len(lists.score)} documents have no label: they take a place with gain 0")
+    return tuple(notes)
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON can hold it."""
+    if isinstance(value, np.ndarray):
+        return [_plain(v) for v in value.tolist()]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not np.isfinite(value):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+
+
+def _learned(value: Any) -> Any:
+    """A learned value as it was before it was saved: a number, an array, or a mapping of such."""
+    if isinstance(value, str) and value in ("inf", "-inf"):
+        return float(value)
+    if isinstance(value, list):
+        return np.array([_learned(v) for v in value], dtype=np.float64)
+    if isinstance(value, dict):
+        return {k: _learned(v) for k, v in value.items()}
+    return value
+
+
+def check_between(name: str, value: Any, low: float, high: float) -> None:
+    """Refuse a parameter that is not strictly between two numbers."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not low < value < high:
+        raise InputError(f"{name}={value!r} is not between {low:g} and {high:g}", remedy=f"give {name} such a number")

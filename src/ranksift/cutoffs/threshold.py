@@ -1,0 +1,156 @@
+"""One threshold for all queries: the exact optimum of a measure (paper 1's thresholding step)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ranksift.collection.errors import InputError
+from ranksift.collection.ragged import Floats, Ints
+from ranksift.cutoffs.cutoff import Cutoff
+from ranksift.cutoffs.lists import Lists
+from ranksift.cutoffs.sweep import Sweep
+from ranksift.evaluation.evaluate import ready_measures
+from ranksift.evaluation.significance import times_drawn
+from ranksift.measures.measure import Measure
+from ranksift.measures.names import MeasureLike
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class Interval(NamedTuple):
+    """Where a number lies if queries are drawn anew."""
+
+    low: float
+    high: float
+    confidence: float
+
+
+class Estimate(NamedTuple):
+    """What a rule gave on queries that it was not fitted on."""
+
+    value: float
+    keep_all: float
+    drop_all: float
+    thresholds: tuple[float, ...]  # of each fold
+    per_query: Floats
+
+
+def one_measure(measure: MeasureLike) -> Measure:
+    """The measure that a rule is fitted to."""
+    found = ready_measures(measure)
+    if len(found) != 1:
+        raise InputError(f"{measure!s} is {len(found)} measures", remedy="name one")
+    return found[0]
+
+
+@dataclass(eq=False)
+class GlobalCutoff(Cutoff):
+    """Keep documents with a score of at least a threshold, the same for all queries.
+
+    Parameters
+    ----------
+    measure
+        What the threshold maximises on the documents that it is fitted on (minimises, where lower is better): the mean
+        over queries, or the ratio of sums of a micro measure.
+
+    Attributes
+    ----------
+    threshold_
+        A score of one of the documents; −∞: nothing is dropped, +∞: everything is. Of thresholds with values equal
+        within 1e-12 the lowest.
+    value_
+        The measure there.
+    thresholds_, values_
+        The measure at every cut, from +∞ down.
+
+    Examples
+    --------
+    >>> cut = GlobalCutoff("nDCG_f@3").fit([0.9, 0.4, 0.7, 0.2], [1, -1, 2, -1], ["q", "q", "r", "r"])
+    >>> cut.threshold_, cut.value_
+    (0.7, 1.0)
+    >>> cut.keep([0.8, 0.5]).tolist()
+    [True, False]
+    """
+
+    rule: ClassVar[str] = "global"
+    learned: ClassVar[tuple[str, ...]] = ("threshold_",)
+
+    measure: MeasureLike = "nDCG_f@3"
+
+    def _learn(self, lists: Lists) -> None:
+        self.sweep_ = Sweep.of(lists, one_measure(self.measure))
+        self.thresholds_, self.values_ = self.sweep_.thresholds, self.sweep_.values()
+        best = self.sweep_.best(self.values_)
+        self.threshold_, self.value_ = self.sweep_.threshold(best), float(self.values_[best])
+        self.fitted_on_["value"] = {
+            str(self.sweep_.measure): self.value_,
+            "keep_all": float(self.values_[-1]),
+            "drop_all": float(self.values_[0]),
+        }
+
+    def _kept(self, lists: Lists) -> NDArray[np.bool_]:
+        return lists.score >= self.threshold_
+
+    @property
+    def instruction(self) -> str:
+        """How to apply the rule without this library."""
+        return "score >= float(threshold)"
+
+    # -- how sure it is ------------------------------------------------------------------------------------------
+
+    def interval(self, samples: int = 1000, seed: int = 0, confidence: float = 0.95) -> Interval:
+        """Where the threshold lies if queries are drawn anew, with replacement (percentiles; ends can be infinite)."""
+        sweep = self._sweep()
+        found = np.empty(samples)
+        draw = np.random.default_rng(seed)
+        queries = len(sweep.lists)
+        few = sweep.condensed()
+        for s in range(samples):
+            drawn: Ints = draw.integers(0, queries, size=(1, queries))
+            weights = times_drawn(drawn, queries)[0].astype(np.float64)
+            found[s] = few.threshold(few.best(few.values(weights)))
+        found.sort()
+        ends = [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0]
+        low, high = (float(found[min(samples - 1, int(end * samples))]) for end in ends)
+        return Interval(low, high, confidence)
+
+    def cross_validated(self, folds: int = 5, seed: int = 0) -> Estimate:
+        """What the rule gives on queries that it was not fitted on: every fold is cut at a threshold of the others."""
+        sweep = self._sweep()
+        queries = len(sweep.lists)
+        if not 2 <= folds <= queries:
+            raise InputError(f"{folds} folds of {queries} queries", remedy=f"give between 2 and {queries} folds")
+        fold = np.empty(queries, dtype=np.int64)
+        fold[np.random.default_rng(seed).permutation(queries)] = np.arange(queries) % folds
+        parts, thresholds = np.empty((2, queries)), []
+        for f in range(folds):
+            threshold = sweep.threshold(sweep.best(sweep.values((fold != f).astype(np.float64))))
+            parts[:, fold == f] = np.stack(sweep.parts(threshold))[:, fold == f]
+            thresholds.append(threshold)
+        value, keep_all, drop_all = (
+            float(sweep.measure.aggregate(*each)) for each in (parts, sweep.parts(-np.inf), sweep.parts(np.inf))
+        )
+        return Estimate(value, keep_all, drop_all, tuple(thresholds), sweep.measure.values(*parts))
+
+    def plot(self) -> Figure:
+        """The measure at every threshold, with the best one."""
+        from ranksift.figure import drawing
+
+        sweep = self._sweep()
+        figure, axes = drawing("threshold", str(sweep.measure))
+        axes.step(self.thresholds_[1:], self.values_[1:], where="pre", color="#0072B2", linewidth=1.4)
+        axes.axhline(self.values_[0], color="0.6", linewidth=0.8, linestyle="--", label="nothing is shown")
+        if np.isfinite(self.threshold_):
+            axes.plot([self.threshold_], [self.value_], "o", color="#D55E00", label=f"best: {self.threshold_:.4g}")
+        axes.legend(frameon=False)
+        return figure
+
+    def _sweep(self) -> Sweep:
+        if not hasattr(self, "sweep_"):
+            raise InputError("the documents that it was fitted on are not in a cutoff's file", remedy="fit it anew")
+        return self.sweep_
