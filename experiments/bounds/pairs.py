@@ -11,7 +11,7 @@ from experiments.bounds.counts import Counts, counts
 from experiments.bounds.queries import Trials
 from experiments.bounds.readings import DCG_EXACT, MSP_EXACT, MSP_PAPER, READINGS, Measured
 from experiments.bounds.trials import SETS, SHORT, Trial
-from experiments.markdown import between, number, paragraph, percent, says, table
+from experiments.markdown import between, number, paragraph, says, table
 
 VERSIONS = (0, 1, 2)
 
@@ -66,7 +66,7 @@ def pairs(measured: Measured, drawn: Trials, whole: Trials) -> str:
         [
             reading.name,
             reading.called(version),
-            *(percent(conflicts(drawn[reading], kind, version, paired=p)) for p in (True, False) for kind in SETS),
+            *(_percent(conflicts(drawn[reading], kind, version, paired=p)) for p in (True, False) for kind in SETS),
             *printed.beside(reading, printed.CONFLICTS, version - 1, _of_140),
         ]
         for reading in READINGS
@@ -75,17 +75,17 @@ def pairs(measured: Measured, drawn: Trials, whole: Trials) -> str:
     return f"""
 ## Significant pairs and conflicts
 
-The paper speaks of Student's t-test. For two rankings of the same queries that is the paired one, and so does the
-preset. The printed counts are those of the unpaired one, for two independent samples. Below are the significant pairs
-(of {of}, p ≤ 0.05) that the printed means of the eight learners lead to, with {queries} queries and the deviations that
-our systems have on MQ2007:
+The paper speaks of Student's t-test. For two rankings of the same queries that is the paired one, which the
+preset takes. The printed counts look like those of the unpaired one, for two independent samples. Below are the
+significant pairs (of {of}, p ≤ 0.05) that the printed means of the eight learners lead to, with {queries} queries and
+the deviations that our systems have on MQ2007:
 
 {table(["all queries", "printed", "from the means, unpaired", "from the means, paired"], counted)}
 
 {_counts_in_words(found)}
 
 So both tests stand below. Every pair of systems was tested for every k, without a correction: {tests:,} tests for each
-measure and set. The share of significant ones, {queries} queries drawn:
+measure and set. The share of significant ones in percent, {queries} queries drawn:
 
 {table(["reading", "measure", *tested, *paper], _shares(drawn, beside=True), words=2)}
 
@@ -101,7 +101,7 @@ And for the {len(collection.models)} ListNet models and the {len(collection.rank
 {_by_group(drawn)}
 
 Conflicts are pairs that only one of two measures finds significant, or both in opposite directions. Those of a measure
-with its V1 or V2:
+with its V1 or V2, in percent of the tests:
 
 {table(["reading", "", *tested, *paper], disagreeing, words=2)}
 
@@ -109,8 +109,13 @@ with its V1 or V2:
 """
 
 
+def _percent(share: float) -> str:
+    """Without its sign, so that wide tables fit."""
+    return number(100 * share, 1)
+
+
 def _of_140(count: float) -> str:
-    return percent(count / printed.TESTED)
+    return _percent(count / printed.TESTED)
 
 
 def _counts_in_words(found: dict[str, Counts]) -> str:
@@ -129,7 +134,7 @@ def _shares(trials: Trials, *, beside: bool) -> list[list[str]]:
     for reading, trial in trials.items():
         for version in VERSIONS:
             shares = [significant(trial, kind, version, paired=p) for p in (True, False) for kind in SETS]
-            row = [reading.name, reading.called(version), *map(percent, shares)]
+            row = [reading.name, reading.called(version), *map(_percent, shares)]
             rows.append(row + (printed.beside(reading, printed.SIGNIFICANT, version, _of_140) if beside else []))
     return rows
 
@@ -166,7 +171,7 @@ def _by_group(drawn: Trials) -> str:
         for version in VERSIONS:
             trial = drawn[reading]
             shares = [significant(trial, kind, version, runs=runs) for runs in groups.values() for kind in SETS]
-            rows.append([reading.name, reading.called(version), *map(percent, shares)])
+            rows.append([reading.name, reading.called(version), *map(_percent, shares)])
     return table(["reading", "measure", *(f"{group}: {kind}" for group in groups for kind in SHORT)], rows, words=2)
 
 
