@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -60,13 +61,12 @@ def pairs(measured: Measured, drawn: Trials, whole: Trials) -> str:
     collection, tests = measured.collection, drawn[DCG_EXACT].discrimination("all").tested["nDCG"]
     found = counts(measured)
     counted = [[name, str(n.printed), str(n.unpaired), str(n.paired)] for name, n in found.items()]
-    tested = [f"{test}: {kind}" for test in ("paired", "unpaired") for kind in SHORT]
     paper = [f"paper: {kind}" for kind in SHORT]
     disagreeing = [
         [
             reading.name,
             reading.called(version),
-            *(_percent(conflicts(drawn[reading], kind, version, paired=p)) for p in (True, False) for kind in SETS),
+            *(_both(partial(conflicts, drawn[reading], kind, version)) for kind in SETS),
             *printed.beside(reading, printed.CONFLICTS, version - 1, _of_140),
         ]
         for reading in READINGS
@@ -85,15 +85,15 @@ the deviations that our systems have on MQ2007:
 {_counts_in_words(found)}
 
 So both tests stand below. Every pair of systems was tested for every k, without a correction: {tests:,} tests for each
-measure and set. The share of significant ones in percent, {queries} queries drawn:
+measure and set. The share of significant ones in percent, paired / unpaired, {queries} queries drawn:
 
-{table(["reading", "measure", *tested, *paper], _shares(drawn, beside=True), words=2)}
+{table(["reading", "measure", *SETS, *paper], _shares(drawn, beside=True), words=2)}
 
 {_shares_in_words(drawn, whole)}
 
 The same on the whole of MQ2007:
 
-{table(["reading", "measure", *tested], _shares(whole, beside=False), words=2)}
+{table(["reading", "measure", *SETS], _shares(whole, beside=False), words=2)}
 
 And for the {len(collection.models)} ListNet models and the {len(collection.rankings)} input rankings on their own
 (paired, {queries} queries drawn):
@@ -101,9 +101,9 @@ And for the {len(collection.models)} ListNet models and the {len(collection.rank
 {_by_group(drawn)}
 
 Conflicts are pairs that only one of two measures finds significant, or both in opposite directions. Those of a measure
-with its V1 or V2, in percent of the tests:
+with its V1 or V2, in percent of the tests, paired / unpaired:
 
-{table(["reading", "", *tested, *paper], disagreeing, words=2)}
+{table(["reading", "", *SETS, *paper], disagreeing, words=2)}
 
 {_conflicts_in_words(drawn)}
 """
@@ -112,6 +112,11 @@ with its V1 or V2, in percent of the tests:
 def _percent(share: float) -> str:
     """Without its sign, so that wide tables fit."""
     return number(100 * share, 1)
+
+
+def _both(share: Callable[..., float]) -> str:
+    """By paired and by unpaired tests."""
+    return f"{_percent(share(paired=True))} / {_percent(share(paired=False))}"
 
 
 def _of_140(count: float) -> str:
@@ -133,8 +138,8 @@ def _shares(trials: Trials, *, beside: bool) -> list[list[str]]:
     rows = []
     for reading, trial in trials.items():
         for version in VERSIONS:
-            shares = [significant(trial, kind, version, paired=p) for p in (True, False) for kind in SETS]
-            row = [reading.name, reading.called(version), *map(_percent, shares)]
+            shares = [_both(partial(significant, trial, kind, version)) for kind in SETS]
+            row = [reading.name, reading.called(version), *shares]
             rows.append(row + (printed.beside(reading, printed.SIGNIFICANT, version, _of_140) if beside else []))
     return rows
 
