@@ -127,6 +127,24 @@ class Sweep:
         """Every query's own value at a threshold."""
         return self.measure.values(*self.parts(threshold))
 
+    def of_queries(self, chosen: Ints) -> Sweep:
+        """The same sweep over some of the queries."""
+        number = np.full(len(self.lists), -1)
+        number[chosen] = np.arange(len(chosen))
+        rows, _ = ragged.take(self.lists.offsets, chosen)
+        place = np.empty(len(self.lists.score), dtype=np.int64)
+        place[rows] = np.arange(len(rows))
+        own = number[self.query] >= 0
+        return Sweep(
+            self.lists.of_queries(chosen),
+            self.measure,
+            place[self.order[own]],
+            self.score[own],
+            number[self.query[own]],
+            self.start[:, chosen],
+            self.change[:, own],
+        )
+
     def condensed(self) -> Sweep:
         """The same values at fewer thresholds: each stands for all that have its value, and is the lowest of them.
 

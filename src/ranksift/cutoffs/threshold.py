@@ -129,7 +129,8 @@ class GlobalCutoff(Cutoff):
         fold[np.random.default_rng(seed).permutation(queries)] = np.arange(queries) % folds
         parts, thresholds = np.empty((2, queries)), []
         for f in range(folds):
-            threshold = sweep.threshold(sweep.best(sweep.values((fold != f).astype(np.float64))))
+            others = sweep.of_queries(np.flatnonzero(fold != f))
+            threshold = others.threshold(others.best(others.values()))
             parts[:, fold == f] = np.stack(sweep.parts(threshold))[:, fold == f]
             thresholds.append(threshold)
         value, keep_all, drop_all = (
@@ -147,6 +148,8 @@ class GlobalCutoff(Cutoff):
         axes.axhline(self.values_[0], color="0.6", linewidth=0.8, linestyle="--", label="nothing is shown")
         if np.isfinite(self.threshold_):
             axes.plot([self.threshold_], [self.value_], "o", color="#D55E00", label=f"best: {self.threshold_:.4g}")
+        else:
+            axes.set_title("Best: everything is shown" if self.threshold_ < 0 else "Best: nothing is shown")
         axes.legend(frameon=False)
         return figure
 
