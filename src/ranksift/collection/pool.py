@@ -71,7 +71,11 @@ class Pool:
         """Gains of each query's documents, highest first."""
         if gains not in self._sorted:
             value = gains(self.labels)
-            self._sorted[gains] = value[np.lexsort((-value, self.query))]
+            # Labels are few: sorting by their number is faster than by the gains themselves.
+            distinct = ragged.distinct(value)
+            falling = len(distinct) - 1 - np.searchsorted(distinct, value)
+            order = ragged.order_by(falling, len(distinct))
+            self._sorted[gains] = value[order[ragged.order_by(self.query[order], len(self))]]
         return self._sorted[gains]
 
     def worst_first(self, gains: Gains) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -53,6 +53,7 @@ class Lists:
     pool: Pool
     names: Sequence[Any]
     gains: Gains = LINEAR
+    _falling: Ints | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -84,9 +85,14 @@ class Lists:
         rises[self.offsets[1:-1][(self.offsets[1:-1] > 0) & (self.offsets[1:-1] < len(self.score))] - 1] = False
         return not rises.any()
 
+    @cached_property
+    def falling(self) -> Ints:
+        """Documents of all queries by score, highest first."""
+        return np.argsort(-self.score, kind="stable") if self._falling is None else self._falling
+
     def with_score(self, score: Floats) -> Lists:
         """The same lists, cut on another score."""
-        return replace(self, score=np.asarray(score, dtype=np.float64))
+        return replace(self, score=np.asarray(score, dtype=np.float64), _falling=None)
 
     def of_queries(self, chosen: Ints) -> Lists:
         """Some of the queries, in this order."""
@@ -160,7 +166,9 @@ class Lists:
         if not len(score):
             raise InputError("there is no document", remedy="give some")
         query, names = _numbered(group)
-        order = _in_rank_order(query, by, len(names))
+        falling = np.argsort(-by, kind="stable")
+        grouped = ragged.order_by(query[falling], len(names))
+        order = falling[grouped]
         known = ~np.isnan(label)
         label = np.where(known, label, 0.0)
         in_pool = order[known[order]]
@@ -170,7 +178,13 @@ class Lists:
         elif unjudged not in get_args(Unjudged):
             raise InputError(f"unjudged={unjudged!r} is unknown", remedy="use 'zero' or 'drop'")
         offsets = ragged.offsets_of(np.bincount(query[order], minlength=len(names)))
-        made = cls(offsets, score[order], label[order], known[order], order, pool, names, Gains.of(gains))
+        sorted_already = None
+        if by is score and len(order) == len(grouped):
+            sorted_already = np.empty(len(grouped), dtype=np.int64)
+            sorted_already[grouped] = np.arange(len(grouped))
+        made = cls(
+            offsets, score[order], label[order], known[order], order, pool, names, Gains.of(gains), sorted_already
+        )
         made.gains(pool.labels)  # a label that has no gain is refused now
         return made
 
@@ -248,14 +262,6 @@ def _numbered(group: NDArray[Any]) -> tuple[Ints, Sequence[Any]]:
     _, first, code = np.unique(group, return_index=True, return_inverse=True)
     number = np.argsort(np.argsort(first, kind="stable"), kind="stable")
     return number[code.ravel()], group[np.sort(first)].tolist()
-
-
-def _in_rank_order(query: Ints, score: Floats, count: int) -> Ints:
-    """Documents query after query, highest score first, equals as they came."""
-    order = np.argsort(-score, kind="stable")
-    # Numbers of few bits are sorted by radix.
-    small = query.astype(np.uint16) if count <= 1 << 16 else query
-    return order[np.argsort(small[order], kind="stable")]
 
 
 def _scores_of(run: Run, other: Run) -> Floats:

@@ -75,10 +75,12 @@ class Sweep:
             start, change = _cumulative(lists, measure, entry)
         else:
             start, change = _any_measure(lists, measure, entry)
-        score = lists.score[entry]
-        falling = np.argsort(-score, kind="stable")
-        order = entry[falling]
-        return cls(lists, measure, order, score[falling], lists.query[order], start, change[:, falling])
+        order = lists.falling
+        if not lists.cuts_from_the_end:  # changes are in the order of entry, query after query
+            place = np.empty(len(entry), dtype=np.int64)
+            place[entry] = np.arange(len(entry))
+            change = change[:, place]
+        return cls(lists, measure, order, lists.score[order], lists.query[order], start, change[:, order])
 
     @cached_property
     def last(self) -> Ints:
@@ -193,8 +195,7 @@ def _entry_order(lists: Lists) -> Ints:
     """Documents query after query, in the order in which they enter their list."""
     if lists.cuts_from_the_end:
         return np.arange(len(lists.score))
-    falling = np.argsort(-lists.score, kind="stable")
-    return falling[np.argsort(lists.query[falling], kind="stable")]
+    return lists.falling[ragged.order_by(lists.query[lists.falling], len(lists))]
 
 
 # -- DCG and its normalisations ------------------------------------------------------------------------------------
