@@ -70,7 +70,7 @@ class Sweep:
             raise InputError(
                 f"{measure} is no mean of queries' own values, and no ratio of sums", remedy="use another measure"
             )
-        entry = _entry_order(lists)
+        entry = entry_order(lists)
         if isinstance(measure, Cumulative) and getattr(measure, "nil", None) is None:
             start, change = _cumulative(lists, measure, entry)
         else:
@@ -191,7 +191,7 @@ class Sweep:
         return threshold, sign * best
 
 
-def _entry_order(lists: Lists) -> Ints:
+def entry_order(lists: Lists) -> Ints:
     """Documents query after query, in the order in which they enter their list."""
     if lists.cuts_from_the_end:
         return np.arange(len(lists.score))
@@ -215,7 +215,7 @@ def _cumulative(lists: Lists, measure: Cumulative, entry: Ints) -> tuple[Floats,
         change = np.zeros(len(gain))
         change[shown] = gain[shown] / np.log2(lists.rank[shown] + 1)
     else:
-        change = _entering(lists, gain, entry, k)
+        change = entering(lists, gain, entry, 1.0 / np.log2(np.arange(2, k + 2)))
     start = np.stack([-lower * scale, np.ones(len(lists))])
     return start, np.stack([change * scale[lists.query[entry]], np.zeros(len(change))])
 
@@ -226,12 +226,14 @@ def _bounds(lists: Lists, measure: Cumulative) -> tuple[Floats, Floats]:
     return measure.bounds(lists.pool, measure.gains or lists.gains)
 
 
-def _entering(lists: Lists, gain: Floats, entry: Ints, k: int) -> Floats:
-    """What each document changes in its list's DCG@k when it enters at its place, in the order of entry.
+def entering(lists: Lists, gain: Floats, entry: Ints, discount: Floats) -> Floats:
+    """What each document changes in its list's discounted gain when it enters at its place, in the order of entry.
 
-    Of each list the ranks and gains of its top k are kept. All lists take in their next document at once; a document
-    that does not reach the top k changes nothing, and in long lists is not looked at.
+    ``discount`` has an entry for each of the ranks that count: the top k. Of each list the ranks and gains of its top k
+    are kept. All lists take in their next document at once; a document that does not reach the top k changes nothing,
+    and in long lists is not looked at.
     """
+    k = len(discount)
     place = np.arange(len(gain)) - lists.offsets[:-1][lists.query]  # in the full list: what is before stays before
     change = np.zeros(len(gain))
     reaching = np.ones(len(gain), dtype=bool)
@@ -244,8 +246,7 @@ def _entering(lists: Lists, gain: Floats, entry: Ints, k: int) -> Floats:
     turn = ragged.positions(np.bincount(query, minlength=len(lists)))
     by_turn = np.argsort(turn, kind="stable")
     bounds = ragged.offsets_of(np.bincount(turn)) if len(turn) else np.zeros(1, dtype=np.int64)
-    discount = 1.0 / np.log2(np.arange(2, k + 3))
-    fall = np.append(np.diff(discount[:k]), -discount[k - 1])  # what a gain at rank i loses when it is pushed down
+    fall = np.append(np.diff(discount), -discount[k - 1])  # what a gain at rank i loses when it is pushed down
     places = np.full((len(lists), k + 1), np.iinfo(np.int64).max)
     gains = np.zeros((len(lists), k + 1))
     columns = np.arange(k)
