@@ -24,8 +24,9 @@ from ranksift.collection.errors import InputError
 from ranksift.collection.judged import Judged
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.cutoffs.lists import Lists
-from ranksift.measures.cumulative import DCG, Cumulative, nDCG
-from ranksift.measures.measure import Measure, flat
+from ranksift.measures.cumulative import Cumulative, nDCG
+from ranksift.measures.filtering import Fdocs, GoodFiltered
+from ranksift.measures.measure import Measure
 
 #: Values this near are equal: of cuts with equal values the lowest is the best.
 SAME = 1e-12
@@ -73,6 +74,10 @@ class Sweep:
         entry = entry_order(lists)
         if isinstance(measure, Cumulative) and getattr(measure, "nil", None) is None:
             start, change = _cumulative(lists, measure, entry)
+        elif isinstance(measure, Fdocs) and measure.average == "micro":
+            start, change = _forbidden_shown(lists, measure, entry)
+        elif isinstance(measure, GoodFiltered):
+            start, change = _good_missing(lists, measure, entry)
         else:
             start, change = _any_measure(lists, measure, entry)
         order = lists.falling
@@ -207,8 +212,7 @@ def _cumulative(lists: Lists, measure: Cumulative, entry: Ints) -> tuple[Floats,
     gain = np.where(lists.judged, worth(lists.label), 0.0)
     if isinstance(measure, nDCG):
         gain = np.maximum(gain, 0.0)
-    lower, upper = _bounds(lists, measure)
-    scale = np.divide(1.0, upper - lower, out=np.zeros(len(lists)), where=~flat(lower, upper))
+    nothing, scale = measure.line(lists.pool, worth)
     k = int(min(measure.k or np.inf, lists.lengths.max(initial=0)))
     if lists.cuts_from_the_end:
         shown = lists.rank <= k
@@ -216,14 +220,8 @@ def _cumulative(lists: Lists, measure: Cumulative, entry: Ints) -> tuple[Floats,
         change[shown] = gain[shown] / np.log2(lists.rank[shown] + 1)
     else:
         change = entering(lists, gain, entry, 1.0 / np.log2(np.arange(2, k + 2)))
-    start = np.stack([-lower * scale, np.ones(len(lists))])
+    start = np.stack([nothing, np.ones(len(lists))])
     return start, np.stack([change * scale[lists.query[entry]], np.zeros(len(change))])
-
-
-def _bounds(lists: Lists, measure: Cumulative) -> tuple[Floats, Floats]:
-    if isinstance(measure, DCG):
-        return np.zeros(len(lists)), np.ones(len(lists))
-    return measure.bounds(lists.pool, measure.gains or lists.gains)
 
 
 def entering(lists: Lists, gain: Floats, entry: Ints, discount: Floats) -> Floats:
@@ -282,6 +280,28 @@ def _reaching(place: Ints, k: int) -> NDArray[np.bool_]:
             heapq.heapreplace(heap, -own)
             reaching[i] = True
     return reaching
+
+
+# -- what filtering did ---------------------------------------------------------------------------------------------
+
+
+def _forbidden_shown(lists: Lists, measure: Fdocs, entry: Ints) -> tuple[Floats, Floats]:
+    """What documents change in the numbers of forbidden ones and of all in the top k."""
+    gains = measure.gains or lists.gains
+    forbidden = (lists.judged & (gains(lists.label) < 0)).astype(np.float64)
+    k = int(min(measure.k or np.inf, lists.lengths.max(initial=0)))
+    among = ragged.positions(lists.lengths) < k  # of those that have entered their list
+    top = forbidden * among if lists.cuts_from_the_end else entering(lists, forbidden, entry, np.ones(k))
+    return np.zeros((2, len(lists))), np.stack([top, among.astype(np.float64)])
+
+
+def _good_missing(lists: Lists, measure: GoodFiltered, entry: Ints) -> tuple[Floats, Floats]:
+    """What documents change in the number of good ones that are not in the list."""
+    nothing = np.zeros(len(lists.score), dtype=bool)
+    found = measure.per_query(lists.judged_by(nothing))
+    good = lists.judged & measure.is_good((measure.gains or lists.gains)(lists.label))
+    change = np.stack([-good[entry].astype(np.float64), np.zeros(len(entry))])
+    return np.stack([found.numerator, found.numerator]), change
 
 
 # -- any other measure ---------------------------------------------------------------------------------------------

@@ -21,8 +21,8 @@ from ranksift.collection.run import Run
 from ranksift.evaluation.evaluate import Queries, choose_queries, named_runs, nil_ids, ready_measures
 from ranksift.evaluation.table import Column, Table
 from ranksift.evaluation.variants import ideal_lists, in_ideal_order, repeated, without
-from ranksift.measures.cumulative import DCG, Cumulative, discounted, positive
-from ranksift.measures.measure import TOLERANCE, Measure, flat, ratio
+from ranksift.measures.cumulative import Cumulative, discounted, positive
+from ranksift.measures.measure import TOLERANCE, Measure
 from ranksift.measures.names import MeasureLike, parse_measure
 
 if TYPE_CHECKING:
@@ -583,12 +583,9 @@ class _Case:
 
     def scale(self, q: int) -> float | None:
         """What a DCG of 1 adds to the query's value, 1 / (I − W); None where the measure is no sum of gains."""
-        if isinstance(self.measure, DCG):
-            return 1.0
         if not isinstance(self.measure, Cumulative) or self.judged.nil:
             return None
-        lower, upper = self.measure.bounds(self.judged.pool, self.gains)
-        return float(ratio(np.ones(len(lower)), upper - lower, flat(lower, upper))[q])
+        return float(self.measure.line(self.judged.pool, self.gains)[1][q])
 
     def as_judged(self, label: float) -> int | float:
         return int(label) if self.qrels.whole else float(label)

@@ -87,6 +87,12 @@ class Cumulative(Measure, abstract=True):
         """What maps to 0 and what maps to 1."""
         raise NotImplementedError
 
+    def line(self, pool: Pool, gains: Gains) -> tuple[Floats, Floats]:
+        """Each query's value for a DCG of 0, and what a DCG of 1 adds to it."""
+        lower, upper = self.bounds(pool, gains)
+        slope = ratio(np.ones(len(lower)), upper - lower, flat(lower, upper))
+        return -lower * slope, slope
+
     def per_query(self, judged: Judged) -> PerQuery:
         """DCG@k of each list between its bounds."""
         lower, upper = self.bounds(judged.pool, self.gains or judged.gains)
@@ -114,6 +120,10 @@ class DCG(Cumulative):
     def per_query(self, judged: Judged) -> PerQuery:
         """DCG@k of each list."""
         return PerQuery(self.dcg(judged))
+
+    def line(self, pool: Pool, gains: Gains) -> tuple[Floats, Floats]:
+        """0 and 1: nothing is normalised."""
+        return np.zeros(len(pool)), np.ones(len(pool))
 
     def degenerate(self, judged: Judged) -> NDArray[np.bool_] | None:
         """Never: nothing is normalised."""

@@ -97,13 +97,13 @@ class GoodFiltered(Filtering):
 
     def per_query(self, judged: Judged) -> PerQuery:
         """Good documents missing, and good documents."""
-
-        def is_good(gain: Floats) -> NDArray[np.bool_]:
-            return gain > 0 if self.good == "positive" else gain >= 0
-
         gains = self.gains or judged.gains
-        there = judged.pool.count(lambda label: is_good(gains(label))).astype(np.float64)
-        return PerQuery(there - judged.count(is_good(judged.gain(gains))), there)
+        there = judged.pool.count(lambda label: self.is_good(gains(label))).astype(np.float64)
+        return PerQuery(there - judged.count(self.is_good(judged.gain(gains))), there)
+
+    def is_good(self, gain: Floats) -> NDArray[np.bool_]:
+        """Which gains are those of good documents."""
+        return gain > 0 if self.good == "positive" else gain >= 0
 
 
 class Empty(Filtering):
