@@ -32,7 +32,7 @@ def test_missing_column_lists_what_was_found_and_what_is_accepted():
         find_columns(["qid", "text", "score"], "score", source="a.csv", line=1)
     assert str(error.value) == (
         "a.csv:1: no column for the document among 'qid', 'text', 'score'; "
-        "name it doc_id (or docno, docid, did, document_id, corpus_id, doc)"
+        "name it doc_id (or docno, docid, did, document_id, corpus_id, doc, document)"
     )
     with pytest.raises(rs.InputError, match=r"no column for the label among .*; name it label \(or relevance, rel"):
         find_columns(["qid", "docno", "x"], "label")

@@ -18,7 +18,8 @@ from ranksift import __version__
 from ranksift.cli.output import is_terminal, prepared
 from ranksift.collection.errors import InputError
 
-#: The commands with what they do, in one line; each is the function of its own name in the file of its own name.
+#: The commands with what they do, in one line; each is the function of its own name in the file of its own name, or a
+#: group of commands of that name.
 COMMANDS = {
     "evaluate": "Scores of runs against judgments.",
     "compare": "Which differences between runs are significant.",
@@ -26,6 +27,7 @@ COMMANDS = {
     "describe": "What is in judgments and runs: labels, pools, lengths.",
     "check": "A release gate: fails when a requirement is not met.",
     "study": "What measures are worth on your runs: a report with figures.",
+    "cutoff": "Which results not to show: fit, apply and compare rules on scores.",
     "measures": "The catalogue of measures, with formulas and papers.",
     "demo": "The whole story on built-in data.",
 }
@@ -67,10 +69,13 @@ def application(load: Collection[str] = tuple(COMMANDS)) -> typer.Typer:
     )
     app.callback()(_options)
     for name, line in COMMANDS.items():
-        function: Callable[..., Any] = (
+        what: Callable[..., Any] | typer.Typer = (
             getattr(import_module(f"ranksift.cli.{name}"), name) if name in load else _not_loaded
         )
-        app.command(name, short_help=line, help=None if name in load else line)(function)
+        if isinstance(what, typer.Typer):
+            app.add_typer(what, name=name, short_help=line)
+        else:
+            app.command(name, short_help=line, help=None if name in load else line)(what)
     return app
 
 

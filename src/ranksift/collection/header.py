@@ -9,7 +9,7 @@ from ranksift.collection.errors import InputError
 # In order of preference: PyTerrier's frames have the text of a query beside its qid, and a number beside the docno.
 _NAMES = {
     "query": ("query_id", "qid", "q_id", "topic_id", "topic", "query"),
-    "document": ("doc_id", "docno", "docid", "did", "document_id", "corpus_id", "doc"),
+    "document": ("doc_id", "docno", "docid", "did", "document_id", "corpus_id", "doc", "document"),
     "label": ("label", "relevance", "rel", "judgment", "score"),
     "score": ("score", "sim", "value"),
     "run": ("run", "run_id", "runid", "system", "system_id", "name", "tag"),

@@ -41,6 +41,8 @@ class Cutoff:
         What the rule was fitted on: numbers of queries and documents, labels, gains, the range of scores.
     notes_
         What makes the fitted rule mean less than it seems to.
+    lists_
+        The documents that it was fitted on; they are not saved.
     """
 
     rule: ClassVar[str] = ""
@@ -116,6 +118,7 @@ class Cutoff:
             raise InputError("no document has a label", remedy="label some")
         self.fitted_on_: dict[str, Any] = {**_described(lists), **how}
         self.notes_: tuple[str, ...] = _peculiarities(lists)
+        self.lists_ = lists
         self._learn(lists)
 
     def _learn(self, lists: Lists) -> None:

@@ -1,3 +1,9 @@
 """All rules, so that a file can name any of them."""
 
+from ranksift.cutoffs.cutoff import RULES, Cutoff
 from ranksift.cutoffs.threshold import GlobalCutoff as GlobalCutoff
+
+
+def known_rules() -> dict[str, type[Cutoff]]:
+    """Every rule by the word for it."""
+    return dict(RULES)

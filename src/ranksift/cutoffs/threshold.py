@@ -13,6 +13,7 @@ from ranksift.collection.ragged import Floats, Ints
 from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.lists import Lists
 from ranksift.cutoffs.sweep import Sweep
+from ranksift.cutoffs.validation import folds_of
 from ranksift.evaluation.evaluate import ready_measures
 from ranksift.evaluation.significance import times_drawn
 from ranksift.measures.measure import Measure
@@ -123,10 +124,7 @@ class GlobalCutoff(Cutoff):
         """What the rule gives on queries that it was not fitted on: every fold is cut at a threshold of the others."""
         sweep = self._sweep()
         queries = len(sweep.lists)
-        if not 2 <= folds <= queries:
-            raise InputError(f"{folds} folds of {queries} queries", remedy=f"give between 2 and {queries} folds")
-        fold = np.empty(queries, dtype=np.int64)
-        fold[np.random.default_rng(seed).permutation(queries)] = np.arange(queries) % folds
+        fold = folds_of(queries, folds, seed)
         parts, thresholds = np.empty((2, queries)), []
         for f in range(folds):
             others = sweep.of_queries(np.flatnonzero(fold != f))

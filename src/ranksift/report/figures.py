@@ -27,6 +27,13 @@ def pdf_of(figure: Figure) -> bytes:
     return _saved(figure, "pdf", {"CreationDate": None, "Creator": None, "Producer": None})
 
 
+def image_of(figure: Figure, form: str) -> bytes:
+    """A figure as ``svg``, ``pdf`` or ``png``."""
+    if form == "svg":
+        return svg_of(figure).encode()
+    return pdf_of(figure) if form == "pdf" else _saved(figure, "png", {"Software": None})
+
+
 def _saved(figure: Figure, form: str, metadata: dict[str, Any]) -> bytes:
     from matplotlib import rc_context
 

@@ -1,0 +1,196 @@
+"""``ranksift cutoff``: which results should not be shown.
+
+``fit`` learns a rule from labelled documents, ``apply`` drops documents of a run by it, ``compare`` judges all rules on
+queries that they were not fitted on, ``audit`` tells what a rule did.
+"""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from ranksift.cli import options
+from ranksift.cli.output import note, show, write_json
+from ranksift.collection.errors import InputError, RankSiftWarning
+
+if TYPE_CHECKING:
+    from ranksift.collection.labelled import Labelled
+    from ranksift.cutoffs.cutoff import Cutoff
+
+cutoff = typer.Typer(
+    help="Which results should not be shown: rules on anybody's scores.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Files = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="QRELS RUN | TABLE",
+        help="Judgments and a run, or one table (CSV, Parquet) of query, document, score, label.",
+        show_default=False,
+    ),
+]
+CutScores = Annotated[
+    str | None,
+    typer.Option(
+        "--cut-scores", metavar="RUN", help="Cut on these scores of the same documents, and rank by those of the run."
+    ),
+]
+Rule = Annotated[str, typer.Option("--rule", metavar="NAME", help="See: ranksift cutoff rules.")]
+
+
+@cutoff.command()
+def fit(
+    files: Files,
+    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="The cutoff, as JSON.")] = None,
+    rule: Rule = "global",
+    measure: Annotated[
+        str | None, typer.Option("--measure", "-m", metavar="NAME", help="What it is fitted to. [default: nDCG_f@3]")
+    ] = None,
+    alpha: Annotated[
+        float | None, typer.Option("--alpha", help="Of the rule risk: the largest risk. [default: 0.05]")
+    ] = None,
+    delta: Annotated[
+        str | None,
+        typer.Option("--delta", help="Of the rule risk: how often it may be exceeded, or none: in expectation."),
+    ] = None,
+    k: Annotated[
+        int | None, typer.Option("--k", min=1, help="Of the rule risk: the top k counts. [default: 3]")
+    ] = None,
+    by: Annotated[str | None, typer.Option("--by", help="Of the rule normalized: minmax, zscore, max, …")] = None,
+    gains: options.GainsText = "linear",
+    unjudged: options.UnjudgedChoice = "zero",
+    cut_scores: CutScores = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="The measure at every threshold (.svg, .pdf, .png).")
+    ] = None,
+    folds: Annotated[int, typer.Option("--folds", min=2, help="Of the estimate for new queries.")] = 5,
+    samples: Annotated[int, typer.Option("--samples", min=0, help="Bootstrap samples for the threshold.")] = 1000,
+    seed: Annotated[int, typer.Option("--seed", min=0)] = 0,
+    form: Annotated[Literal["table", "json"], typer.Option("--format", "-f", help="Of output.")] = "table",
+) -> None:
+    """Learn a cutoff from labelled documents.
+
+    ranksift cutoff fit qrels.txt bm25.run --measure nDCG_f@3 --out cutoff.json
+
+    ranksift cutoff fit scored.csv --rule risk --alpha 0.05 --out cutoff.json
+    """
+    from ranksift.cutoffs.summary import summarised
+
+    learned = _rule(rule, {"measure": measure, "alpha": alpha, "delta": _delta(delta), "k": k, "by": by}, delta)
+    data = _read(files, cut_scores)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankSiftWarning)  # the table shows its notes
+        learned.fit_run(data.qrels, data.run, cut_scores=data.cut_scores, gains=gains, unjudged=unjudged)
+    summary = summarised(learned, folds=folds, samples=samples, seed=seed)
+    if out is not None:
+        learned.save(out)
+    if plot is not None:
+        _draw(learned, plot)
+    if form == "json":
+        write_json({**learned.to_dict(), "summary": summary.to_dict()})
+    else:
+        show(summary.table(), *([f"The cutoff: {out}"] if out is not None else []))
+
+
+@cutoff.command()
+def apply(
+    file: Annotated[str, typer.Argument(metavar="CUTOFF", help="What fit wrote.", show_default=False)],
+    run: options.RunFile,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="RUN", help="The shorter run. [default: standard output]")
+    ] = None,
+    cut_scores: CutScores = None,
+    any_scale: Annotated[
+        bool, typer.Option("--any-scale", help="Also scores on another scale than those it was fitted on.")
+    ] = False,
+) -> None:
+    """Drop documents of a run.
+
+    ranksift cutoff apply cutoff.json bm25.run --out filtered.run
+    """
+    from ranksift.collection.run import read_run
+    from ranksift.cutoffs.cutoff import load_cutoff
+
+    rule, given = load_cutoff(file), read_run(run)
+    try:
+        shorter = rule.apply(given, cut_scores=cut_scores, any_scale=any_scale)
+    except InputError as error:
+        raise InputError(
+            str(error).replace("any_scale=True", "--any-scale").replace("cut_scores", "--cut-scores")
+        ) from None
+    shorter.save("-" if out is None else out)
+    empty = int((shorter.lengths == 0).sum() - (given.lengths == 0).sum())
+    dropped = len(given) - len(shorter)
+    note(f"{dropped} of {len(given)} documents dropped; {empty} of {len(given.query_ids)} queries are left without any")
+
+
+def _read(files: list[str], cut_scores: str | None) -> Labelled:
+    """Judgments and run, or a table of both."""
+    from ranksift.collection.formats import kind
+    from ranksift.collection.labelled import Labelled, read_labelled
+    from ranksift.collection.qrels import read_qrels
+    from ranksift.collection.run import read_run
+
+    if len(files) > 2:
+        raise InputError(f"{len(files)} files are given", remedy="give judgments and one run, or one table")
+    if len(files) == 1:
+        if kind(files[0]) not in ("", ".csv", ".tsv", ".parquet", ".pq"):
+            raise InputError("is no table", source=files[0], remedy="give judgments and a run, or one .csv or .parquet")
+        data = read_labelled(files[0])
+    else:
+        options.check_standard_input(files[0], files[1:])
+        data = Labelled(read_qrels(files[0]), read_run(files[1]), None)
+    return data if cut_scores is None else data._replace(cut_scores=read_run(cut_scores))
+
+
+def _rule(name: str, given: dict[str, Any], delta: str | None) -> Cutoff:
+    """A rule by its name, with the parameters that were given."""
+    from ranksift.cutoffs.rules import known_rules
+
+    rules = known_rules()
+    kind = rules.get(name.replace("_", "-"))
+    if kind is None:
+        raise InputError(f"rule {name!r} is unknown", remedy=f"use {', '.join(rules)}")
+    parameters = {key: value for key, value in given.items() if value is not None}
+    if delta is not None and given["delta"] is None:
+        parameters["delta"] = None
+    known = kind().get_params()
+    for key in parameters:
+        if key not in known:
+            raise InputError(
+                f"--{key}: the rule {name} has no such parameter", remedy=f"it has: {', '.join(known) or 'none'}"
+            )
+    return kind(**parameters)
+
+
+def _delta(text: str | None) -> float | None:
+    if text is None or text.lower() == "none":
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"--delta {text!r} is neither a number nor none", remedy="give a share, as 0.1") from None
+
+
+def _draw(rule: Cutoff, path: Path) -> None:
+    plot = getattr(rule, "plot", None)
+    if plot is None:
+        raise InputError(f"the rule {rule.rule} has no picture", remedy="leave --plot out")
+    if path.suffix.lower() not in (".svg", ".pdf", ".png"):
+        raise InputError(
+            f"a picture is not written as {path.suffix or 'this'}",
+            source=str(path),
+            remedy="name it .svg, .pdf or .png",
+        )
+    from ranksift.collection.files import writing
+    from ranksift.report.figures import image_of
+
+    with writing(path) as file:
+        file.write(image_of(plot(), path.suffix.lower()[1:]))
