@@ -18,6 +18,7 @@ from ranksift.collection.files import writing
 from ranksift.collection.gains import GainsLike
 from ranksift.collection.judged import Unjudged
 from ranksift.collection.qrels import read_qrels
+from ranksift.collection.ragged import Floats
 from ranksift.collection.run import read_run
 from ranksift.cutoffs.lists import Lists, tell
 
@@ -158,6 +159,13 @@ class Cutoff:
 
     def _kept(self, lists: Lists) -> NDArray[np.bool_]:
         raise NotImplementedError
+
+    def thresholds(self, lists: Lists) -> Floats:
+        """The score from which documents of each query are kept: the lowest that is; +∞ where none is."""
+        kept = self.keep_lists(lists)
+        lowest = np.full(len(lists), np.inf)
+        np.minimum.at(lowest, lists.query[kept], lists.score[kept])
+        return lowest
 
     def apply(self, run: Any, *, cut_scores: Any = None, any_scale: bool = False) -> Run:
         """Drop documents of a run.

@@ -122,6 +122,51 @@ class Lists:
     # -- where they come from ---------------------------------------------------------------------------
 
     @classmethod
+    def of(
+        cls,
+        *data: Any,
+        rank_scores: ArrayLike | None = None,
+        cut_scores: Any = None,
+        gains: GainsLike = "linear",
+        unjudged: Unjudged = "zero",
+    ) -> Lists:
+        """Take what people have: scores, labels and groups; or judgments and a run; or lists, which stay as they are.
+
+        Parameters
+        ----------
+        data
+            Arrays as in :meth:`of_arrays`, or what :func:`evaluate` takes, or ``Lists``.
+        rank_scores
+            Beside arrays: what ranks the documents, where that is another score than the one that cuts are made on.
+        cut_scores
+            Beside a run: another run that scores the same documents, where the cut is made on those scores.
+        gains, unjudged
+            As in :func:`evaluate`; lists have their own.
+
+        Examples
+        --------
+        >>> Lists.of({"q": {"a": 1, "b": -1}}, {"q": {"a": 0.3, "b": 0.9}}).label.tolist()
+        [-1.0, 1.0]
+        """
+        from ranksift.collection.qrels import read_qrels
+        from ranksift.collection.run import read_run
+
+        if rank_scores is not None and len(data) != 3:
+            raise InputError("rank_scores are given without arrays", remedy="give scores, labels and groups")
+        if cut_scores is not None and len(data) != 2:
+            raise InputError("cut_scores are given without a run", remedy="give judgments and a run")
+        if len(data) == 3:
+            return cls.of_arrays(*data, rank_scores=rank_scores, gains=gains, unjudged=unjudged)
+        if len(data) == 2:
+            other = None if cut_scores is None else read_run(cut_scores)
+            return cls.of_run(read_qrels(data[0]), read_run(data[1]), cut_scores=other, gains=gains, unjudged=unjudged)
+        if len(data) == 1 and isinstance(data[0], cls):
+            return data[0]
+        raise InputError(
+            "this is neither scores, labels and groups nor judgments and a run", remedy="give either, one by one"
+        )
+
+    @classmethod
     def of_arrays(
         cls,
         scores: ArrayLike,

@@ -97,6 +97,10 @@ class GlobalCutoff(Cutoff):
     def _kept(self, lists: Lists) -> NDArray[np.bool_]:
         return lists.score >= self.threshold_
 
+    def thresholds(self, lists: Lists) -> Floats:
+        """The same for every query."""
+        return np.full(len(lists), self.threshold_)
+
     @property
     def instruction(self) -> str:
         """How to apply the rule without this library."""

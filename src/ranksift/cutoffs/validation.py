@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,12 +31,25 @@ def folds_of(queries: int, folds: int, seed: int) -> Ints:
     return fold
 
 
+class Split(NamedTuple):
+    """Lists to fit to, others to judge by, and where the documents of the latter stand among all."""
+
+    others: Lists
+    own: Lists
+    documents: Ints
+
+
+def splits(lists: Lists, folds: int, seed: int) -> Iterator[Split]:
+    """Each fold of the queries, and the others."""
+    fold = folds_of(len(lists), folds, seed)
+    for f in range(folds):
+        others, own = (lists.of_queries(np.flatnonzero(chosen)) for chosen in (fold != f, fold == f))
+        yield Split(others, own, np.flatnonzero(fold[lists.query] == f))
+
+
 def held_out(rule: Cutoff, lists: Lists, folds: int, seed: int) -> NDArray[np.bool_]:
     """What a rule keeps of each fold of the queries when it is fitted to the others."""
-    fold = folds_of(len(lists), folds, seed)
     kept = np.zeros(len(lists.score), dtype=bool)
-    for f in range(folds):
-        others, own = np.flatnonzero(fold != f), np.flatnonzero(fold == f)
-        part = rule.clone().fit_lists(lists.of_queries(others)).keep_lists(lists.of_queries(own))
-        kept[np.flatnonzero(fold[lists.query] == f)] = part
+    for others, own, documents in splits(lists, folds, seed):
+        kept[documents] = rule.clone().fit_lists(others).keep_lists(own)
     return kept

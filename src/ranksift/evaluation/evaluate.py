@@ -115,7 +115,7 @@ def evaluate(
         run = read_run(source, name=name, on_duplicate=on_duplicate)
         strangers = _strangers(judgments, run) if isinstance(queries, str) else []
         judged = join(judgments, run, candidates, unjudged=unjudged, gains=worth, nil=nil)
-        return _run_values(run.name, wanted, judged, candidates, strangers, first)
+        return run_values(run.name, wanted, judged, candidates, strangers, first)
 
     recall = None
     if cache is not None:
@@ -151,7 +151,7 @@ def evaluate(
     )
 
 
-def _run_values(
+def run_values(
     name: str, measures: list[Measure], judged: Judged, queries: Sequence[str], notes: list[str], first: bool
 ) -> RunValues:
     """Apply all measures to a run; what the judgments alone tell is taken from the first one."""
