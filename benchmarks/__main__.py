@@ -7,14 +7,16 @@ import os
 import platform
 import sys
 
-from benchmarks import compare, evaluation, study
+from benchmarks import compare, cutoffs, evaluation, study
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description="RankSift beside its peers")
     parser.add_argument("--quick", action="store_true", help="small sizes and few repeats: does it run at all?")
-    parser.add_argument("--only", default="", help="one part: files, awkward, commands, runs, compare or study")
+    parser.add_argument(
+        "--only", default="", help="one part: files, awkward, commands, runs, compare, study or cutoffs"
+    )
     options = parser.parse_args()
     parts = {
         "files": evaluation.files_to_numbers,
@@ -23,6 +25,7 @@ def main() -> None:
         "runs": evaluation.several_runs,
         "compare": compare.report,
         "study": study.report,
+        "cutoffs": cutoffs.report,
     }
     head = f"Python {platform.python_version()}, {os.cpu_count()} cores, {platform.machine()}; every table is one run."
     out = [head, ""]

@@ -39,6 +39,14 @@ def test_every_command_has_help_of_its_own(ranksift: Command, name: str):
     code, out, _ = ranksift(name, "--help")
     assert code == 0
     assert f"ranksift {name}" in out
+    assert "--out" in out or "COMMAND" in out
+
+
+@pytest.mark.parametrize("name", ["fit", "apply"])
+def test_every_command_of_a_group_has_help_of_its_own(ranksift: Command, name: str):
+    code, out, _ = ranksift("cutoff", name, "--help")
+    assert code == 0
+    assert f"ranksift cutoff {name}" in out
     assert "--out" in out
 
 
