@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ranksift.collection.run import Run as Run
     from ranksift.collection.run import read_run as read_run
     from ranksift.cutoffs.cutoff import load_cutoff as load_cutoff
+    from ranksift.cutoffs.risk import RiskCutoff as RiskCutoff
     from ranksift.cutoffs.threshold import GlobalCutoff as GlobalCutoff
     from ranksift.evaluation.check import check as check
     from ranksift.evaluation.compare import Comparison as Comparison
@@ -39,6 +40,7 @@ _HOME = {
     "Run": "collection.run",
     "read_run": "collection.run",
     "GlobalCutoff": "cutoffs.threshold",
+    "RiskCutoff": "cutoffs.risk",
     "load_cutoff": "cutoffs.cutoff",
     "Scores": "evaluation.scores",
     "read_scores": "evaluation.score_table",

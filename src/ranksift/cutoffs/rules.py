@@ -1,6 +1,7 @@
 """All rules, so that a file can name any of them."""
 
 from ranksift.cutoffs.cutoff import RULES, Cutoff
+from ranksift.cutoffs.risk import RiskCutoff as RiskCutoff
 from ranksift.cutoffs.threshold import GlobalCutoff as GlobalCutoff
 
 
