@@ -1,5 +1,8 @@
 """All rules, so that a file can name any of them."""
 
+from ranksift.cutoffs.baselines import FilterAll as FilterAll
+from ranksift.cutoffs.baselines import FixedCutoff as FixedCutoff
+from ranksift.cutoffs.baselines import RankOnly as RankOnly
 from ranksift.cutoffs.cutoff import RULES, Cutoff
 from ranksift.cutoffs.risk import RiskCutoff as RiskCutoff
 from ranksift.cutoffs.threshold import GlobalCutoff as GlobalCutoff

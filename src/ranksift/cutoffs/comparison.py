@@ -1,0 +1,410 @@
+"""Rules side by side on queries that they were not fitted on, with the columns of paper 1's Table 7."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ranksift.collection.errors import InputError
+from ranksift.collection.gains import GainsLike
+from ranksift.collection.judged import Unjudged
+from ranksift.collection.ragged import Floats, Ints
+from ranksift.cutoffs.baselines import FilterAll, Oracle
+from ranksift.cutoffs.contest import Contest, Rules, contestants
+from ranksift.cutoffs.lists import Lists, tell
+from ranksift.cutoffs.sweep import Sweep
+from ranksift.cutoffs.threshold import one_measure
+from ranksift.cutoffs.validation import Split, aggregate, splits
+from ranksift.evaluation.compare import CORRECTIONS, TESTS, Comparison, Correction, TestName, compare
+from ranksift.evaluation.evaluate import nil_ids, ready_measures
+from ranksift.evaluation.scores import Scores
+from ranksift.evaluation.table import Cell, Column, Table
+from ranksift.measures.measure import Measure
+from ranksift.measures.names import MeasureLike
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure
+    from rich.table import Table as RichTable
+
+# Points of the curve that are drawn; more cannot be seen.
+_DRAWN = 500
+
+
+class Tradeoff(NamedTuple):
+    """What every threshold costs on either side: forbidden documents shown, good ones filtered."""
+
+    thresholds: Floats
+    good_filtered: Floats
+    forbidden_shown: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class CutoffComparison:
+    """Results of :func:`compare_cutoffs`. Printed, it is paper 1's Table 7 with significance letters.
+
+    Attributes
+    ----------
+    scores
+        Every rule's values of every query that it was not fitted on: the rules are the runs of the cube.
+    measure
+        What rules are compared by; rules that are fitted to a measure are fitted to this one.
+    k
+        Of the other measures.
+    lists
+        The queries that the rules were judged on.
+    bounds
+        Those of ``scores.runs`` that are no rules that can be used: the oracle.
+    how
+        How the rules were fitted, in words.
+    significance, correction, alpha
+        Of the significance tests.
+    notes
+        What the reader should know.
+    """
+
+    scores: Scores
+    measure: Measure
+    k: int
+    lists: Lists
+    bounds: tuple[str, ...]
+    how: str
+    significance: TestName = "t"
+    correction: Correction = "holm"
+    alpha: float = 0.05
+    notes: tuple[str, ...] = ()
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """The rules that can be used."""
+        return tuple(run for run in self.scores.runs if run not in self.bounds)
+
+    @cached_property
+    def means(self) -> Floats:
+        """Each measure's aggregate, rules × measures."""
+        return self.scores.aggregate()
+
+    @cached_property
+    def best(self) -> str:
+        """The rule with the best value; of equals the first."""
+        column = self.means[[self.scores.row(rule) for rule in self.rules], self.scores.column(self.measure)]
+        return self.rules[int(np.argmax(column if self.measure.higher_is_better else -column))]
+
+    @cached_property
+    def comparison(self) -> Comparison | None:
+        """All pairs of usable rules compared on each query's own values; None where there are not two of each."""
+        if len(self.rules) < 2 or len(self.scores.queries) < 2:
+            return None
+        usable = _of_runs(self.scores, self.rules)
+        return compare(usable, test=self.significance, correction=self.correction, alpha=self.alpha)
+
+    def value(self, rule: str, measure: MeasureLike | None = None) -> float:
+        """A rule's value, of the measure that rules are compared by unless another is named."""
+        column = self.scores.column(self.measure if measure is None else measure)
+        return float(self.means[self.scores.row(rule), column])
+
+    # -- parts ---------------------------------------------------------------------------------------------
+
+    def of_queries(self, chosen: NDArray[Any]) -> CutoffComparison:
+        """The same rules, fitted as they were, on some of the queries (indices or a mask)."""
+        which = np.arange(len(self.scores.queries))[chosen]
+        if not len(which):
+            raise InputError("no query is chosen", remedy="choose some")
+        return replace(self, scores=_of_queries(self.scores, which), lists=self.lists.of_queries(which))
+
+    def apart(self) -> dict[str, CutoffComparison]:
+        """Queries with a single document, and those with several (paper 1's Table 6).
+
+        A query whose only document is judged asks for one decision: its nDCG_f is 1 where that is right, else 0, so
+        that the mean is the accuracy of filtering (where no gain is 0).
+        """
+        single = (self.lists.lengths == 1) & (self.lists.pool.size == 1)
+        named = {"single-document queries": single, "other queries": ~single}
+        return {
+            name: replace(self.of_queries(mask), how=f"{name}; {self.how}")
+            for name, mask in named.items()
+            if mask.any()
+        }
+
+    @cached_property
+    def tradeoff(self) -> Tradeoff:
+        """F-docs@k and good documents filtered at every threshold that is the same for all queries."""
+        good, shown = (Sweep.of(self.lists, m) for m in ready_measures(["GoodFiltered", f"Fdocs@{self.k}"]))
+        return Tradeoff(good.thresholds, good.values(), shown.values())
+
+    # -- tables ------------------------------------------------------------------------------------------------
+
+    def table(self, digits: int = 4) -> Table:
+        """A row a rule; letters at the measure that rules are compared by."""
+        letters = {} if self.comparison is None else self.comparison.letters
+        means = self.means
+        best = self._best(digits)
+        rows: list[list[Cell | str]] = []
+        for i, run in enumerate(self.scores.runs):
+            beaten = "" if run not in letters or self.comparison is None else self._beaten(run)
+            rows.append([letters.get(run, ""), run])
+            for m, measure in enumerate(self.scores.measures):
+                rows[-1].append(Cell(float(means[i, m]), beaten if measure == self.measure else "", bool(best[i, m])))
+        columns = [Column(""), Column("rule"), *(_column(m, digits) for m in self.scores.measures)]
+        n = len(self.scores.queries)
+        return Table(columns, rows, title=f"Rules on {n:,} quer{'y' if n == 1 else 'ies'}", notes=self._notes())
+
+    def _best(self, digits: int) -> NDArray[np.bool_]:
+        """The best rule by each measure of quality; a cost alone has a trivial winner, which shows all or nothing."""
+        shown = np.round(self.means, digits)
+        shown[[self.scores.row(bound) for bound in self.bounds]] = -np.inf
+        quality = [isinstance(m, Measure) and m.higher_is_better for m in self.scores.measures]
+        best: NDArray[np.bool_] = (shown == shown.max(axis=0)) & quality
+        return best
+
+    def _beaten(self, rule: str) -> str:
+        assert self.comparison is not None
+        glue = "" if len(self.rules) <= 26 else ","
+        return glue.join(self.comparison.letters[other] for other in self.comparison.better_than(rule, self.measure))
+
+    def _notes(self) -> list[str]:
+        notes = [f"{self.how[0].upper()}{self.how[1:]}."]
+        if self.comparison is not None:
+            test = f"{TESTS[self.significance]}, {CORRECTIONS[self.correction]}, p <= {self.alpha:g}"
+            notes.append(f"A letter: significantly better than that rule by {self.measure} ({test}).")
+        if "filter-only" in self.scores.runs:
+            notes.append("filter-only: what a rule keeps, in random order (expected values).")
+        if self.bounds:
+            notes.append(
+                f"{', '.join(self.bounds)}: the best cut of each query, known from its labels. No usable rule."
+            )
+        unseen = aggregate(one_measure("GoodFiltered"), self.lists, np.ones(len(self.lists.score), dtype=bool))
+        if unseen:
+            notes.append(f"GoodFiltered counts good documents that no list holds too: {unseen:.2%} where all is shown.")
+        return [*notes, *self.notes]
+
+    def reading(self) -> list[str]:
+        """The result in plain words, a sentence each."""
+        found = [f"{self.best} is the best rule by {self.measure}: {self.value(self.best):.4f}."]
+        if self.comparison is not None:
+            beaten = self.comparison.better_than(self.best, self.measure)
+            level = [rule for rule in self.rules if rule not in beaten and rule != self.best]
+            if beaten:
+                found.append(f"It is significantly better than {', '.join(beaten)}.")
+            if level:
+                found.append(f"It cannot be told apart from {', '.join(level)}.")
+        for bound in self.bounds:
+            found.append(f"The {bound} has {self.value(bound):.4f}: what better cuts on these scores could still gain.")
+        return found
+
+    def __str__(self) -> str:
+        return self.table().text()
+
+    def __repr__(self) -> str:
+        return f"<CutoffComparison: {len(self.rules)} rules, {len(self.scores.queries)} queries>"
+
+    def __rich__(self) -> RichTable:
+        return self.table().rich()
+
+    def _repr_markdown_(self) -> str:
+        return self.table().markdown()
+
+    # -- data --------------------------------------------------------------------------------------------------
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        against = self._against_best()
+        for i, run in enumerate(self.scores.runs):
+            yield {
+                "rule": run,
+                "usable": run not in self.bounds,
+                **dict(zip(map(str, self.scores.measures), self.means[i].tolist(), strict=True)),
+                "difference_to_best": self.value(run) - self.value(self.best),
+                "p_against_best": against.get(run),
+            }
+
+    def _against_best(self) -> dict[str, float]:
+        """Corrected p of the best rule and each other one."""
+        if self.comparison is None:
+            return {}
+        column = self.comparison.scores.column(self.measure)
+        return {
+            (b if a == self.best else a): float(self.comparison.corrected_p[i, column])
+            for i, (a, b) in enumerate(self.comparison.pairs)
+            if self.best in (a, b)
+        }
+
+    def to_frame(self) -> pl.DataFrame:
+        """A polars frame with one row a rule; p is corrected, and null for the best rule and for bounds."""
+        import polars as pl
+
+        return pl.DataFrame(
+            list(self._rows()), infer_schema_length=None, schema_overrides={"p_against_best": pl.Float64}
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as JSON has it."""
+        return {
+            "measure": str(self.measure),
+            "k": self.k,
+            "queries": len(self.scores.queries),
+            "how": self.how,
+            "best": self.best,
+            "significance": self.significance,
+            "correction": self.correction,
+            "alpha": self.alpha,
+            "rules": list(self._rows()),
+            "comparisons": [] if self.comparison is None else self.comparison.to_dict()["comparisons"],
+            "notes": list(self.notes),
+        }
+
+    # -- picture -----------------------------------------------------------------------------------------------
+
+    def plot(self) -> Figure:
+        """F-docs@k against good documents filtered: a curve of all thresholds, and each rule as a point.
+
+        The curve is that of thresholds which are the same for all queries, with the labels seen: the points are of
+        rules that were fitted on other queries, and can lie above it.
+        """
+        from ranksift.figure import drawing, legend, styles
+
+        shown = next(m for m in self.scores.measures if str(m) == f"Fdocs@{self.k}")
+        figure, axes = drawing("good documents filtered (%)", f"forbidden documents in the top {self.k} (%)", width=7.0)
+        curve = self.tradeoff
+        some = np.unique(np.linspace(0, len(curve.thresholds) - 1, _DRAWN).astype(np.int64))
+        axes.plot(
+            100 * curve.good_filtered[some],
+            100 * curve.forbidden_shown[some],
+            color="0.55",
+            linewidth=1.2,
+            label="one threshold for all",
+        )
+        for run, style in zip(self.scores.runs, styles(), strict=False):
+            style = {**style, "linestyle": "none", "markersize": 6.0}
+            if run in self.bounds:
+                style["markerfacecolor"] = "none"
+            axes.plot([100 * self.value(run, "GoodFiltered")], [100 * self.value(run, shown)], label=run, **style)
+        legend(axes)
+        return figure
+
+
+def compare_cutoffs(
+    *data: Any,
+    rules: Rules | None = None,
+    test: Any = None,
+    measure: MeasureLike | None = None,
+    k: int = 3,
+    folds: int = 5,
+    seed: int = 0,
+    rank_scores: ArrayLike | None = None,
+    cut_scores: Any = None,
+    gains: GainsLike = "linear",
+    unjudged: Unjudged = "zero",
+    significance: TestName = "t",
+    correction: Correction = "holm",
+    alpha: float = 0.05,
+    progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
+) -> CutoffComparison:
+    """Compare rules on queries that they were not fitted on.
+
+    Parameters
+    ----------
+    data
+        Scores, labels and groups, a document a row; or judgments and a run; or ``Lists``.
+    rules
+        Words (``ranksift cutoff rules`` lists them), rules, thresholds that somebody uses, or a mapping that names
+        them. By default the paper's baselines (filter-all, rank-only, filter-only), every rule there is, and the
+        oracle, which cuts each query where its labels say and is no rule that can be used.
+    test
+        Other data to judge the rules on, as one tuple, or as ``Lists``; then they are fitted on all of ``data``.
+    measure
+        What rules are compared by, and fitted to where they are fitted to a measure. By default nDCG_f@k.
+    k
+        Of nDCG_f, nDCG_0, nDCG_min and F-docs.
+    folds, seed
+        Without ``test``: every rule is judged on each fold of the queries, fitted on the others.
+    rank_scores, cut_scores
+        A second score, beside arrays or beside a run: see :meth:`Cutoff.fit` and :meth:`Cutoff.fit_run`.
+    gains, unjudged
+        As in :func:`evaluate`.
+    significance, correction, alpha
+        As ``test``, ``correction`` and ``alpha`` of :func:`compare`.
+    progress
+        Wraps the rules as they are fitted, fold after fold.
+
+    Examples
+    --------
+    >>> draw = np.random.default_rng(0)
+    >>> groups, labels = np.repeat(np.arange(50), 4), draw.choice([-5, 1, 2], 200)
+    >>> scores = np.maximum(labels, -1) + draw.normal(0, 1, 200)
+    >>> print(compare_cutoffs(scores, labels, groups, rules=["rank-only", "global", "oracle"]))
+    Rules on 50 queries
+       rule       nDCG_f@3  nDCG_0@3  nDCG_min@3  Fdocs@3  GoodFiltered  Empty
+    -  ---------  --------  --------  ----------  -------  ------------  -----
+    a  rank-only  0.8357      0.9045      0.8204   16.67%         0.00%  0.00%
+    b  global     0.9398 a    0.8407      0.9441    1.72%        14.48%  6.00%
+       oracle     0.9684      0.9007      0.9869    0.00%         4.14%  4.00%
+    Each rule is judged on every fold of the queries and fitted on the others (5 folds, seed 0).
+    A letter: significantly better than that rule by nDCG_f@3 (paired t test, Holm correction, p <= 0.05).
+    oracle: the best cut of each query, known from its labels. No usable rule.
+    """
+    given = Lists.of(*data, rank_scores=rank_scores, cut_scores=cut_scores, gains=gains, unjudged=unjudged)
+    other = None if test is None else _test_lists(test, gains, unjudged)
+    judged_on = given if other is None else other
+    measures = _measures(measure, k)
+    chosen = one_measure(f"nDCG_f@{k}" if measure is None else measure)
+    contest = Contest(contestants(rules, chosen, k), judged_on, strict=rules is not None)
+    if other is None:
+        contest.run(splits(given, folds, seed), folds, progress)
+        how = f"each rule is judged on every fold of the queries and fitted on the others ({folds} folds, seed {seed})"
+    else:
+        contest.run(iter([Split(given, other, np.arange(len(other.score)))]), 1, progress)
+        how = f"each rule is fitted on {len(given):,} other queries"
+    notes = (*FilterAll().fit_lists(given).notes_, *contest.notes)
+    tell(notes)
+    return CutoffComparison(
+        scores=contest.scores(measures),
+        measure=chosen,
+        k=k,
+        lists=judged_on,
+        bounds=tuple(name for name, rule in contest.contestants.items() if isinstance(rule, Oracle)),
+        how=how,
+        significance=significance,
+        correction=correction,
+        alpha=alpha,
+        notes=notes,
+    )
+
+
+def _test_lists(test: Any, gains: GainsLike, unjudged: Unjudged) -> Lists:
+    return Lists.of(*(test if isinstance(test, tuple) else (test,)), gains=gains, unjudged=unjudged)
+
+
+def _measures(measure: MeasureLike | None, k: int) -> list[Measure]:
+    """The measure that rules are compared by, and the columns of the paper's Table 7."""
+    own = [] if measure is None else [one_measure(measure)]
+    if nil_ids(own):
+        raise InputError(
+            f"{own[0]} looks for a NIL document, which scores and labels do not have", remedy="leave nil out"
+        )
+    table = ready_measures([f"nDCG_f@{k}", f"nDCG_0@{k}", f"nDCG_min@{k}", f"Fdocs@{k}", "GoodFiltered", "Empty"])
+    return list(dict.fromkeys([*own, *table]))
+
+
+def _column(measure: Measure | str, digits: int) -> Column:
+    share = isinstance(measure, Measure) and not measure.higher_is_better
+    return Column(str(measure), 2, "percent") if share else Column(str(measure), digits)
+
+
+def _of_runs(scores: Scores, runs: Sequence[str]) -> Scores:
+    rows = [scores.row(run) for run in runs]
+    return replace(scores, runs=tuple(runs), numerators=scores.numerators[rows], denominators=scores.denominators[rows])
+
+
+def _of_queries(scores: Scores, queries: Ints) -> Scores:
+    return replace(
+        scores,
+        queries=tuple(scores.queries[i] for i in queries.tolist()),
+        numerators=scores.numerators[:, queries],
+        denominators=scores.denominators[:, queries],
+        degenerate={},
+    )
