@@ -146,7 +146,7 @@ class GlobalCutoff(Cutoff):
 
         sweep = self._sweep()
         figure, axes = drawing("threshold", str(sweep.measure))
-        axes.step(self.thresholds_[1:], self.values_[1:], where="pre", color="#0072B2", linewidth=1.4)
+        axes.step(self.thresholds_[1:], self.values_[1:], where="post", color="#0072B2", linewidth=1.4)
         axes.axhline(self.values_[0], color="0.6", linewidth=0.8, linestyle="--", label="nothing is shown")
         if np.isfinite(self.threshold_):
             axes.plot([self.threshold_], [self.value_], "o", color="#D55E00", label=f"best: {self.threshold_:.4g}")
