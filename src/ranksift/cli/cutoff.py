@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from ranksift.cli import options
-from ranksift.cli.output import note, show, write_json
+from ranksift.cli.output import note, progress, show, write, write_csv, write_json
 from ranksift.collection.errors import InputError, RankSiftWarning
 
 if TYPE_CHECKING:
@@ -84,6 +84,9 @@ def fit(
     from ranksift.cutoffs.summary import summarised
 
     learned = _rule(rule, {"measure": measure, "alpha": alpha, "delta": _delta(delta), "k": k, "by": by}, delta)
+    _check_picture(plot)
+    if plot is not None and not hasattr(learned, "plot"):
+        raise InputError(f"the rule {rule} has no picture", remedy="leave --plot out")
     data = _read(files, cut_scores)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankSiftWarning)  # the table shows its notes
@@ -92,7 +95,7 @@ def fit(
     if out is not None:
         learned.save(out)
     if plot is not None:
-        _draw(learned, plot)
+        _draw(learned.plot(), plot)  # type: ignore[attr-defined]
     if form == "json":
         write_json({**learned.to_dict(), "summary": summary.to_dict()})
     else:
@@ -129,6 +132,112 @@ def apply(
     empty = int((shorter.lengths == 0).sum() - (given.lengths == 0).sum())
     dropped = len(given) - len(shorter)
     note(f"{dropped} of {len(given)} documents dropped; {empty} of {len(given.query_ids)} queries are left without any")
+
+
+@cutoff.command()
+def compare(
+    files: Files,
+    rules: Annotated[
+        list[str],
+        typer.Option("--rules", "-r", metavar="NAMES", help="Words of rules, or thresholds in use; all by default."),
+    ] = options.NONE,
+    judge_on: Annotated[
+        list[str],
+        typer.Option(
+            "--judge-on", metavar="FILE", help="Other data to judge on: a table; or given twice, judgments and run."
+        ),
+    ] = options.NONE,
+    measure: Annotated[
+        str | None, typer.Option("--measure", "-m", metavar="NAME", help="What is compared. [default: nDCG_f@k]")
+    ] = None,
+    k: Annotated[int, typer.Option("--k", min=1, help="Of nDCG_f, nDCG_0, nDCG_min and F-docs.")] = 3,
+    folds: Annotated[int, typer.Option("--folds", min=2, help="Of the queries; a rule is fitted on the others.")] = 5,
+    seed: Annotated[int, typer.Option("--seed", min=0)] = 0,
+    gains: options.GainsText = "linear",
+    unjudged: options.UnjudgedChoice = "zero",
+    cut_scores: CutScores = None,
+    test: options.Test = "t",
+    correction: Annotated[Literal["holm", "bonferroni", "bh", "none"], typer.Option("--correction")] = "holm",
+    alpha: options.Alpha = 0.05,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", metavar="FILE", help="Forbidden documents shown against good ones dropped."),
+    ] = None,
+    form: Annotated[
+        Literal["table", "markdown", "latex", "json", "csv"], typer.Option("--format", "-f", help="Of output.")
+    ] = "table",
+    out: options.OutFile = None,
+) -> None:
+    """Judge rules on queries that they were not fitted on.
+
+    ranksift cutoff compare qrels.txt bm25.run --gains="-2=-10" --plot tradeoff.svg
+    """
+    from ranksift.cutoffs.comparison import compare_cutoffs
+
+    data = _read(files, cut_scores)
+    other = None if not judge_on else _read(judge_on, None)
+    if other is not None and (other.cut_scores is None) != (data.cut_scores is None):
+        raise InputError(
+            "one of the two sets has scores to cut on, the other has none", remedy="give tables with cut_score"
+        )
+    _check_picture(plot)
+    words = [word for given in rules for word in given.split()]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankSiftWarning)  # the table shows its notes
+        found = compare_cutoffs(
+            data.qrels,
+            data.run,
+            cut_scores=data.cut_scores,
+            test=None if other is None else _lists(other, gains, unjudged),
+            rules=[_threshold_or_word(word) for word in words] or None,
+            measure=measure,
+            k=k,
+            folds=folds,
+            seed=seed,
+            gains=gains,
+            unjudged=unjudged,
+            significance=test,
+            correction=correction,
+            alpha=alpha,
+            progress=progress("Fitting", folds if other is None else 1),
+        )
+    if plot is not None:
+        _draw(found.plot(), plot)
+    if form == "json":
+        write_json(found.to_dict(), out)
+    elif form == "csv":
+        rows = found.to_dict()["rules"]
+        write_csv(list(rows[0]), (list(row.values()) for row in rows), out)
+    elif form == "table":
+        show(found.table(), *found.reading(), out=out)
+    else:
+        write((found.table().markdown() if form == "markdown" else found.table().latex()) + "\n", out)
+
+
+@cutoff.command()
+def rules() -> None:
+    """List the rules with what they do and their parameters."""
+    from ranksift.cutoffs.rules import known_rules
+    from ranksift.evaluation.table import Table
+
+    shown = [
+        [word, (kind.__doc__ or "").split("\n")[0], ", ".join(f"{p}={v}" for p, v in kind().get_params().items())]
+        for word, kind in known_rules().items()
+    ]
+    show(Table(["rule", "what it does", "parameters"], shown))
+
+
+def _lists(data: Labelled, gains: str, unjudged: Literal["zero", "drop"]) -> Any:
+    from ranksift.cutoffs.lists import Lists
+
+    return Lists.of_run(data.qrels, data.run, cut_scores=data.cut_scores, gains=gains, unjudged=unjudged)
+
+
+def _threshold_or_word(word: str) -> float | str:
+    try:
+        return float(word)
+    except ValueError:
+        return word
 
 
 def _read(files: list[str], cut_scores: str | None) -> Labelled:
@@ -179,18 +288,15 @@ def _delta(text: str | None) -> float | None:
         raise InputError(f"--delta {text!r} is neither a number nor none", remedy="give a share, as 0.1") from None
 
 
-def _draw(rule: Cutoff, path: Path) -> None:
-    plot = getattr(rule, "plot", None)
-    if plot is None:
-        raise InputError(f"the rule {rule.rule} has no picture", remedy="leave --plot out")
-    if path.suffix.lower() not in (".svg", ".pdf", ".png"):
-        raise InputError(
-            f"a picture is not written as {path.suffix or 'this'}",
-            source=str(path),
-            remedy="name it .svg, .pdf or .png",
-        )
+def _check_picture(path: Path | None) -> None:
+    if path is not None and path.suffix.lower() not in (".svg", ".pdf", ".png"):
+        what = f"a picture is not written as {path.suffix or 'a file without a suffix'}"
+        raise InputError(what, source=str(path), remedy="name it .svg, .pdf or .png")
+
+
+def _draw(figure: Any, path: Path) -> None:
     from ranksift.collection.files import writing
     from ranksift.report.figures import image_of
 
     with writing(path) as file:
-        file.write(image_of(plot(), path.suffix.lower()[1:]))
+        file.write(image_of(figure, path.suffix.lower()[1:]))
