@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ranksift.collection.qrels import read_qrels as read_qrels
     from ranksift.collection.run import Run as Run
     from ranksift.collection.run import read_run as read_run
+    from ranksift.cutoffs.audit import audit as audit
     from ranksift.cutoffs.comparison import compare_cutoffs as compare_cutoffs
     from ranksift.cutoffs.cutoff import load_cutoff as load_cutoff
     from ranksift.cutoffs.risk import RiskCutoff as RiskCutoff
@@ -44,6 +45,7 @@ _HOME = {
     "RiskCutoff": "cutoffs.risk",
     "load_cutoff": "cutoffs.cutoff",
     "compare_cutoffs": "cutoffs.comparison",
+    "audit": "cutoffs.audit",
     "Scores": "evaluation.scores",
     "read_scores": "evaluation.score_table",
     "evaluate": "evaluation.evaluate",
