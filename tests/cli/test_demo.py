@@ -37,7 +37,7 @@ def test_it_tells_every_chapter(told):
 
 def test_its_commands_are_commands(told):
     names = re.findall(r"^\$ ranksift (\w+)", told[0], re.MULTILINE)
-    assert set(names) == {"describe", "evaluate", "compare", "explain", "check", "study"} <= set(COMMANDS)
+    assert set(names) == {"describe", "evaluate", "compare", "explain", "check", "study", "cutoff"} <= set(COMMANDS)
     assert told[0].count("(exit code") == 1
 
 

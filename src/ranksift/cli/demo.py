@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from ranksift.collection.qrels import Qrels
 
 
+#: What chapters write beside the collection and the page.
+MADE = ("study", "safety.scores", "cutoff.json", "cut.trec")
+
+
 def demo(
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where data and page go.")] = Path(
         "out/demo"
@@ -28,7 +32,7 @@ def demo(
     from ranksift.report.page import page
 
     qrels, runs = synthetic_collection()
-    _refuse_to_overwrite(out, qrels, ["qrels.txt", "index.html", *(f"{name}.run" for name in runs)])
+    _refuse_to_overwrite(out, qrels, ["qrels.txt", "index.html", *MADE, *(f"{name}.run" for name in runs)])
     write_collection(qrels, runs, out)
     stage = Stage(qrels, runs)
     write(f"RankSift ranks the good, filters the forbidden, and measures both.\nThe data is in {out}: cd {out}\n")

@@ -111,29 +111,64 @@ def synthetic_collection(
             f"no collection of {queries} queries with {judged} of {depth} documents judged, {forbidden:g} of them spam",
             remedy="ask for at least 1 query and 1 judged document, at most all of them, and a share from 0 to 1",
         )
+    world = _world(queries, depth, judged, forbidden, seed)
+    known = np.flatnonzero(world.grade >= 0)
+    part = Part.of(
+        world.ids.take(world.query[known]), world.docs.take(known), _LABELS[world.grade[known]].astype(np.float64)
+    )
+    qrels = Qrels(group([part]), whole=True, name="synthetic")
+    runs = {}
+    for name in wanted:
+        system = SYSTEMS[name]
+        # Systems that differ in the filter only are one ranker, noise included.
+        ranker = [(s.noise, s.fooled) for s in SYSTEMS.values()].index((system.noise, system.fooled))
+        score, kept = _ranking(system, world.grade, world.spammy, np.random.default_rng(world.streams[ranker]))
+        runs[name] = world.run(name, np.flatnonzero(kept), score)
+    return qrels, runs
+
+
+def synthetic_safety(
+    queries: int = 50, *, depth: int = 30, judged: float = 12, forbidden: float = 0.25, seed: int = 0
+) -> Run:
+    """How safe every document of :func:`synthetic_collection` looks to a classifier of spam; the higher, the safer.
+
+    It is what the filters of that collection's systems go by, and says nothing of relevance: scores to cut on beside
+    those that rank.
+
+    >>> len(synthetic_safety(queries=2, depth=5, judged=3))
+    10
+    """
+    world = _world(queries, depth, judged, forbidden, seed)
+    looks = -world.spammy.astype(np.float64)
+    return world.run("safety", np.arange(len(looks)), np.round(looks / _SCORE_STEP) * _SCORE_STEP)
+
+
+@dataclass(frozen=True)
+class _World:
+    """Documents of all queries with what only their maker knows."""
+
+    ids: Ids
+    docs: Ids
+    query: Ints
+    grade: NDArray[np.int8]
+    spammy: NDArray[np.float32]
+    streams: list[np.random.SeedSequence]
+
+    def run(self, name: str, rows: Ints, score: Floats) -> Run:
+        """Some of the documents, scored."""
+        part = Part.of(self.ids.take(self.query[rows]), self.docs.take(rows), score[rows])
+        return Run(by_rank(group([part])), name)
+
+
+def _world(queries: int, depth: int, judged: float, forbidden: float, seed: int) -> _World:
     # Each part of the world has its own stream of random numbers, so that the choice of systems changes nothing else.
     streams = np.random.SeedSequence(seed).spawn(2 + len(SYSTEMS))
     world, looks = map(np.random.default_rng, streams[:2])
     grade = _labels(world, queries, depth, judged, forbidden)
     docs = _document_ids(world, queries * depth)
     ids = Ids.from_strings(f"q{i:0{len(str(queries))}d}" for i in range(1, queries + 1))
-    query = np.repeat(np.arange(queries), depth)
-
-    known = np.flatnonzero(grade >= 0)
-    part = Part.of(ids.take(query[known]), docs.take(known), _LABELS[grade[known]].astype(np.float64))
-    qrels = Qrels(group([part]), whole=True, name="synthetic")
-
     spammy = looks.standard_normal(len(grade), dtype=np.float32) + 3.0 * (grade == 0)
-    runs = {}
-    for name in wanted:
-        system = SYSTEMS[name]
-        # Systems that differ in the filter only are one ranker, noise included.
-        ranker = [(s.noise, s.fooled) for s in SYSTEMS.values()].index((system.noise, system.fooled))
-        score, kept = _ranking(system, grade, spammy, np.random.default_rng(streams[2 + ranker]))
-        rows = np.flatnonzero(kept)
-        part = Part.of(ids.take(query[rows]), docs.take(rows), score[rows])
-        runs[name] = Run(by_rank(group([part])), name)
-    return qrels, runs
+    return _World(ids, docs, np.repeat(np.arange(queries), depth), grade, spammy, streams[2:])
 
 
 def write_collection(qrels: Qrels, runs: Mapping[str, Run], folder: str | os.PathLike[str]) -> dict[str, Path]:
