@@ -274,7 +274,7 @@ def test_with_k_1_the_promise_is_broken_exactly_as_often_as_the_binomial_test_er
 
 
 def test_in_expectation_the_risk_is_just_below_alpha():
-    """One loss of 20 is allowed. By theory the mean risk is 2/21 then, if between two scores there is always another."""
+    """One loss of 20 is allowed: then it is 2/21 by theory, if between two scores there is always another."""
     n, alpha = 20, 0.1
     risk = true_risks(1, each=3)(fitted(RiskCutoff(alpha, None, 1), n, 3000, seed=6, each=3))
     mean, error = risk.mean(), risk.std() / np.sqrt(len(risk))
