@@ -100,6 +100,74 @@ def test_pictures(fitted, tmp_path, suffix):
     assert (tmp_path / f"curve{suffix}").read_bytes() == first
 
 
+def test_compare_is_the_librarys(ranksift: Command, files: Files, tmp_path):
+    options = [
+        "--gains=-2=-10",
+        "--k",
+        5,
+        "--folds",
+        4,
+        "--seed",
+        2,
+        "--rules",
+        "rank-only global oracle",
+        "--rules",
+        "12",
+    ]
+    done = ranksift("cutoff", "compare", files["qrels"], files["unfiltered"], *options, "--format", "json")
+    assert (done.code, done.err) == (0, "")
+    with pytest.warns(rs.RankSiftWarning):
+        expected = rs.compare_cutoffs(
+            rs.read_qrels(files["qrels"]), rs.read_run(files["unfiltered"]),
+            rules=["rank-only", "global", "oracle", 12.0], gains={-2: -10}, k=5, folds=4, seed=2,
+        )  # fmt: skip
+    found = json.loads(done.out)
+    assert [row["rule"] for row in found["rules"]] == ["rank-only", "global", "oracle", "12"]
+    assert {row["rule"]: row["nDCG_f@5"] for row in found["rules"]} == {
+        r: expected.value(r) for r in expected.scores.runs
+    }
+
+
+@pytest.mark.parametrize("form", ["table", "markdown", "latex", "csv"])
+def test_compare_in_every_format(ranksift: Command, files: Files, tmp_path, form):
+    command = ["cutoff", "compare", files["qrels"], files["unfiltered"], "--rules", "global oracle", "--format", form]
+    done = ranksift(*command, "--plot", tmp_path / "t.svg", "--out", tmp_path / "t.txt")
+    assert done.code == 0
+    assert "oracle" in (tmp_path / "t.txt").read_text()
+    assert (tmp_path / "t.svg").stat().st_size > 1000
+
+
+def test_judged_on_other_data(ranksift: Command, files: Files, tmp_path):
+    command = ["cutoff", "compare", files["qrels"], files["unfiltered"], "--rules", "global", "--format", "json"]
+    other = ["--judge-on", files["qrels"], "--judge-on", files["weak"]]
+    found = json.loads(ranksift(*command, *other).out)
+    with pytest.warns(rs.RankSiftWarning):
+        cut = rs.GlobalCutoff("nDCG_f@3").fit_run(files["qrels"], files["unfiltered"])
+    expected = rs.evaluate(files["qrels"], cut.apply(files["weak"]), "nDCG_f@3").mean_of("nDCG_f@3")
+    assert found["rules"][0]["nDCG_f@3"] == pytest.approx(expected, abs=1e-12)
+
+
+def test_audit(fitted, ranksift: Command, files: Files):
+    _, out = fitted("--gains=-2=-10")
+    command = ["cutoff", "audit", out, files["qrels"], files["unfiltered"], "--gains=-2=-10"]
+    done = ranksift(*command, "--worst", 3)
+    assert done.code == 0
+    assert "Most costly false drops" in done.out
+    assert "Queries that lose most" in done.out
+    assert len(json.loads(ranksift(*command, "--format", "json").out)["false_drops"]) <= 10
+    rows = ranksift(*command, "--format", "csv").out.splitlines()
+    assert len(rows) == 1 + len(rs.read_run(files["unfiltered"]))
+    query = rs.read_run(files["unfiltered"]).query_ids[0]
+    assert query in ranksift(*command, "--query", query).out
+
+
+def test_rules_are_listed(ranksift: Command):
+    done = ranksift("cutoff", "rules")
+    assert done.code == 0
+    assert "global" in done.out
+    assert "alpha=0.05" in done.out
+
+
 @pytest.mark.parametrize(
     ("arguments", "fault"),
     [

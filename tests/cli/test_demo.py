@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import ranksift as rs
+from ranksift.cli import story
 from ranksift.cli.main import COMMANDS, run
 from ranksift.cli.story import CHAPTERS
 from ranksift.datasets.synthetic import synthetic_collection
@@ -118,8 +119,9 @@ def test_what_it_says_is_true():
     assert max(value["c_at_1"], key=value["c_at_1"].get) == "perfect"
 
 
-def test_again_into_the_same_folder_and_into_an_interrupted_one(told):
+def test_again_into_the_same_folder_and_into_an_interrupted_one(told, monkeypatch):
     _, folder = told
+    monkeypatch.setattr(story, "CHAPTERS", story.CHAPTERS[:2])  # the longest chapters were told once
     for _ in range(2):
         with redirect_stdout(io.StringIO()):
             assert run(["demo", "--out", str(folder)]) == 0

@@ -7,13 +7,15 @@ queries that they were not fitted on, ``audit`` tells what a rule did.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from ranksift.cli import options
-from ranksift.cli.output import note, progress, show, write, write_csv, write_json
+from ranksift.cli.output import markdown, note, progress, show, write, write_csv, write_json
 from ranksift.collection.errors import InputError, RankSiftWarning
 
 if TYPE_CHECKING:
@@ -122,12 +124,8 @@ def apply(
     from ranksift.cutoffs.cutoff import load_cutoff
 
     rule, given = load_cutoff(file), read_run(run)
-    try:
+    with _in_words_of_the_command():
         shorter = rule.apply(given, cut_scores=cut_scores, any_scale=any_scale)
-    except InputError as error:
-        raise InputError(
-            str(error).replace("any_scale=True", "--any-scale").replace("cut_scores", "--cut-scores")
-        ) from None
     shorter.save("-" if out is None else out)
     empty = int((shorter.lengths == 0).sum() - (given.lengths == 0).sum())
     dropped = len(given) - len(shorter)
@@ -215,6 +213,62 @@ def compare(
 
 
 @cutoff.command()
+def audit(
+    file: Annotated[str, typer.Argument(metavar="CUTOFF", help="What fit wrote.", show_default=False)],
+    files: Files,
+    query: Annotated[
+        str | None, typer.Option("--query", "-q", metavar="ID", help="Every document dropped of this query.")
+    ] = None,
+    measure: Annotated[
+        str | None, typer.Option("--measure", "-m", metavar="NAME", help="What errors cost. [default: the rule's own]")
+    ] = None,
+    worst: Annotated[int, typer.Option("--worst", min=1, help="Errors of each kind.")] = 10,
+    gains: options.GainsText = "linear",
+    unjudged: options.UnjudgedChoice = "zero",
+    cut_scores: CutScores = None,
+    any_scale: Annotated[
+        bool, typer.Option("--any-scale", help="Also scores on another scale than those it was fitted on.")
+    ] = False,
+    form: Annotated[
+        Literal["table", "markdown", "json", "csv"],
+        typer.Option("--format", "-f", help="Of output; csv: every document."),
+    ] = "table",
+    out: options.OutFile = None,
+) -> None:
+    """Tell what a cutoff dropped, by what margin, and which of its errors cost most.
+
+    ranksift cutoff audit cutoff.json qrels.txt bm25.run --gains="-2=-10"
+    """
+    from ranksift.cutoffs.audit import audit as library
+    from ranksift.cutoffs.cutoff import load_cutoff
+
+    rule, data = load_cutoff(file), _read(files, cut_scores)
+    with _in_words_of_the_command():
+        found = library(
+            rule,
+            data.qrels,
+            data.run,
+            measure=measure,
+            worst=worst,
+            cut_scores=data.cut_scores,
+            gains=gains,
+            unjudged=unjudged,
+            any_scale=any_scale,
+        )
+    if form == "json":
+        write_json(found.to_dict(), out)
+    elif form == "csv":
+        frame = found.to_frame()
+        write_csv(frame.columns, frame.rows(), out)
+    else:
+        parts = found.parts() if query is None else (found.dropped(query),)
+        if form == "table":
+            show(*parts, out=out)
+        else:
+            write(markdown(parts), out)
+
+
+@cutoff.command()
 def rules() -> None:
     """List the rules with what they do and their parameters."""
     from ranksift.cutoffs.rules import known_rules
@@ -225,6 +279,16 @@ def rules() -> None:
         for word, kind in known_rules().items()
     ]
     show(Table(["rule", "what it does", "parameters"], shown))
+
+
+@contextmanager
+def _in_words_of_the_command() -> Iterator[None]:
+    """Let a remedy name options, not parameters."""
+    try:
+        yield
+    except InputError as error:
+        said = str(error).replace("any_scale=True", "--any-scale").replace("cut_scores", "--cut-scores")
+        raise InputError(said) from None
 
 
 def _lists(data: Labelled, gains: str, unjudged: Literal["zero", "drop"]) -> Any:
