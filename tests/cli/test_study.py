@@ -105,6 +105,31 @@ def test_large_runs_are_read_one_at_a_time_and_kept_until_the_end(studied, tmp_p
     assert (tmp_path / "out/agreement.csv").read_bytes() == (tmp_path / "small/agreement.csv").read_bytes()
 
 
+def test_a_users_folder_of_the_same_name_is_kept(studied, tmp_path):
+    thesis = tmp_path / "out" / "evaluated" / "thesis.txt"
+    thesis.parent.mkdir(parents=True)
+    thesis.write_text("mine")
+    assert studied("-m", "AP RR", "--only", "agreement").code == 0
+    assert thesis.read_text() == "mine"
+
+
+def test_a_folder_in_the_way_is_told_before_the_work(ranksift: Command, tmp_path):
+    for name in ("file", "page/index.html"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("mine")
+    for out, fault in (("file", "is not a folder"), ("page", "no study wrote it")):
+        done = ranksift("study", "--scores", tmp_path / "absent.csv", "--out", tmp_path / out)
+        assert (done.code, done.err.count("\n")) == (2, 1)
+        assert fault in done.err
+
+
+def test_the_folder_is_no_part_of_the_page_however_it_is_named(studied, ranksift: Command, files, tmp_path):
+    command = ["study", files["qrels"], files["weak"], files["filtered"], "-m", "AP RR", "--only", "agreement"]
+    for i, out in enumerate((["--out", tmp_path / "0"], [f"--out={tmp_path / '1'}"], [f"-o{tmp_path / '2'}"])):
+        assert ranksift(*command, *out).code == 0
+        assert (tmp_path / str(i) / "index.html").read_bytes() == (tmp_path / "0" / "index.html").read_bytes()
+
+
 def test_duplicates(ranksift: Command, files: Files, tmp_path):
     twice = tmp_path / "twice.run"
     rows = files["weak"].read_text().splitlines()
@@ -175,6 +200,9 @@ def test_constant_and_copied_systems_are_told(ranksift: Command, tmp_path):
         (["q", "--out", "{}"], "no run is given"),
         (["q", "r", "--scores", "t.csv", "--out", "{}"], "'q' and --scores are given"),
         (["--scores", "t.csv"], "say where the page goes"),
+        (["--scores", "t.csv", "--out", ""], "say where the page goes"),
+        (["--scores", "t.csv", "--gains=-2=-10", "--out", "{}"], "'--gains' and --scores are given"),
+        (["--scores", "t.csv", "--limit", "5", "--out", "{}"], "'--limit' and --scores are given"),
         (["--scores", "absent.csv", "--out", "{}"], "absent.csv"),
         (["--scores", "t.csv", "--only", "beauty", "--out", "{}"], "'beauty'"),
         (["--scores", "t.csv", "--preset", "beauty", "--out", "{}"], "'beauty'"),

@@ -9,6 +9,7 @@ import pytest
 import ranksift as rs
 from ranksift.datasets.synthetic import synthetic_collection, write_collection
 from ranksift.evaluation import evaluate as module
+from ranksift.evaluation.cache import forget
 
 MEASURES = "nDCG_f@5 AP Fdocs@3 c_at_1"
 
@@ -105,3 +106,25 @@ def test_a_damaged_file_is_made_anew(files, tmp_path, content):
 def test_what_is_no_file_is_not_kept(tmp_path):
     rs.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, "AP", cache=tmp_path / "kept")
     assert not (tmp_path / "kept").exists()
+
+
+def test_what_was_kept_is_forgotten_and_nothing_else(files, tmp_path):
+    kept = tmp_path / "kept"
+    evaluated(files, kept)
+    forget(kept)
+    assert not kept.exists()
+    evaluated(files, kept)
+    for name in ("mine.npz", "notes.txt"):
+        (kept / name).write_text("mine")
+    forget(kept)
+    assert sorted(path.name for path in kept.iterdir()) == ["mine.npz", "notes.txt"]
+    forget(tmp_path / "absent")
+    (tmp_path / "empty").mkdir()
+    forget(tmp_path / "empty")
+    assert (tmp_path / "empty").is_dir()
+
+
+def test_a_file_where_the_folder_should_be(files, tmp_path):
+    (tmp_path / "kept").write_text("mine")
+    with pytest.raises(rs.InputError, match="kept: cannot be made"):
+        evaluated(files, tmp_path / "kept")

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -118,6 +119,42 @@ def test_a_former_study_is_replaced_and_a_users_file_is_not(small, tmp_path):
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
+def test_nothing_of_a_former_study_is_left_over(survey, small, tmp_path):
+    write_study(survey, tmp_path)
+    (tmp_path / "notes.txt").write_text("mine")
+    write_study(small, tmp_path)
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {*json.loads((tmp_path / MANIFEST).read_text())["files"], "notes.txt"}
+    write_study(survey, tmp_path)
+    assert (tmp_path / "reliability.csv").is_file()
+
+
+def test_only_files_of_the_folder_itself_are_removed(small, tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    (tmp_path / "out" / "sub").mkdir(parents=True)
+    (tmp_path / "out" / "sub" / "mine.txt").write_text("mine")
+    files = ["../mine.txt", "sub/mine.txt", str(tmp_path / "mine.txt"), "sub", "..", "", 1, None]
+    (tmp_path / "out" / MANIFEST).write_text(json.dumps({"files": [*files, MANIFEST]}))
+    write_study(small, tmp_path / "out")
+    assert (tmp_path / "mine.txt").read_text() == (tmp_path / "out/sub/mine.txt").read_text() == "mine"
+
+
+def test_parts_of_like_names_have_files_of_their_own(small, tmp_path):
+    part = small.parts[0]
+    twins = (replace(part, word="f(-2)"), replace(part, word="f(2)"), replace(part, word="x" * 300))
+    files = [path.name for path in write_study(replace(small, parts=twins), tmp_path)]
+    assert len(set(files)) == len(files)
+    assert {"agreement-f-2.csv", "agreement-f-2-2.csv", "agreement-f-2-tau-2.svg"} <= set(files)
+    reader = Reader()
+    reader.feed((tmp_path / PAGE).read_text("utf-8"))
+    assert set(reader.refers) == set(files) - {MANIFEST, PAGE}
+
+
+def test_a_command_that_is_no_text(small, tmp_path):
+    write_study(small, tmp_path, command="ranksift study caf\udce9.txt")
+    assert "caf\\udce9.txt" in (tmp_path / PAGE).read_text("utf-8")
+
+
 def test_a_file_where_the_folder_should_be(small, tmp_path):
     (tmp_path / "out").write_text("mine")
     with pytest.raises(InputError, match="study: cannot be made"):
@@ -125,3 +162,5 @@ def test_a_file_where_the_folder_should_be(small, tmp_path):
     with pytest.raises(InputError, match="out: is not a folder"):
         write_study(small, tmp_path / "out")
     assert (tmp_path / "out").read_text() == "mine"
+    with pytest.raises(InputError, match="cannot be made"):
+        write_study(small, tmp_path / ("x" * 300))

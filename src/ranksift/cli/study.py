@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from shutil import rmtree
 from typing import Annotated, Any, Literal
 
 import typer
@@ -33,7 +32,7 @@ def study(
         ),
     ] = options.NONE,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder of the page, figures and tables.")
+        str | None, typer.Option("--out", "-o", metavar="DIR", help="Folder of the page, figures and tables.")
     ] = None,
     preset: Annotated[
         Literal["forbidden-2022", "negative-2020", "bounds-2022"] | None,
@@ -92,7 +91,9 @@ def study(
 
     ranksift study qrels.txt *.run -m "nDCG@10 nDCG_f@10 AP" --out study
     """
+    from ranksift.evaluation.cache import forget
     from ranksift.figure import can_draw
+    from ranksift.report.study import PAGE, check_folder, write_study
     from ranksift.study.survey import QUESTIONS, survey
 
     given: dict[str, dict[str, Any]] = {
@@ -104,11 +105,18 @@ def study(
     }
     parameters = {name: {k: v for k, v in p.items() if v is not None} for name, p in given.items()}
     chosen = [word for words in only for word in words.replace("-", "_").split()] or list(QUESTIONS)
-    if out is None:
+    if not out:
         raise InputError("no folder is named", remedy="say where the page goes: --out DIR")
     if not can_draw():
         raise InputError("the report needs matplotlib", remedy="pip install 'ranksift[report]'")
-    subject = _ready(scores, measures, qrels) if scores else _evaluated(qrels, runs or [], on_duplicate, out / CACHE)
+    folder = Path(out)
+    check_folder(folder)
+    if scores:
+        of_runs = {"--gains": gains, "--unjudged": unjudged, "--nil": nil, "--limit": limit}
+        _refuse_with_scores([qrels, *(name for name, value in of_runs.items() if value is not None)])
+        subject = _ready(scores, measures)
+    else:
+        subject = _evaluated(qrels, runs or [], on_duplicate, folder / CACHE)
     found = survey(
         **subject,
         measures=measures or None,
@@ -123,19 +131,23 @@ def study(
         parameters={name: p for name, p in parameters.items() if p},
         progress=progress("Studying", len(chosen)),
     )
-    from ranksift.report.study import PAGE, write_study
+    drawn = progress("Drawing", len(found.parts))
+    write_study(found, folder, title=title, command=_command(context.obj), progress=drawn)
+    forget(folder / CACHE)
+    show(found.table(), f"The page: {folder / PAGE}")
 
-    write_study(found, out, title=title, command=_command(context.obj), progress=progress("Drawing", len(found.parts)))
-    rmtree(out / CACHE, ignore_errors=True)
-    show(found.table(), f"The page: {out / PAGE}")
+
+def _refuse_with_scores(given: list[str | None]) -> None:
+    """Refuse what has no meaning for ready scores."""
+    for word in given:
+        if word is not None:
+            raise InputError(f"{word!r} and --scores are given", remedy="give ready scores, or judgments and runs")
 
 
-def _ready(tables: list[str], measures: list[str], qrels: str | None) -> dict[str, Any]:
+def _ready(tables: list[str], measures: list[str]) -> dict[str, Any]:
     """Scores that were computed elsewhere; one measure may be a name for the one that they are of."""
     from ranksift.evaluation.score_table import read_scores
 
-    if qrels is not None:
-        raise InputError(f"{qrels!r} and --scores are given", remedy="give ready scores, or judgments and runs")
     given = dict(_named(table) for table in tables)
     if len(given) < len(tables):
         raise InputError("a table is given twice", remedy="give every table its own measure: --scores NAME=FILE")
@@ -171,6 +183,6 @@ def _command(typed: list[str]) -> str:
     for word in words:
         if word in ("--out", "-o"):
             next(words, None)
-        elif not word.startswith("--out="):
+        elif not word.startswith("--out=") and not (word.startswith("-o") and len(word) > 2):
             kept.append(word)
     return shlex.join(["ranksift", *kept, "--out"]) + " DIR"

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -13,9 +15,13 @@ from zipfile import BadZipFile
 import numpy as np
 
 from ranksift import __version__
+from ranksift.collection.errors import InputError
 from ranksift.collection.files import writing
 from ranksift.collection.qrels import Qrels
 from ranksift.evaluation.evaluate import RunValues
+
+# A kept run, or what a process that was killed left of one.
+_KEPT = re.compile(r"\.?[0-9a-f]{32}\.npz(\.\d+\.part)?")
 
 
 class Cache:
@@ -40,9 +46,26 @@ class Cache:
         kept = _read(path)
         if kept is None:
             kept = compute()
-            self.folder.mkdir(parents=True, exist_ok=True)
+            self._make_folder()
             _write(path, kept)
         return kept
+
+    def _make_folder(self) -> None:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            reason = f"cannot be made ({error.strerror})"
+            raise InputError(reason, source=str(self.folder), remedy="name another folder") from None
+
+
+def forget(folder: str | os.PathLike[str]) -> None:
+    """Remove the values that were kept in a folder, and the folder if nothing else is in it."""
+    kept = [path for path in Path(folder).glob("*") if _KEPT.fullmatch(path.name)]
+    with suppress(OSError):  # what is left does no harm
+        for path in kept:
+            path.unlink(missing_ok=True)
+        if kept:
+            Path(folder).rmdir()
 
 
 def _digest(qrels: Qrels) -> str:

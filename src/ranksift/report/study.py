@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import version
-from itertools import groupby
+from itertools import chain, count, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +50,7 @@ def write_study(
     """Write a study into a folder: ``index.html``, figures as SVG and PDF, tables as CSV and LaTeX.
 
     Every file appears whole or not at all, the page last. The same study gives the same bytes. Files of a former study
-    are replaced, others never.
+    are replaced or removed, others never.
 
     Parameters
     ----------
@@ -68,28 +69,53 @@ def write_study(
         The files, the page last.
     """
     folder = Path(folder)
-    if folder.exists() and not folder.is_dir():
-        raise InputError("is not a folder", source=str(folder), remedy="name another one")
+    check_folder(folder)
     files = dict(_files(survey, title, command, progress))
+    former = _former(folder)
+    _refuse_to_overwrite(folder, files, former)
     try:
-        _refuse_to_overwrite(folder, files)
         folder.mkdir(parents=True, exist_ok=True)
+        for name in former.difference(files):
+            (folder / name).unlink(missing_ok=True)
     except OSError as error:
-        raise InputError(
-            f"cannot be made ({error.strerror})", source=str(folder), remedy="name another folder"
-        ) from None
+        raise _unusable(folder, error) from None
     for name, content in files.items():
         with writing(folder / name) as file:
             file.write(content)
     return [folder / name for name in files]
 
 
-def _refuse_to_overwrite(folder: Path, names: Iterable[str]) -> None:
-    """Refuse a folder in which a file that no study wrote has the name of one to be written."""
+def check_folder(folder: str | Path) -> None:
+    """Refuse a folder that no study can be written into, before it is made."""
+    folder = Path(folder)
     try:
-        ours = set(json.loads((folder / MANIFEST).read_text("utf-8"))["files"])
+        there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    except OSError as error:
+        raise _unusable(folder, error) from None
+    if not there.is_dir():
+        wrong = "is not a folder" if there == folder else f"cannot be made ({there} is not a folder)"
+        raise InputError(wrong, source=str(folder), remedy="name another one")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise InputError("cannot be written to", source=str(there), remedy="name another folder")
+    _refuse_to_overwrite(folder, (MANIFEST, PAGE), _former(folder))
+
+
+def _unusable(folder: Path, error: OSError) -> InputError:
+    return InputError(f"cannot be made ({error.strerror})", source=str(folder), remedy="name another folder")
+
+
+def _former(folder: Path) -> set[str]:
+    """The files that a former study wrote here."""
+    try:
+        names = json.loads((folder / MANIFEST).read_text("utf-8"))["files"]
     except (OSError, ValueError, KeyError, TypeError):
-        ours = set()
+        return set()
+    plain = {name for name in names if isinstance(name, str) and name == Path(name).name}
+    return {name for name in plain if (folder / name).is_file()}
+
+
+def _refuse_to_overwrite(folder: Path, names: Iterable[str], ours: set[str]) -> None:
+    """Refuse a folder in which a file that no study wrote has the name of one to be written."""
     for name in names:
         if name not in ours and (folder / name).exists():
             raise InputError(
@@ -104,8 +130,10 @@ def _files(
     files: dict[str, bytes] = {}
 
     def add(name: str, content: str | bytes) -> str:
-        files[name] = content.encode() if isinstance(content, str) else content
-        return name
+        first, ending = name.rsplit(".", 1)
+        free = next(n for n in chain([name], (f"{first}-{i}.{ending}" for i in count(2))) if n not in files)
+        files[free] = _encoded(content) if isinstance(content, str) else content
+        return free
 
     add("scores.csv", survey.scores.per_query().write_csv())
     add("overview.csv", _overview(survey).write_csv())
@@ -114,9 +142,14 @@ def _files(
     html = _page(survey, blocks, title, command)
     made = {"ranksift": __version__, "command": command, "settings": dict(survey.settings)}
     names = [MANIFEST, *files, PAGE]
-    yield MANIFEST, (json.dumps({**made, "files": names}, ensure_ascii=False, indent=2) + "\n").encode()
+    yield MANIFEST, _encoded(json.dumps({**made, "files": names}, ensure_ascii=False, indent=2) + "\n")
     yield from files.items()
-    yield PAGE, html.encode()
+    yield PAGE, _encoded(html)
+
+
+def _encoded(text: str) -> bytes:
+    """As UTF-8; names of files may hold what is none."""
+    return text.encode("utf-8", "backslashreplace")
 
 
 def _overview(survey: Survey) -> pl.DataFrame:

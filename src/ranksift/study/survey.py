@@ -88,7 +88,7 @@ class Part:
     @property
     def name(self) -> str:
         """What its files begin with."""
-        return re.sub(r"[\W_]+", "-", f"{self.procedure} {self.word}").strip("-").lower()
+        return re.sub(r"[\W_]+", "-", f"{self.procedure} {self.word}")[:100].strip("-").lower()
 
 
 @dataclass(frozen=True, eq=False)
