@@ -262,8 +262,8 @@ class CutoffComparison:
     def plot(self) -> Figure:
         """F-docs@k against good documents filtered: a curve of all thresholds, and each rule as a point.
 
-        The curve is that of thresholds which are the same for all queries, with the labels seen: the points are of
-        rules that were fitted on other queries, and can lie above it.
+        The curve is that of thresholds which are the same for all queries. The points are what rules gave that were
+        fitted on other queries.
         """
         from ranksift.figure import drawing, legend, styles
 
@@ -279,9 +279,10 @@ class CutoffComparison:
             label="one threshold for all",
         )
         for run, style in zip(self.scores.runs, styles(), strict=False):
-            style = {**style, "linestyle": "none", "markersize": 6.0}
+            # Hollow, so that rules which do the same are seen to.
+            style = {**style, "linestyle": "none", "markersize": 7.0, "markerfacecolor": "none", "markeredgewidth": 1.6}
             if run in self.bounds:
-                style["markerfacecolor"] = "none"
+                style["color"] = "0.4"
             axes.plot([100 * self.value(run, "GoodFiltered")], [100 * self.value(run, shown)], label=run, **style)
         legend(axes)
         return figure

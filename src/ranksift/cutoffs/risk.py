@@ -235,6 +235,10 @@ class RiskCutoff(Cutoff):
     def _kept(self, lists: Lists) -> NDArray[np.bool_]:
         return lists.score >= self.threshold_
 
+    def thresholds(self, lists: Lists) -> Floats:
+        """The same for every query."""
+        return np.full(len(lists), self.threshold_)
+
     # -- what is compared with alpha -----------------------------------------------------------------------------
 
     def passes(self, lost: Ints) -> bool:
