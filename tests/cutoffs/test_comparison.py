@@ -151,6 +151,21 @@ class TestRules:
         assert named.value("today") == found.value("0.5")
         assert compare_cutoffs(*drawn(), rules="global").scores.runs == ("global",)
 
+    def test_a_rule_of_ones_own_is_named_by_its_class_and_parameters(self):
+        @dataclass(eq=False)
+        class First(Cutoff):
+            count: int
+
+            def _learn(self, lists):
+                pass
+
+            def _kept(self, lists):
+                return lists.rank <= self.count
+
+        found = compare_cutoffs(*drawn(), rules=[First(1), First(9), "rank-only"])
+        assert found.scores.runs == ("first (count=1)", "first (count=9)", "rank-only")
+        assert found.value("first (count=9)") == found.value("rank-only") != found.value("first (count=1)")
+
     def test_filter_only_keeps_what_its_rule_keeps(self):
         found = compare_cutoffs(*drawn(), rules=["global", "filter-only"])
         for measure in ("GoodFiltered", "Empty"):

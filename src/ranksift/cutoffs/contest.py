@@ -63,7 +63,8 @@ class _Maker:
     """Rules by their words."""
 
     def __init__(self, measure: Measure, k: int) -> None:
-        self.measure, self.k = measure, k
+        self.measure = measure
+        self.ours: dict[str, Any] = {"measure": str(measure), "k": k}  # parameters of those rules that have them
         self.known = known_rules()
         self.shared = GlobalCutoff(str(measure))  # filter-only shuffles what this one keeps
 
@@ -85,11 +86,8 @@ class _Maker:
             return Oracle(str(self.measure))
         if word not in self.known:
             raise InputError(f"rule {rule!r} is unknown", remedy=f"use {', '.join(self.every())}, or give a threshold")
-        return self.new(self.known[word])
-
-    def new(self, kind: type[Cutoff]) -> Cutoff:
-        ours: dict[str, Any] = {"measure": str(self.measure), "k": self.k}
-        return kind(**{f.name: ours[f.name] for f in fields(kind) if f.name in ours})
+        kind = self.known[word]
+        return kind(**{f.name: self.ours[f.name] for f in fields(kind) if f.name in self.ours})
 
     def name(self, contestant: Contestant) -> str:
         """The rule's word, and what is unusual about it."""
@@ -97,7 +95,7 @@ class _Maker:
             return "filter-only" if contestant.cutoff is self.shared else f"filter-only {self.name(contestant.cutoff)}"
         if isinstance(contestant, FixedCutoff):
             return f"{contestant.threshold:g}"
-        usual = self.new(type(contestant)).get_params()
+        usual = {f.name: self.ours.get(f.name, f.default) for f in fields(contestant)}
         changed = {n: v for n, v in contestant.get_params().items() if str(v) != str(usual[n])}
         word = contestant.rule or type(contestant).__name__.lower()
         return f"{word} ({', '.join(f'{n}={v}' for n, v in changed.items())})" if changed else word
