@@ -13,9 +13,14 @@ if TYPE_CHECKING:
     from ranksift.collection.run import Run as Run
     from ranksift.collection.run import read_run as read_run
     from ranksift.cutoffs.audit import audit as audit
+    from ranksift.cutoffs.calibration import calibrate as calibrate
     from ranksift.cutoffs.comparison import compare_cutoffs as compare_cutoffs
     from ranksift.cutoffs.cutoff import load_cutoff as load_cutoff
+    from ranksift.cutoffs.expected_gain import ExpectedGainCutoff as ExpectedGainCutoff
+    from ranksift.cutoffs.normalized import NormalizedCutoff as NormalizedCutoff
+    from ranksift.cutoffs.reliability_diagram import reliability_diagram as reliability_diagram
     from ranksift.cutoffs.risk import RiskCutoff as RiskCutoff
+    from ranksift.cutoffs.shaped import ShapeCutoff as ShapeCutoff
     from ranksift.cutoffs.threshold import GlobalCutoff as GlobalCutoff
     from ranksift.evaluation.check import check as check
     from ranksift.evaluation.compare import Comparison as Comparison
@@ -42,10 +47,15 @@ _HOME = {
     "Run": "collection.run",
     "read_run": "collection.run",
     "GlobalCutoff": "cutoffs.threshold",
+    "NormalizedCutoff": "cutoffs.normalized",
+    "ShapeCutoff": "cutoffs.shaped",
+    "ExpectedGainCutoff": "cutoffs.expected_gain",
     "RiskCutoff": "cutoffs.risk",
     "load_cutoff": "cutoffs.cutoff",
     "compare_cutoffs": "cutoffs.comparison",
     "audit": "cutoffs.audit",
+    "calibrate": "cutoffs.calibration",
+    "reliability_diagram": "cutoffs.reliability_diagram",
     "Scores": "evaluation.scores",
     "read_scores": "evaluation.score_table",
     "evaluate": "evaluation.evaluate",

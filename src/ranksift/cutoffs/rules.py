@@ -4,7 +4,10 @@ from ranksift.cutoffs.baselines import FilterAll as FilterAll
 from ranksift.cutoffs.baselines import FixedCutoff as FixedCutoff
 from ranksift.cutoffs.baselines import RankOnly as RankOnly
 from ranksift.cutoffs.cutoff import RULES, Cutoff
+from ranksift.cutoffs.expected_gain import ExpectedGainCutoff as ExpectedGainCutoff
+from ranksift.cutoffs.normalized import NormalizedCutoff as NormalizedCutoff
 from ranksift.cutoffs.risk import RiskCutoff as RiskCutoff
+from ranksift.cutoffs.shaped import ShapeCutoff as ShapeCutoff
 from ranksift.cutoffs.threshold import GlobalCutoff as GlobalCutoff
 
 

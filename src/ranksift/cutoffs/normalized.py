@@ -1,0 +1,164 @@
+"""One threshold on scores that are normalised inside each query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ranksift.collection import ragged
+from ranksift.collection.errors import InputError
+from ranksift.collection.ragged import Floats
+from ranksift.cutoffs.cutoff import Cutoff
+from ranksift.cutoffs.lists import Lists
+from ranksift.cutoffs.shape import Shape
+from ranksift.cutoffs.sweep import Sweep
+from ranksift.cutoffs.threshold import one_measure
+from ranksift.measures.names import MeasureLike
+
+Normalization = Literal["minmax", "zscore", "max", "top", "softmax", "rank"]
+
+_FORMULAS: dict[str, str] = {
+    "minmax": "(score - min) / (max - min)",
+    "zscore": "(score - mean) / deviation, the standard deviation divided by n",
+    "max": "score / max",
+    "top": "score - max",
+    "softmax": "exp(score - max) / sum of exp(score - max)",
+    "rank": "-(1 + the number of higher scores)",
+}
+
+
+def normalized(lists: Lists, by: Normalization) -> Floats:
+    """Each score among the scores of its query. What an equal score is among equals is up to whoever asks.
+
+    Examples
+    --------
+    >>> lists = Lists.of_arrays([9.0, 5.0, 4.0], None, ["q", "q", "q"])
+    >>> normalized(lists, "minmax").tolist(), normalized(lists, "rank").tolist()
+    ([1.0, 0.2, 0.0], [-1.0, -2.0, -3.0])
+    """
+    shape, query, score = Shape.of(lists), lists.query, lists.score
+    if by == "minmax":
+        return _over(score - shape.bottom[query], (shape.top - shape.bottom)[query], 1.0)
+    if by == "zscore":
+        return _over(score - shape.mean[query], shape.deviation[query], 0.0)
+    if by == "max":
+        if (score < 0).any():
+            raise InputError("by='max' divides by the highest score, and some are below 0", remedy="use by='minmax'")
+        return _over(score, shape.top[query], 1.0)
+    if by == "top":
+        return score - shape.top[query]
+    if by == "softmax":
+        weight = np.exp(score - shape.top[query])
+        falling = np.exp(shape.score - shape.top[shape.query])  # added up from the highest, whatever ranks them
+        return weight / ragged.sums(falling, shape.query, len(lists))[query]
+    return _rank(lists, shape)
+
+
+def _over(top: Floats, bottom: Floats, flat: float) -> Floats:
+    out: Floats = np.divide(top, bottom, out=np.full(len(top), flat), where=bottom > 0)
+    return out
+
+
+def _rank(lists: Lists, shape: Shape) -> Floats:
+    """Minus the rank by score; equal scores have the rank of the first of them."""
+    order = np.lexsort((-lists.score, lists.query))
+    new = np.append([True] * (len(order) > 0), np.diff(shape.score) != 0)
+    new[shape.offsets[:-1][shape.size > 0]] = True
+    rank = np.empty(len(order))
+    rank[order] = (ragged.positions(shape.size) + 1)[np.maximum.accumulate(np.where(new, np.arange(len(order)), 0))]
+    return -rank
+
+
+@dataclass(eq=False)
+class NormalizedCutoff(Cutoff):
+    r"""Keep documents whose score, normalised among the scores of their query, is at least a threshold.
+
+    A ranker's scores are often comparable inside a query and not between queries. With s a score, and the statistics
+    those of its list:
+
+    ============  =================================================  ==============================
+    ``by``        normalised score                                   what it forgives
+    ============  =================================================  ==============================
+    ``minmax``    :math:`(s - \min) / (\max - \min)`                 a shift and a scale a query
+    ``zscore``    :math:`(s - \mathrm{mean}) / \mathrm{deviation}`   a shift and a scale a query
+    ``max``       :math:`s / \max` (scores of at least 0)            a scale a query
+    ``top``       :math:`s - \max`                                   a shift a query
+    ``softmax``   :math:`e^s / \sum e^{s'}`                          a shift a query
+    ``rank``      :math:`-\mathrm{rank}`, equals sharing the first   everything: a length for all
+    ============  =================================================  ==============================
+
+    The threshold is the exact optimum, found by one sweep. A list of one document, or of equal scores, has nothing to
+    be normalised by: it is cut on the score itself, at the best threshold for all lists (:class:`GlobalCutoff`'s).
+    Two documents are alike in every pair of them by ``minmax``, ``zscore`` and ``rank``.
+
+    Parameters
+    ----------
+    measure
+        What the threshold maximises on the documents that it is fitted on.
+    by
+        How scores are normalised.
+
+    Attributes
+    ----------
+    threshold_
+        On normalised scores; −∞: nothing is dropped, +∞: everything is, of lists with different scores.
+    flat_threshold_
+        On the scores themselves, for lists of one document or of equal scores.
+    value_
+        The measure on the documents that it was fitted on.
+
+    Examples
+    --------
+    The second query's scores are 10 higher, its good ones are still the upper ones:
+
+    >>> scores, labels, groups = [3, 2, 1, 13, 12, 11], [1, 2, -2, 2, 1, -2], ["q"] * 3 + ["r"] * 3
+    >>> cut = NormalizedCutoff("nDCG_f@3", by="minmax").fit(scores, labels, groups)
+    >>> cut.threshold_
+    0.5
+    >>> cut.keep([7, 6, 5]).tolist()
+    [True, True, False]
+    """
+
+    rule: ClassVar[str] = "normalized"
+    learned: ClassVar[tuple[str, ...]] = ("threshold_", "flat_threshold_")
+
+    measure: MeasureLike = "nDCG_f@3"
+    by: Normalization = "minmax"
+
+    def _learn(self, lists: Lists) -> None:
+        if self.by not in get_args(Normalization):
+            known = ", ".join(get_args(Normalization))
+            raise InputError(f"scores cannot be normalised by {self.by!r}", remedy=f"use one of: {known}")
+        measure = one_measure(self.measure)
+        plain = Sweep.of(lists, measure)
+        self.flat_threshold_ = plain.threshold(plain.best(plain.values()))
+        sweep = Sweep.of(lists.with_score(normalized(lists, self.by)), measure)
+        flat = Shape.of(lists).flat
+        self.threshold_ = -np.inf
+        if flat.all():
+            self.notes_ += ("no list has different scores: nothing can be said of those that have",)
+        else:
+            shaped = sweep.of_queries(np.flatnonzero(~flat))
+            self.threshold_ = shaped.threshold(shaped.best(shaped.values()))
+        parts = np.where(flat, plain.parts(self.flat_threshold_), sweep.parts(self.threshold_))
+        self.value_ = float(measure.aggregate(*parts))
+        self.fitted_on_["value"] = {
+            str(measure): self.value_,
+            "keep_all": float(measure.aggregate(*plain.parts(-np.inf))),
+            "drop_all": float(measure.aggregate(*plain.parts(np.inf))),
+        }
+
+    def _kept(self, lists: Lists) -> NDArray[np.bool_]:
+        flat = Shape.of(lists).flat[lists.query]
+        return np.where(flat, lists.score >= self.flat_threshold_, normalized(lists, self.by) >= self.threshold_)
+
+    @property
+    def instruction(self) -> str:
+        """How to apply the rule without this library."""
+        return (
+            f"{_FORMULAS[self.by]} >= float(threshold), over the scores of the query; "
+            "where they are all equal, or one: score >= float(flat_threshold)"
+        )
