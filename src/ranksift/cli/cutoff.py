@@ -197,7 +197,7 @@ def compare(
             significance=test,
             correction=correction,
             alpha=alpha,
-            progress=progress("Fitting", folds if other is None else 1),
+            progress=progress("Fitting"),
         )
     if plot is not None:
         _draw(found.plot(), plot)

@@ -116,7 +116,7 @@ def write_csv(header: Sequence[str], rows: Iterable[Sequence[object]], out: Path
     write(text.getvalue(), out)
 
 
-def progress(doing: str, total: int) -> Callable[[Iterable[T]], Iterable[T]]:
+def progress(doing: str, total: int | None = None) -> Callable[[Iterable[T]], Iterable[T]]:
     """A wrapper that shows on a terminal how far a loop is."""
     if not is_terminal(sys.stderr):
         return iter

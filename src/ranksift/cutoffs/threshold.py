@@ -14,7 +14,7 @@ from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.lists import Lists
 from ranksift.cutoffs.sweep import Sweep
 from ranksift.cutoffs.validation import folds_of
-from ranksift.evaluation.evaluate import ready_measures
+from ranksift.evaluation.evaluate import nil_ids, ready_measures
 from ranksift.evaluation.significance import times_drawn
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
@@ -46,6 +46,8 @@ def one_measure(measure: MeasureLike) -> Measure:
     found = ready_measures(measure)
     if len(found) != 1:
         raise InputError(f"{measure!s} is {len(found)} measures", remedy="name one")
+    if nil_ids(found):
+        raise InputError(f"{found[0]}: a cut knows no NIL document", remedy=f"use {type(found[0]).__name__} without nil")
     return found[0]
 
 
