@@ -277,7 +277,7 @@ class TestBadInput:
     def test_measures(self):
         with pytest.raises(InputError, match="is 2 measures"):
             GlobalCutoff("AP RR").fit(*drawn())
-        with pytest.raises(InputError, match="knows no NIL document"):
+        with pytest.raises(InputError, match="looks for a NIL document"):
             GlobalCutoff('nDCG(nil="NIL")@3').fit(*drawn())
 
 

@@ -21,7 +21,7 @@ from ranksift.cutoffs.sweep import Sweep
 from ranksift.cutoffs.threshold import one_measure
 from ranksift.cutoffs.validation import Split, aggregate, splits
 from ranksift.evaluation.compare import CORRECTIONS, TESTS, Comparison, Correction, TestName, compare
-from ranksift.evaluation.evaluate import nil_ids, ready_measures
+from ranksift.evaluation.evaluate import ready_measures
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Cell, Column, Table
 from ranksift.measures.measure import Measure
@@ -383,10 +383,6 @@ def _test_lists(test: Any, gains: GainsLike, unjudged: Unjudged) -> Lists:
 def _measures(measure: MeasureLike | None, k: int) -> list[Measure]:
     """The measure that rules are compared by, and the columns of the paper's Table 7."""
     own = [] if measure is None else [one_measure(measure)]
-    if nil_ids(own):
-        raise InputError(
-            f"{own[0]} looks for a NIL document, which scores and labels do not have", remedy="leave nil out"
-        )
     table = ready_measures([f"nDCG_f@{k}", f"nDCG_0@{k}", f"nDCG_min@{k}", f"Fdocs@{k}", "GoodFiltered", "Empty"])
     return list(dict.fromkeys([*own, *table]))
 

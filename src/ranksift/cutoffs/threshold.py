@@ -47,7 +47,8 @@ def one_measure(measure: MeasureLike) -> Measure:
     if len(found) != 1:
         raise InputError(f"{measure!s} is {len(found)} measures", remedy="name one")
     if nil_ids(found):
-        raise InputError(f"{found[0]}: a cut knows no NIL document", remedy=f"use {type(found[0]).__name__} without nil")
+        what = f"{found[0]} looks for a NIL document, which scores and labels do not have"
+        raise InputError(what, remedy="leave nil out")
     return found[0]
 
 
