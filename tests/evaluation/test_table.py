@@ -152,6 +152,17 @@ def test_latex_escapes_every_special_character():
     assert not re.search(r"[\\{}&%$#_~^<>|]", bare)
 
 
+def test_latex_has_a_command_for_the_letters_of_the_studies():
+    written = Table(["Φ", "Eρ²"], [["α", "τ, σ²"]]).latex()
+    assert written.isascii()
+    assert r"$\Phi$ & E$\rho$$^2$" in written
+
+
+def test_huge_numbers_are_not_written_out():
+    assert Column("x").written(1.5e99) == "1.5e+99"
+    assert Column("x", digits=1).written(-123456789012.25) == "-123456789012.2"
+
+
 @pytest.mark.parametrize(("name", "shown"), [("--x", "-{}-x"), ("[x]", "{[}x]"), ("*x", "{*}x"), ("x*", "x*")])
 def test_latex_takes_nothing_for_a_command_of_its_own(name, shown):
     assert Table(["x"], [[name]]).latex().splitlines()[7] == rf"{shown} \\"

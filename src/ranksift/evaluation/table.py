@@ -20,6 +20,9 @@ Value = str | int | float | bool | None
 
 _NONE = "-"
 
+# Numbers with more digits than this before the point are not written out.
+_LONG = 1e15
+
 Side = Literal["left", "right"]
 
 
@@ -32,7 +35,7 @@ class Column:
     name
         The heading.
     digits
-        Decimals of floating-point numbers; None writes up to six significant digits.
+        Decimals of floating-point numbers; None writes up to six significant digits, as is done with huge ones.
     style
         ``"plain"``; ``"percent"`` for a share; ``"p"`` for a p value, where what would round to 0 is written
         ``<0.0001``.
@@ -72,7 +75,7 @@ class Column:
     def _number(self, value: float) -> str:
         if isinstance(value, int):
             return str(value)
-        number = f"{value:.6g}" if self.digits is None else f"{value:.{self.digits}f}"
+        number = f"{value:.6g}" if self.digits is None or abs(value) >= _LONG else f"{value:.{self.digits}f}"
         return number.removeprefix("-") if _is_zero(number) else number
 
 
@@ -358,6 +361,7 @@ _LATEX = str.maketrans(
         "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
         "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
         "−": "$-$", "×": r"$\times$", "≤": r"$\leq$", "≥": r"$\geq$", "…": r"\dots{}",
+        "Φ": r"$\Phi$", "ρ": r"$\rho$", "τ": r"$\tau$", "α": r"$\alpha$", "σ": r"$\sigma$", "²": "$^2$",
     }
 )  # fmt: skip
 
