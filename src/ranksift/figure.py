@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib.util import find_spec
 from itertools import cycle
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ranksift.collection.errors import InputError
 
@@ -24,6 +24,17 @@ def can_draw() -> bool:
     return find_spec("matplotlib") is not None
 
 
+def shown(name: str, most: int = 60) -> str:
+    r"""A name as it is written in a picture: matplotlib would read mathematics between dollars, and hide ``_names``.
+
+    >>> print(shown("a$b"), shown("nDCG@10"))
+    a\$b nDCG@10
+    """
+    line = " ".join(name.split())
+    short = line if len(line) <= most else f"{line[: most - 1]}…"
+    return (" " if short.startswith("_") else "") + short.replace("$", r"\$")
+
+
 def drawing(x: str, y: str, *, title: str = "", width: float = 6.0, height: float = 3.8) -> tuple[Figure, Axes]:
     """An empty figure with named axes; it belongs to no window, ``figure.savefig("name.pdf")`` writes it."""
     try:
@@ -32,7 +43,7 @@ def drawing(x: str, y: str, *, title: str = "", width: float = 6.0, height: floa
         raise InputError("pictures need matplotlib", remedy="pip install 'ranksift[report]'") from None
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.add_subplot()
-    axes.set(xlabel=x, ylabel=y, title=title)
+    axes.set(xlabel=shown(x), ylabel=shown(y), title=shown(title, most=90))
     axes.grid(visible=True, color="0.9", linewidth=0.8)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
@@ -40,12 +51,12 @@ def drawing(x: str, y: str, *, title: str = "", width: float = 6.0, height: floa
 
 
 def legend(axes: Axes) -> None:
-    """Name the lines: inside the picture, or beside it where they are many."""
+    """Name the lines below the picture, which grows by what the names take."""
     lines, names = axes.get_legend_handles_labels()
-    if len(names) <= 7:
-        axes.legend(frameon=False)
-    else:
-        axes.legend(lines, names, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small")
+    figure = cast("Figure", axes.figure)
+    columns = max(1, min(len(names), 90 // (8 + max(map(len, names), default=0))))
+    figure.set_figheight(figure.get_figheight() + 0.19 * -(-len(names) // columns))
+    figure.legend(lines, names, frameon=False, fontsize="small", loc="outside lower center", ncols=columns)
 
 
 def styles() -> Iterator[dict[str, Any]]:

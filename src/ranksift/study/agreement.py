@@ -13,7 +13,7 @@ from ranksift.collection.errors import InputError
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
-from ranksift.figure import drawing
+from ranksift.figure import drawing, shown
 from ranksift.study.result import PerMeasure, Picture, Result
 from ranksift.study.subject import check_scores, peculiarities, tell
 from ranksift.study.systems import families, system_levels
@@ -162,14 +162,17 @@ class Agreement(Result):
     def plot(self) -> Figure:
         """A map of τ between the measures."""
         n, matrix = len(self.measures), self.tau.matrix
+        cell = 0.6 if n <= 12 else max(0.14, 7.2 / n)  # where there are many there is no room for numbers
         figure, axes = drawing(
-            "", "", title="Kendall's tau of the systems' orders", width=2.4 + 0.7 * n, height=1.6 + 0.6 * n
+            "", "", title="Kendall's tau of the systems' orders", width=2.6 + 1.1 * cell * n, height=1.8 + cell * n
         )
         axes.grid(visible=False)
         image = axes.imshow(matrix, vmin=-1, vmax=1, cmap="RdBu")
-        axes.set_xticks(range(n), self.measures, rotation=40, ha="right")
-        axes.set_yticks(range(n), self.measures)
-        for (i, j), value in np.ndenumerate(matrix):
+        names, size = [shown(m, most=32) for m in self.measures], 10.0 if n <= 12 else max(5.0, 120.0 / n)
+        axes.set_xticks(range(n), names, rotation=40 if n <= 12 else 90, ha="right" if n <= 12 else "center")
+        axes.set_yticks(range(n), names)
+        axes.tick_params(labelsize=size)
+        for (i, j), value in np.ndenumerate(matrix) if n <= 12 else ():
             axes.text(j, i, f"{value:.2f}", ha="center", va="center", color="white" if abs(value) > 0.6 else "black")
         figure.colorbar(image, ax=axes)
         return figure
@@ -279,7 +282,8 @@ class Consistency(Result):
             "swap rate", "", title="Pairs of systems in the opposite order", height=1.4 + 0.35 * len(self.tau)
         )
         names = list(self.swap_rate)[::-1]
-        axes.barh(names, [self.swap_rate[m] for m in names], color="#0072B2")
+        axes.barh(range(len(names)), [self.swap_rate[m] for m in names], color="#0072B2")
+        axes.set_yticks(range(len(names)), [shown(m) for m in names])
         axes.set_xlim(left=0)
         return figure
 

@@ -14,7 +14,7 @@ from ranksift.collection.ragged import Floats
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.significance import product, resamples
 from ranksift.evaluation.table import Cell, Column, Table
-from ranksift.figure import drawing, legend, styles
+from ranksift.figure import drawing, legend, shown, styles
 from ranksift.study.result import PerMeasure, Picture, Result, pictures_by_k
 from ranksift.study.subject import (
     check_integer,
@@ -125,15 +125,17 @@ class Reliability(Result):
         return pl.DataFrame(rows, schema_overrides={"topics_for_0.95": pl.Int64})
 
     def plot(self, measures: Sequence[str] | None = None) -> Figure:
-        """Φ by number of topics, by some measures or by all; the mark is this collection, with its interval."""
+        """Φ by number of topics, by some measures or by all; this collection is marked, its intervals side by side."""
         figure, axes = drawing("topics", "Φ")
         sizes = np.unique(np.geomspace(1, max(100, 2 * self.topics), 100).round().astype(np.int64))
         curve = self.phi_with(sizes.tolist())
-        for measure, style in zip(measures or curve, styles(), strict=False):
-            axes.plot(sizes, curve[measure], label=measure, **{**style, "marker": ""})
-            low, high = self.phi_interval[measure]
-            bars = [[max(0.0, self.phi[measure] - low)], [max(0.0, high - self.phi[measure])]]
-            axes.errorbar([self.topics], [self.phi[measure]], bars, color=style["color"], marker="o", markersize=4)
+        names = list(measures or curve)
+        # Side by side, so that every interval is seen.
+        places = self.topics + 0.008 * float(sizes[-1]) * (np.arange(len(names)) - (len(names) - 1) / 2.0)
+        for measure, place, style in zip(names, places.tolist(), styles(), strict=False):
+            axes.plot(sizes, curve[measure], label=shown(measure), **{**style, "marker": ""})
+            axes.plot([self.topics], [self.phi[measure]], color=style["color"], marker="o", markersize=4)
+            axes.vlines(place, *self.phi_interval[measure], color=style["color"], linewidth=1.4)
         axes.axhline(0.95, color="0.6", linewidth=0.8)
         axes.set(ylim=(0.0, 1.0), xlim=(0, sizes[-1]))
         legend(axes)
@@ -141,7 +143,9 @@ class Reliability(Result):
 
     def pictures(self) -> list[Picture]:
         """Φ by number of topics."""
-        caption = f"Φ by number of topics; the mark is this collection, with its {100 * self.confidence:g}% interval"
+        caption = (
+            f"Φ by number of topics; this collection is marked, its {100 * self.confidence:g}% intervals side by side"
+        )
         return pictures_by_k("phi", caption, list(self.phi), self.plot)
 
     def reading(self) -> list[str]:

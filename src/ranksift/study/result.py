@@ -28,22 +28,33 @@ class Picture(NamedTuple):
 def pictures_by_k(
     name: str, caption: str, measures: Sequence[str], plot: Callable[[list[str]], Figure], most: int = 7
 ) -> list[Picture]:
-    """One picture of all measures, or where they are many one of those of each k.
+    """One picture of all measures; where they are many one of those of each k, and never too many in one.
 
     >>> [p.caption for p in pictures_by_k("p", "All p", ["AP", "nDCG@5", "nDCG@10", "P@5"], print, most=3)]
     ['AP']
     ['nDCG@5', 'P@5']
     ['nDCG@10']
     ['All p', 'All p, k = 5', 'All p, k = 10']
+    >>> [p.caption for p in pictures_by_k("p", "All p", ["AP", "RR", "Bpref"], print, most=2)]
+    ['AP', 'RR']
+    ['Bpref']
+    ['All p, 1 of 2', 'All p, 2 of 2']
     """
-    groups: dict[str, list[str]] = {}
+    many = len(measures) > most
+    by_k: dict[str, list[str]] = {}
     for measure in measures:
         _, at, k = measure.rpartition("@")
-        groups.setdefault(k if at and k.isdigit() and len(measures) > most else "", []).append(measure)
-    return [
-        Picture(f"{name} at {k}" if k else name, f"{caption}, k = {k}" if k else caption, plot(names))
-        for k, names in groups.items()
-    ]
+        by_k.setdefault(k if at and k.isdigit() and many else "", []).append(measure)
+    if len(by_k) == len(measures):  # each k once: nothing to put together
+        by_k = {"": list(measures)}
+    found = []
+    for k, names in by_k.items():
+        word, title = (f"{name} at {k}", f"{caption}, k = {k}") if k else (name, caption)
+        some = [names[i : i + most] for i in range(0, len(names), most)]
+        for i, part in enumerate(some, 1):
+            here = (f"{word} {i}", f"{title}, {i} of {len(some)}") if len(some) > 1 else (word, title)
+            found.append(Picture(*here, plot(part)))
+    return found
 
 
 class Result:
