@@ -5,9 +5,10 @@ import json
 from dataclasses import replace
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 
-from ranksift import InputError, read_scores, study
+from ranksift import InputError, Scores, read_scores, study
 from ranksift.datasets.synthetic import synthetic_collection
 from ranksift.report.study import MANIFEST, PAGE, write_study
 
@@ -82,6 +83,41 @@ def test_every_table_and_figure_is_on_it_and_beside_it(survey, folder, page):
         assert (folder / f"{part.name}.tex").is_file()
     assert page.images == sum(len(part.result.pictures()) for part in survey.parts)
     assert len(list(folder.glob("*.svg"))) == len(list(folder.glob("*.pdf"))) == page.images
+
+
+def test_headings_are_the_names_of_measures(page):
+    words = page.words
+    assert "nDCG_f@5" in words
+    assert not any(word.startswith("NDCG") for word in words)
+    assert "By nDCG_org@5" not in words  # it has no expectation
+    assert any(word.startswith("By ") for word in words)
+
+
+def test_names_from_outside_do_no_harm(tmp_path):
+    measures = ["<script>x</script>", r"$\frac$", "a$b$c", "%_{}^&#~\\", "two\nlines", "_hidden", "x" * 300, "../up"]
+    draw = np.random.default_rng(0)
+    scores = Scores.from_array(
+        draw.random((3, 8, len(measures))), runs=["_r", "$", "<b>"], queries=[f"q{i}" for i in range(8)],
+        measures=measures,
+    )  # fmt: skip
+    write_study(study.survey(scores), tmp_path)
+    text = (tmp_path / PAGE).read_text("utf-8")
+    assert "<script" not in text
+    assert "<b>" not in text
+    drawn = "".join(path.read_text("utf-8") for path in tmp_path.glob("*.svg"))
+    for name in ("&lt;script&gt;x&lt;/script&gt;", r"$\frac$", "a$b$c", "_hidden", "two lines"):
+        assert name in drawn
+    assert all(path.parent == tmp_path for path in tmp_path.rglob("*"))
+
+
+def test_long_tables_are_cut_on_the_page_and_nowhere_else(tmp_path):
+    measures = [f"m{i}" for i in range(16)]
+    draw = np.random.default_rng(0)
+    names = {"runs": list("abc"), "queries": list("pqrst"), "measures": measures}
+    scores = Scores.from_array(draw.random((3, 5, 16)), **names)
+    write_study(study.survey(scores, only=["agreement"]), tmp_path)
+    assert "and 20 more rows" in (tmp_path / PAGE).read_text("utf-8")
+    assert len((tmp_path / "agreement.csv").read_text().splitlines()) == 121
 
 
 def test_it_says_how_it_was_made(page):

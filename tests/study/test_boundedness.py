@@ -139,6 +139,39 @@ class TestResult:
         assert sorted(s[0][1] for s in segments) == sorted(found.lowest["nDCG_org@3"].tolist())
 
 
+# The ideal of nDCG_org is positive in q and negative in r: one can fall below 0, the other rise above 1.
+BOTH_ENDS = {"q": {"a": 1, "b": -1}, "r": {"c": -1, "d": -2}, "s": {"e": 1}, "t": {"f": 1}}
+
+
+class TestWords:
+    def test_topics_with_either_end_outside_are_counted_once_each(self):
+        found = study.boundedness(BOTH_ENDS, {"q": {"b": 1}}, ["nDCG_org@1"])
+        assert (found.below_zero["nDCG_org@1"], found.above_one["nDCG_org@1"]) == (0.25, 0.25)
+        assert found.reading() == [
+            "nDCG_org@1 can leave 0 to 1 in 50.0% of topics, as low as -1 and as high as 2, "
+            "and did in 25.0% of the lists given."
+        ]
+
+    def test_lists_that_leave_documents_out(self):
+        found = study.boundedness(BOTH_ENDS, None, ["nDCG_min@2", "nDCG_f@2", "nDCG@2"])
+        assert found.can_leave == {"nDCG_min@2": 0.5, "nDCG_f@2": 0.0, "nDCG@2": 0.0}
+        assert found.reading() == [
+            "By nDCG_min@2 all judged documents in any order score between 0 and 1, but a list without some of them "
+            "can score outside in 50.0% of topics.",
+            "nDCG_f@2 and nDCG@2 stay between 0 and 1, whatever the list.",
+        ]
+
+    @given(st.lists(st.sampled_from([-2, -1, 0, 1, 2]), min_size=1, max_size=4), st.integers(1, 4))
+    def test_can_leave_is_what_some_list_does(self, labels, k):
+        qrels = {"q": {f"d{i}": label for i, label in enumerate(labels)}}
+        lists = [list(p) for n in range(len(labels) + 1) for p in permutations(qrels["q"], n)]
+        runs = {str(r): {"q": {d: -i for i, d in enumerate(docs)}} for r, docs in enumerate(lists)}
+        names = [f"{m}@{k}" for m in ("nDCG_org", "nDCG_min", "nDCG_f", "nDCG")]
+        values = rs.evaluate(qrels, runs, names).values[:, 0]
+        outside = ((values < -1e-12) | (values > 1 + 1e-12)).any(axis=0)
+        assert list(study.boundedness(qrels, None, names).can_leave.values()) == outside.tolist()
+
+
 class TestBadInput:
     @pytest.mark.parametrize("measure", ["AP", "DCG@5", "nDCG_qwa", "ERR@10"])
     def test_a_measure_without_a_closed_form(self, measure):

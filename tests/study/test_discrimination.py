@@ -154,6 +154,17 @@ class TestResult:
         assert lines[1].split()[4:] == ["PAD", "vs", "AP", "vs", "RR"]
         assert "vs" not in str(study.discrimination(random_scores(measures=("AP",))))
 
+    def test_many_measures_have_no_columns_for_each_other(self):
+        table = study.discrimination(random_scores(measures=[f"P@{k}" for k in range(1, 10)])).table()
+        assert [c.name for c in table.columns] == ["measure", "significant", "pairs", "share", "PAD"]
+        assert not table.notes
+
+    def test_words_over_k(self):
+        found = study.discrimination(random_scores(measures=["P@1", "P@2", "R@1", "R@2"]), over_k=True)
+        first, second = found.reading()
+        assert "of 21 pairs of runs at every k: " in first
+        assert f"on {found.conflicts('P', 'R')} pairs of 42 over all k." in second
+
     def test_figure(self):
         pytest.importorskip("matplotlib", reason="figures need matplotlib")
         figure = study.discrimination(random_scores()).plot()

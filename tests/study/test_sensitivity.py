@@ -1,5 +1,6 @@
 """Sensitivity: enumeration by hand, plain loops, scipy, both methods, refusals."""
 
+import sys
 from itertools import combinations, product
 
 import numpy as np
@@ -51,6 +52,14 @@ class TestSakaiByHand:
         found = study.sensitivity(scored([[1.0, 3.0], [0.0, 0.0]]), samples=10)
         assert found.difference_needed(0.05) == {"AP": None}
         assert found.difference_needed(0.1)["AP"] is not None
+
+    def test_it_is_computed_once(self, monkeypatch):
+        found = study.sensitivity(NOISY, samples=100)
+        once = found.difference_needed(0.1)
+        monkeypatch.setattr(sys.modules["ranksift.study.sensitivity"], "_difference_needed", None)
+        assert found.difference_needed(0.1) == once
+        once["AP"] = -1.0
+        assert found.difference_needed(0.1) != once
 
     def test_a_level_that_is_a_whole_number_of_samples(self):
         assert 100 * 0.29 < 29  # as computers have it
@@ -215,6 +224,7 @@ class TestRefusals:
             found = study.sensitivity(scored([[0.1, 0.5, 0.2], [0.1, 0.5, 0.2]]), samples=50, method=method)
         assert found.asl["AP"].tolist() == [1.0]
         assert found.difference_needed(0.1) == {"AP": 0.0}
+        assert not any("difference" in sentence for sentence in found.reading())
 
     @pytest.mark.parametrize("method", ["sakai", "sign"])
     def test_constant_scores_tell_nothing_apart(self, method):

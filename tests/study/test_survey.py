@@ -1,6 +1,7 @@
 """All procedures at once: what applies, what is left out, and what is said."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -151,7 +152,7 @@ class TestWords:
     def test_a_row_a_measure(self, whole):
         table = whole.table()
         assert [c.name for c in table.columns] == [
-            "measure", "bounded", "error rate", "told apart", "significant", "Φ", "topics for Φ 0.95",
+            "measure", "bounded", "error rate", "ties", "told apart", "significant", "Φ", "topics for Φ 0.95",
         ]  # fmt: skip
         bounded = {row[0].value: row[1].value for row in table.rows}
         assert bounded == {
@@ -171,15 +172,51 @@ class TestWords:
             assert all(p.caption and p.figure.axes for p in part.result.pictures())
             assert all(frame.height for word, frame in part.result.frames().items() if word != "swaps")
 
-    def test_topics_for_the_same_error_rate(self):
+    @pytest.mark.parametrize(("noise", "enough"), [(0.2, True), (0.5, False)])
+    def test_topics_for_the_same_error_rate(self, noise, enough):
         # by RR the runs are far apart in every topic, by AP only on average
         draw = np.random.default_rng(3)
-        values = np.stack([0.1 * np.arange(4)[:, None] + draw.normal(0, s, (4, 30)) for s in (0.5, 0.1)], axis=2)
+        values = np.stack([0.1 * np.arange(4)[:, None] + draw.normal(0, s, (4, 30)) for s in (noise, 0.1)], axis=2)
         runs, queries = [f"r{i}" for i in range(4)], [f"q{i}" for i in range(30)]
         found = study.stability(Scores.from_array(values, runs=runs, queries=queries, measures=["AP", "RR"]))
         needed = found.topics_needed(0.05)
         assert needed["RR"] < needed["AP"]
-        assert f"Topics for an error rate of 5%: RR {needed['RR']}, AP {needed['AP']}." in found.reading()
+        assert (needed["AP"] <= 15) == enough
+        rest = f", AP {needed['AP']}." if enough else ". Half of the topics are not enough for AP."
+        assert f"Topics for an error rate of 5%: RR {needed['RR']}{rest}" in found.reading()
+
+    def test_two_topics_have_no_smaller_sets(self):
+        found = study.survey(drawn(topics=2), only=["stability"])
+        assert "No set of fewer topics" in found.of("stability").reading()[0]
+        assert [c.name for c in found.table().columns] == ["measure"]
+
+    def test_a_measure_that_decides_nothing_is_not_the_most_stable(self):
+        values = drawn(measures=("AP", "RR", "P@5")).values.copy()
+        values[:, :, 2] = 0.5
+        found = study.survey(
+            Scores.from_array(values, runs=drawn().runs, queries=drawn().queries, measures=["AP", "RR", "P@5"]),
+            only=["stability"],
+        )
+        rows = {row[0].value: [cell.value for cell in row[1:]] for row in found.table().rows}
+        assert rows["P@5"] == [None, 1.0]
+        assert not any("P@5" in sentence for sentence in found.reading())
+
+    def test_what_is_not_known_to_be_bounded_is_not_called_so(self, collection):
+        qrels, runs = collection
+        only = {"only": ["boundedness"]}
+        found = study.survey(qrels=qrels, runs=runs, measures="nDCG@5 MSP_ul2@5 AP", **only)
+        assert found.scores.values[:, :, 1].min() < 0
+        assert found.reading() == ["Not bounded by 0 and 1: MSP_ul2@5."]
+        assert [row[1].value for row in found.table().rows] == ["yes", "no", None]
+        found = study.survey(qrels=qrels, runs=runs, measures="nDCG@5 AP", **only)
+        assert found.reading() == ["Bounded by 0 and 1: nDCG@5."]
+        assert study.survey(qrels=qrels, runs=runs, measures="nDCG@5", **only).reading() == [
+            "All are bounded by 0 and 1."
+        ]
+
+    def test_notes_of_ready_scores_are_kept(self):
+        scores = replace(drawn(), notes=("a row was left out",))
+        assert study.survey(scores, only=["agreement"]).notes == ("a row was left out",)
 
     def test_copies_are_told_once(self):
         values = np.repeat(drawn(2).values, 2, axis=0)
@@ -230,7 +267,7 @@ class TestBadInput:
             Scores.from_array(np.ones((3, 4, 1)), runs=list("abc"), queries=list("pqrs"), measures=["AP"])
         )
         assert any("tells nothing apart" in note for note in found.notes)
-        assert [c.name for c in found.table().columns] == ["measure", "error rate", "told apart", "significant"]
+        assert [c.name for c in found.table().columns] == ["measure", "ties", "told apart", "significant"]
         assert "No measure decides between any two runs" in found.of("stability").reading()[0]
 
     def test_other_libraries_warnings_pass(self):

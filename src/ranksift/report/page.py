@@ -163,7 +163,7 @@ h2 span{color:var(--second);font-variant-numeric:tabular-nums;font-size:1rem;min
 header>p{font-size:1.1rem;color:var(--soft);margin:0 0 1.2rem}
 nav ol{margin:0;padding-left:1.4rem;color:var(--soft)}
 a{color:var(--second);text-decoration-thickness:1px;text-underline-offset:3px}
-p{margin:.8rem 0}
+p{margin:.8rem 0}p,li,h1,h3,figcaption{overflow-wrap:anywhere}
 code{font:.88em ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;background:var(--line);padding:.1em .3em;
 border-radius:4px;overflow-wrap:anywhere}
 pre{background:var(--term);color:var(--term-ink);font:13px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;
@@ -185,6 +185,8 @@ ul{padding-left:1.2rem;margin:.8rem 0}li{margin:.3rem 0}
 .drawing{background:#fff}.drawing img{display:block;max-width:100%;height:auto;margin:0 auto}
 .drawing figcaption{color:#5b6670}
 .grid{overflow-x:auto;margin:1.2rem 0}
+@media screen and (min-width:52rem){.grid{width:max-content;min-width:100%;max-width:calc(50vw + 21rem)}
+.grid .note{max-width:43rem}}
 table{border-collapse:collapse;font-size:.88rem;line-height:1.4;font-variant-numeric:tabular-nums}
 caption{text-align:left;color:var(--soft);padding:0 0 .5rem}
 th,td{padding:.32rem .7rem;text-align:left;border-bottom:1px solid var(--line);white-space:nowrap}

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 #: The page, and the list of all files that a study wrote.
 PAGE, MANIFEST = "index.html", "study.json"
 
+# Of a table on the page; the files have all.
+_MOST_ROWS = 100
+
 _TITLES = {
     "boundedness": "Boundedness",
     "stability": "Stability",
@@ -163,7 +166,7 @@ def _blocks(part: Part, add: Callable[[str, str | bytes], str]) -> Iterator[Bloc
     """What the page shows of a part, with its files added."""
     yield Bullets(part.result.reading())
     table = part.result.table()
-    yield Grid(table)
+    yield Grid(table.head(_MOST_ROWS))
     names = [add(f"{part.name}.tex", table.latex(label=f"tab:{part.name}") + "\n")]
     for word, frame in part.result.frames().items():
         names.append(add(f"{_name(part, word)}.csv", frame.write_csv()))
@@ -196,9 +199,9 @@ def _sections(survey: Survey, blocks: dict[int, list[Block]]) -> Iterator[Sectio
     for name, parts in groupby(survey.parts, _section_of(survey)):
         section = Section(_TITLES[name], [Paragraph(QUESTIONS[name])])
         for part in parts:
-            if part.word:
+            if part.subject:
                 what = part.subject if part.procedure == name else f"{_TITLES[part.procedure]}: {part.subject}"
-                section.blocks.append(Heading(what[0].upper() + what[1:]))
+                section.blocks.append(Heading(what))
             section.blocks += blocks[id(part)]
         yield section
 

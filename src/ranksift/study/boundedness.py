@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ranksift.collection.errors import InputError
 from ranksift.collection.gains import Gains, GainsLike
@@ -67,6 +68,9 @@ class Boundedness(Result):
     below_zero, below_minus_one, above_one
         For each measure the share of topics whose lowest attainable score is below 0 and below −1 (paper 4's Table 2a),
         and whose highest is above 1.
+    can_leave
+        For each measure the share of topics in which some list, of all judged documents or of some, scores below 0 or
+        above 1. Where it is 0 the measure is bounded.
     lowest, highest
         For each measure the range of attainable scores of every topic.
     difficulty
@@ -74,7 +78,7 @@ class Boundedness(Result):
     over_by_topic, under_by_topic
         For each measure the share of runs whose list is unbounded in each topic.
     partial
-        Whether lists that leave documents out count as attainable.
+        Whether lists that leave documents out count as attainable in ``lowest``, ``highest`` and the shares above.
     """
 
     queries: tuple[str, ...]
@@ -84,6 +88,7 @@ class Boundedness(Result):
     below_zero: PerMeasure[float]
     below_minus_one: PerMeasure[float]
     above_one: PerMeasure[float]
+    can_leave: PerMeasure[float]
     lowest: PerMeasure[Floats]
     highest: PerMeasure[Floats]
     difficulty: PerMeasure[Floats]
@@ -119,17 +124,20 @@ class Boundedness(Result):
     def _rows(self) -> Iterator[list[Any]]:
         for m in self.lowest:
             seen = [self.unbounded[m], self.over[m], self.under[m]] if self.runs else [None] * 3
-            yield [m, *seen, self.below_zero[m], self.below_minus_one[m], self.above_one[m], self.difficulty[m].mean()]
+            can = [self.below_zero[m], self.below_minus_one[m], self.above_one[m], self.can_leave[m]]
+            yield [m, *seen, *can, self.difficulty[m].mean()]
 
     def table(self) -> Table:
         """A row a measure: shares of unbounded queries, of topics with unbounded ranges, and mean difficulty."""
-        heads = ("unbounded", "over", "under", "can be < 0", "can be < -1", "can be > 1", "difficulty")
-        columns = [Column("measure"), *(Column(h, 1, "percent") for h in heads[:-1]), Column(heads[-1], 4)]
+        heads = ("unbounded", "over", "under", "can be < 0", "can be < -1", "can be > 1", "any list")
+        columns = [Column("measure"), *(Column(h, 1, "percent") for h in heads), Column("difficulty", 4)]
         lists = "lists that may leave documents out" if self.partial else "orders of the whole pool"
         title = f"Boundedness: {len(self.runs)} runs, {len(self.queries)} topics"
         notes = [
             "unbounded: lists of the runs that score above 1 (over) or below 0 (under)",
             f"can be: topics in which some list scores so, over all {lists}",
+            "any list: topics in which some list, of all documents or of some, scores below 0 or above 1",
+            "difficulty: what an empty list scores by nDCG_f",
         ]
         return Table(columns, self._rows(), title=title, notes=notes)
 
@@ -151,31 +159,40 @@ class Boundedness(Result):
         return [
             Picture(f"range of {m}", f"Lowest and highest attainable {m} of every topic; shaded: 0 to 1", self.plot(m))
             for m in self.lowest
-            if self._can_leave(m)
+            if self._outside(m)
         ]
 
-    def _can_leave(self, measure: str) -> bool:
-        return self.below_zero[measure] > 0 or self.above_one[measure] > 0
+    def _outside(self, measure: str) -> float:
+        """The share of topics whose range leaves [0, 1]."""
+        return float(np.mean(_outside(self.lowest[measure], self.highest[measure])))
 
     def reading(self) -> list[str]:
         """Which measures leave [0, 1], how often and how far."""
-        found = []
+        found, safe = [], []
         for m in self.lowest:
-            left = self.unbounded[m] > 0
-            if self._can_leave(m):
-                far = (
-                    f"as low as {self.lowest[m].min():.2f}"
-                    if self.below_zero[m]
-                    else f"as high as {self.highest[m].max():.2f}"
+            did = f", and did in {percent(self.unbounded[m])} of the lists given" if self.unbounded[m] > 0 else ""
+            outside = self._outside(m)
+            if outside:
+                ends = (
+                    ("low", self.below_zero[m], self.lowest[m].min()),
+                    ("high", self.above_one[m], self.highest[m].max()),
                 )
-                topics = max(self.below_zero[m], self.above_one[m])
-                found.append(f"{m} can leave 0 to 1 in {percent(topics)} of topics, {far}.")
-            if left:
-                found.append(f"{m} did leave 0 to 1 in {percent(self.unbounded[m])} of the lists given.")
-        safe = [m for m in self.lowest if not self._can_leave(m) and not self.unbounded[m] > 0]
+                far = joined(f"as {word} as {end:.4g}" for word, share, end in ends if share)
+                found.append(f"{m} can leave 0 to 1 in {percent(outside)} of topics, {far}{did}.")
+            elif self.can_leave[m]:
+                found.append(
+                    f"By {m} all judged documents in any order score between 0 and 1, but a list without some of them "
+                    f"can score outside in {percent(self.can_leave[m])} of topics{did}."
+                )
+            else:
+                safe.append(m)
         if safe:
-            found.append(f"{joined(safe)} {'stays' if len(safe) == 1 else 'stay'} between 0 and 1 in every topic.")
+            found.append(f"{joined(safe)} {'stays' if len(safe) == 1 else 'stay'} between 0 and 1, whatever the list.")
         return found
+
+
+def _outside(low: Floats, high: Floats) -> NDArray[np.bool_]:
+    return np.asarray((low < -TOLERANCE) | (high > 1.0 + TOLERANCE))
 
 
 def boundedness(
@@ -222,6 +239,8 @@ def boundedness(
     pool = judgments.pool_of(chosen)
     ranges = {str(m): attainable(m, pool, m.gains or worth, partial=partial) for m in wanted}
 
+    every = {str(m): attainable(m, pool, m.gains or worth, partial=True) for m in wanted}
+
     def share(at: Callable[[Floats, Floats], Any]) -> PerMeasure[float]:
         return PerMeasure({m: float(np.mean(at(*ends))) for m, ends in ranges.items()})
 
@@ -233,6 +252,7 @@ def boundedness(
         below_zero=share(lambda low, high: low < -TOLERANCE),
         below_minus_one=share(lambda low, high: low < -1.0 - TOLERANCE),
         above_one=share(lambda low, high: high > 1.0 + TOLERANCE),
+        can_leave=PerMeasure({m: float(np.mean(_outside(*ends))) for m, ends in every.items()}),
         lowest=PerMeasure({m: low for m, (low, _) in ranges.items()}),
         highest=PerMeasure({m: high for m, (_, high) in ranges.items()}),
         difficulty=PerMeasure({str(m): _difficulty(m, pool, m.gains or worth) for m in wanted}),

@@ -16,7 +16,7 @@ from ranksift.collection.ragged import Floats, Ints
 from ranksift.evaluation.compare import CORRECTIONS, TESTS, Comparison, Correction, TestName, compare
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
-from ranksift.figure import drawing, legend, styles
+from ranksift.figure import drawing, legend, shown, styles
 from ranksift.measures.names import MeasureLike
 from ranksift.study.result import PerMeasure, Picture, Result, pictures_by_k
 from ranksift.study.subject import ROUNDING, check_scores, peculiarities, tell
@@ -26,6 +26,9 @@ from ranksift.study.words import counted, ranked
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
+
+#: In a table, measures whose conflicts with one another have columns.
+_MOST_VERSUS = 8
 
 
 def percentage_absolute_difference(average: Floats) -> float:
@@ -135,19 +138,19 @@ class Discrimination(Result):
         return pl.DataFrame(rows, schema=["measure", "other", "conflicts"], orient="row")
 
     def table(self) -> Table:
-        """A row a measure: significant pairs, PAD, and conflicts with each other measure."""
-        names = list(self.significant)
+        """A row a measure: significant pairs, PAD, and unless they are many the conflicts with each other measure."""
+        names = list(self.significant) if 1 < len(self.significant) <= _MOST_VERSUS else []
         rows = []
         for row in self._rows():
             clashes = [None if n == row["measure"] else self.conflicts(row["measure"], n) for n in names]
-            rows.append([*row.values(), *(clashes if len(names) > 1 else ())])
+            rows.append([*row.values(), *clashes])
         columns = [Column("measure"), Column("significant"), Column("pairs"), Column("share", 1, "percent")]
-        columns += [Column("PAD", 2), *(Column(f"vs {n}") for n in names if len(names) > 1)]
+        columns += [Column("PAD", 2), *(Column(f"vs {n}") for n in names)]
         how = f"{TESTS[self.comparison.test]}, {CORRECTIONS[self.comparison.correction]}"
         size = f"{len(self.comparison.scores.runs)} runs, {len(self.comparison.scores.queries)} queries"
         title = f"Discrimination: {size}, {how}, p <= {self.comparison.alpha:g}"
         notes = ["vs: pairs that only one of the two measures finds significant, or both in opposite directions"]
-        return Table(columns, rows, title=title, notes=[*notes[: len(names) > 1], *self.notes])
+        return Table(columns, rows, title=title, notes=[*(notes if names else ()), *self.notes])
 
     def frames(self) -> dict[str, pl.DataFrame]:
         """Measures, and what every two of them disagree on."""
@@ -159,7 +162,7 @@ class Discrimination(Result):
         for name, style in zip(measures or self.significant, styles(), strict=False):
             p = np.sort(self.p(name).ravel())[::-1]
             style["marker"] = "" if len(p) > 60 else style["marker"]
-            axes.plot(np.arange(1, len(p) + 1), p, label=name, **style)
+            axes.plot(np.arange(1, len(p) + 1), p, label=shown(name), **style)
         axes.axhline(self.comparison.alpha, color="0.4", linewidth=0.8)
         axes.set_ylim(0, min(1.0, 4 * self.comparison.alpha))
         legend(axes)
@@ -173,15 +176,17 @@ class Discrimination(Result):
     def reading(self) -> list[str]:
         """How many pairs each measure finds significant, and which two measures disagree the most."""
         shares = {m: n / self.tested[m] for m, n in self.significant.items()}
+        pairs, tested = f"{counted(len(self.pairs), 'pair')} of runs", max(self.tested.values())
+        over_k = tested > len(self.pairs)
         found = [
-            f"Significantly different by {TESTS[self.comparison.test]}, of {counted(len(self.pairs), 'pair')} of runs: "
+            f"Significantly different by {TESTS[self.comparison.test]}, of {pairs}{' at every k' * over_k}: "
             f"{ranked(shares, '{:.1%}')}."
         ]
         conflicts = {pair: self.conflicts(*pair) for pair in combinations(self.significant, 2)}
         if conflicts:
             (a, b), most = max(conflicts.items(), key=lambda item: item[1])
             found.append(
-                f"{a} and {b} disagree the most, on {counted(most, 'pair')}."
+                f"{a} and {b} disagree the most, on {counted(most, 'pair')}{f' of {tested} over all k' * over_k}."
                 if most
                 else "No two measures disagree on any pair."
             )

@@ -18,7 +18,7 @@ from ranksift.evaluation.compare import compare
 from ranksift.evaluation.evaluate import Queries, evaluate, ready_measures
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
-from ranksift.figure import drawing, styles
+from ranksift.figure import drawing, legend, shown, styles
 from ranksift.measures.cumulative import DCG, Cumulative, nDCG
 from ranksift.measures.measure import flat
 from ranksift.measures.names import MeasureLike
@@ -144,11 +144,13 @@ class PenaltySweep(Result):
         figure, axes = drawing(f"penalty of label {', '.join(f'{x:g}' for x in self.labels)}", self.measure)
         few = len(self.runs) <= 10
         for run, score, style in zip(self.runs, self.scores.T, styles(), strict=False):
-            axes.plot(self.penalties, score, label=run, **{**style, "marker": "", "linewidth": 1.4 if few else 0.7})
+            axes.plot(
+                self.penalties, score, label=shown(run), **{**style, "marker": "", "linewidth": 1.4 if few else 0.7}
+            )
         axes.scatter([s.penalty for s in self.swaps], [s.score for s in self.swaps], s=9, color="black", zorder=3)
         axes.set_xscale("symlog", linthresh=1.0)
         if few:
-            axes.legend(frameon=False, fontsize="small")
+            legend(axes)
         return figure
 
     def frames(self) -> dict[str, pl.DataFrame]:
@@ -164,7 +166,7 @@ class PenaltySweep(Result):
         labels = joined(f"{label:g}" for label in self.labels)
         first, last = self.penalties[0], self.penalties[-1]
         (_, best), *later = self.winners
-        changes = "".join(f", from {penalty:.3g} on {run}" for penalty, run in later)
+        changes = "".join(f", {run} from {penalty:.3g} on" for penalty, run in later)
         found = [f"By {self.measure}, {best} is the best run at a penalty of {first:g} for label {labels}{changes}."]
         if self.swaps:
             found.append(
@@ -282,7 +284,7 @@ def penalty_sweep(
         swaps=swaps,
         winners=_winners(curves, dcg.runs, swaps),
         tolerance=near,
-        notes=notes,
+        notes=(*notes, *_about_pad(at, means)),
     )
 
 
@@ -341,6 +343,13 @@ def _measured(curves: Curves, penalty: float, lower: Floats, upper: Floats) -> F
     degenerate = flat(lower, upper)
     over_lower = curves.fixed - penalty * curves.slope - lower
     return np.where(degenerate, 0.0, over_lower / np.where(degenerate, 1.0, upper - lower))
+
+
+def _about_pad(penalties: Floats, means: Floats) -> list[str]:
+    negative = penalties[(means < 0).any(axis=1)]
+    if not len(negative):
+        return []
+    return [f"PAD means little where scores are negative: at penalty {joined(f'{x:g}' for x in negative)}"]
 
 
 def _winners(curves: Curves, runs: tuple[str, ...], swaps: Sequence[Swap]) -> tuple[tuple[float, str], ...]:

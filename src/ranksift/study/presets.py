@@ -9,6 +9,8 @@ from typing import Any
 
 from ranksift.collection.errors import InputError
 from ranksift.collection.judged import Unjudged
+from ranksift.measures.bounds import PAPER_3
+from ranksift.measures.cumulative import PAPER_1, PAPER_4
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
         for preset in (
             Preset(
                 "forbidden-2022",
-                "paper 1, section 4",
+                f"{PAPER_1}, section 4",
                 _at('nDCG_org nDCG_0(gains="exp") nDCG_min nDCG_f', 500),
                 gains="-2=-10",
                 unjudged="drop",
@@ -57,7 +59,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             ),
             Preset(
                 "negative-2020",
-                "paper 4, section 4",
+                f"{PAPER_4}, section 4",
                 _at("nDCG_org nDCG_0 nDCG_min", 5, 10, 15, 20),
                 gains="linear",
                 unjudged="drop",
@@ -68,7 +70,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             ),
             Preset(
                 "bounds-2022",
-                "paper 3, section 4",
+                f"{PAPER_3}, section 4",
                 _at('nDCG DCG_ul1 DCG_ul2 MSP MSP_ul1(expected="paper") MSP_ul2(expected="paper")', 5, 10, 15, 20, 30),
                 gains="exp",
                 unjudged="zero",

@@ -216,10 +216,11 @@ class QueryTypes(Result):
         worse = int(np.count_nonzero(gap <= 0))
         ends = [gap[[place[q] for q in chosen]].mean() for chosen in (self.uninformative, self.ideal)]
         return [
-            f"A random ranking is expected to score {self.expected.mean():.3f}, "
+            f"A random ranking of all judged documents is expected to score {self.expected.mean():.3f}, "
             f"the systems score {self.real.mean():.3f} on average.",
-            f"In {worse} of {counted(len(self.queries), 'query', 'queries')} the systems are no better than chance.",
-            f"In the {len(self.uninformative)} uninformative queries they are {ends[0]:+.3f} from chance, in the "
+            f"In {worse} of {counted(len(self.queries), 'query', 'queries')} the systems are no better than that"
+            f"{'; a run that misses judged documents can be worse' * (worse > 0)}.",
+            f"In the {len(self.uninformative)} uninformative queries they are {ends[0]:+.3f} from it, in the "
             f"{len(self.ideal)} ideal ones {ends[1]:+.3f}; "
             f"{len(self.hard)} of the uninformative are hard, {len(self.easy)} easy.",
         ]
@@ -272,7 +273,8 @@ def query_types(
     notes = [*_borders(nearness, signed, uninformative, ideal)]
     better = rest[gap[rest] > 0]
     if (gap[ideal] <= 0).any():
-        notes.append(f"{int(np.count_nonzero(gap[ideal] <= 0))} of {many} ideal queries are no better than random")
+        some = int(np.count_nonzero(gap[ideal] <= 0))
+        notes.append(f"in {some} of {many} ideal queries the systems are no better than a random ranking")
     tell(notes)
 
     def named(chosen: Ints) -> tuple[QueryId, ...]:

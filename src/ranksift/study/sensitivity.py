@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -14,7 +14,7 @@ from ranksift.collection.ragged import Floats, Ints
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.significance import SAME, Paired, bootstrap, shifted_resamples, times_drawn
 from ranksift.evaluation.table import Column, Table
-from ranksift.figure import drawing, legend, styles
+from ranksift.figure import drawing, legend, shown, styles
 from ranksift.study.result import PerMeasure, Picture, Result, pictures_by_k
 from ranksift.study.subject import (
     ROUNDING,
@@ -67,6 +67,7 @@ class Sensitivity(Result):
     scores: Scores
     drawn: Ints
     notes: tuple[str, ...] = ()
+    _needed: dict[float, dict[str, float | None]] = field(default_factory=dict)  # it takes as long as the ASL
 
     def curve(self, alphas: ArrayLike) -> PerMeasure[Floats]:
         """Share of pairs with ASL < α, for each α."""
@@ -86,16 +87,19 @@ class Sensitivity(Result):
         largest statistic; the largest of all pairs is returned. None: fewer than 1 / α samples.
         """
         check_share("alpha", alpha, 0.05)
+        if alpha not in self._needed:
+            self._needed[alpha] = self._difference_needed(alpha)
+        return PerMeasure(self._needed[alpha])
+
+    def _difference_needed(self, alpha: float) -> dict[str, float | None]:
         th = int(self.samples * alpha * (1.0 + SAME))
         if th < 1:
-            return PerMeasure(dict.fromkeys(self.asl))
+            return dict.fromkeys(self.asl)
         counts = times_drawn(self.drawn, len(self.scores.queries))
-        return PerMeasure(
-            {
-                str(measure): _difference_needed(self.scores, m, self.drawn, counts, th, self.method)
-                for m, measure in enumerate(self.scores.measures)
-            }
-        )
+        return {
+            str(measure): _difference_needed(self.scores, m, self.drawn, counts, th, self.method)
+            for m, measure in enumerate(self.scores.measures)
+        }
 
     def to_frame(self) -> pl.DataFrame:
         """A polars frame: measure, run, other, difference, asl."""
@@ -122,7 +126,7 @@ class Sensitivity(Result):
         levels = np.linspace(0.0, most, 201)
         curve = self.curve(levels)
         for measure, style in zip(measures or curve, styles(), strict=False):
-            axes.plot(levels, curve[measure], label=measure, **{**style, "marker": ""})
+            axes.plot(levels, curve[measure], label=shown(measure), **{**style, "marker": ""})
         axes.set(xlim=(0.0, most), ylim=(0.0, 1.0))
         legend(axes)
         return figure
@@ -141,10 +145,11 @@ class Sensitivity(Result):
         best = [m for m in shares if shares[m] == max(shares.values())]
         if len(best) < len(shares):
             found.append(f"The most sensitive {'is' if len(best) == 1 else 'are'} {joined(best)}.")
-        needed = {m: d for m, d in self.difference_needed(0.05).items() if d is not None}
+        needed = {m: d for m, d in self.difference_needed(0.05).items() if d}  # 0: no pair's differences vary
         if needed:
             found.append(
-                f"Runs that differ by more than this differ significantly, whichever two they are: {ranked(needed)}."
+                "Estimated difference of two runs that is significant, whichever two they are: "
+                f"{ranked(needed, '{:.3g}')}."
             )
         return found
 
@@ -152,7 +157,7 @@ class Sensitivity(Result):
         """A row a measure: share of pairs told apart at some levels, and the difference needed at 0.05."""
         levels = (0.01, 0.05, 0.1)
         needed = self.difference_needed(0.05)
-        rows = [[measure, *shares.tolist(), needed[measure]] for measure, shares in self.curve(levels).items()]
+        rows = [[measure, *shares.tolist(), needed[measure] or None] for measure, shares in self.curve(levels).items()]
         columns = [Column("measure"), *(Column(f"ASL < {level:g}", 1, "percent") for level in levels)]
         return Table([*columns, Column("difference for 0.05")], rows, title=self._title, notes=self.notes)
 

@@ -15,7 +15,7 @@ from ranksift.collection.ragged import Floats, Ints
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.significance import product, times_drawn
 from ranksift.evaluation.table import Column, Table
-from ranksift.figure import drawing, legend, styles
+from ranksift.figure import drawing, legend, shown, styles
 from ranksift.study.result import PerMeasure, Picture, Result, pictures_by_k
 from ranksift.study.subject import (
     ROUNDING,
@@ -38,11 +38,17 @@ if TYPE_CHECKING:
 Counts = Literal["trials", "topics"]
 Fuzz = Literal["absolute", "relative", "relative_smaller"]
 
+#: Topic sets of one size: sets × topics.
+Drawn = NDArray[np.integer]
+
 #: Given aggregates of two runs, whether the first is above the second by more than the fuzziness.
 Above = Callable[[Floats, Floats], NDArray[np.bool_]]
 
 # Decisions, a byte each, that are made at once: they stay in the processor's cache.
 _BLOCK = 1 << 17
+
+# Numbers of some pairs of runs, on all topics or topic sets, that are held at once.
+_PAIR_BLOCK = 1 << 21
 
 
 class Rates(NamedTuple):
@@ -142,7 +148,9 @@ class Stability(Result):
             bands = band[measure]
             sizes, rates = list(bands), list(self.error_rate[measure].values())
             low, high = zip(*bands.values(), strict=True)
-            axes.plot(sizes, rates, label=measure, **{**style, "marker": style["marker"] if len(sizes) < 12 else ""})
+            axes.plot(
+                sizes, rates, label=shown(measure), **{**style, "marker": style["marker"] if len(sizes) < 12 else ""}
+            )
             axes.fill_between(sizes, low, high, color=style["color"], alpha=0.18, linewidth=0)
         axes.set_ylim(bottom=0)
         legend(axes)
@@ -153,29 +161,43 @@ class Stability(Result):
         caption = "Error rate by number of topics, with 95% bands"
         return pictures_by_k("error rate", caption, list(self.error_rate), lambda names: self.plot(measures=names))
 
+    @property
+    def half(self) -> int | None:
+        """The size nearest to half of the topics at which sets can disagree; None: only the set of all was studied."""
+        sizes = [size for size in self.samples if size < self.topics or self.counts == "topics"]
+        return min(sizes, key=lambda size: abs(size - self.topics / 2), default=None)
+
     def reading(self) -> list[str]:
         """Which measure needs how many topics for the same error rate, and how often it decides nothing."""
+        half = self.half
+        if half is None:
+            return ["No set of fewer topics was studied, so that no decision could come out otherwise."]
         curves = {m: r for m, r in self.error_rate.items() if max(self.tie_rate[m].values()) < 1.0}
-        sizes = [size for size in self.samples if size < self.topics or self.counts == "topics"]
-        if not curves or not sizes:
+        if not curves:
             return ["No measure decides between any two runs: their differences are within the fuzziness."]
-        half = min(sizes, key=lambda size: abs(size - self.topics / 2))
         at_half = {m: rates[half] for m, rates in curves.items()}
         found = [f"Wrong decisions with {counted(half, 'topic')}: {ranked(at_half, '{:.2%}')}."]
         for level in (0.05, 0.02, 0.01):
             needed = {m: size for m, size in self.topics_needed(level).items() if m in curves}
-            there = {m: size for m, size in needed.items() if size is not None}
+            # Beyond half of the topics sets overlap, and their error rate falls for that reason alone.
+            there = {m: size for m, size in needed.items() if size is not None and size <= max(half, self.topics / 2)}
             if len(set(needed.values())) > 1 and there:
                 found.append(f"Topics for an error rate of {level:.0%}: {ranked(there, '{}', largest_first=False)}.")
-                never = [m for m in needed if m not in there]
-                if never:
-                    found[-1] += f" {joined(never)} {'does' if len(never) == 1 else 'do'} not get there."
+                later = [m for m in needed if m not in there]
+                if later:
+                    found[-1] += f" Half of the topics are not enough for {joined(later)}."
                 break
         ties = {m: self.tie_rate[m][half] for m in curves}
         if max(ties.values()) - min(ties.values()) > 0.1:
+            share = (
+                ""
+                if self.fuzz == "absolute"
+                else f" of the {'smaller' if self.fuzz == 'relative_smaller' else 'larger'} value"
+            )
             found.append(
-                f"A tie is no error, and differences within {self.fuzziness:g} are ties. Ties with {half} topics: "
-                f"{ranked(ties, '{:.0%}')}. A measure of small differences errs less because it decides less."
+                f"A tie is no error, and differences within {self.fuzziness:g}{share} are ties. "
+                f"Ties with {counted(half, 'topic')}: {ranked(ties, '{:.0%}')}. "
+                "A measure of small differences errs less because it decides less."
             )
         return found
 
@@ -285,7 +307,7 @@ def stability(
 # -- topic sets --------------------------------------------------------------------------------------------------------
 
 
-def _drawn(samples: int, scores: Scores, sizes: Sequence[int] | None, seed: int) -> dict[int, Ints]:
+def _drawn(samples: int, scores: Scores, sizes: Sequence[int] | None, seed: int) -> dict[int, Drawn]:
     """Topic sets of each size: samples × size."""
     check_integer("samples", samples, 1)
     check_integer("seed", seed, 0)
@@ -294,8 +316,9 @@ def _drawn(samples: int, scores: Scores, sizes: Sequence[int] | None, seed: int)
     return {size: _subsets(topics, size, samples, np.random.default_rng([seed, size])) for size in wanted}
 
 
-def _subsets(topics: int, size: int, samples: int, random: np.random.Generator) -> Ints:
-    return np.argsort(random.random((samples, topics)), axis=1, kind="stable")[:, :size]
+def _subsets(topics: int, size: int, samples: int, random: np.random.Generator) -> Drawn:
+    drawn = np.argsort(random.random((samples, topics)), axis=1, kind="stable")[:, :size]
+    return drawn.astype(np.min_scalar_type(topics))  # all sizes are held at once
 
 
 def _checked(sizes: Sequence[int], topics: int) -> list[int]:
@@ -310,7 +333,7 @@ def _checked(sizes: Sequence[int], topics: int) -> list[int]:
     return [int(size) for size in sizes]
 
 
-def _given(samples: Any, scores: Scores, sizes: Sequence[int] | None) -> dict[int, Ints]:
+def _given(samples: Any, scores: Scores, sizes: Sequence[int] | None) -> dict[int, Drawn]:
     """Samples by their sizes."""
     by_size: dict[int, list[Ints]] = defaultdict(list)
     for sample in topics_of(samples, len(scores.queries)):
@@ -374,20 +397,22 @@ def _counted(flags: NDArray[np.bool_]) -> Ints:
     return np.asarray(np.add.reduce(np.bitwise_count(np.packbits(flags, axis=-1)), axis=-1, dtype=np.int64))
 
 
-def _topics(values: Floats, drawn: Mapping[int, Ints], above: Above) -> Iterator[tuple[int, Rates]]:
+def _topics(values: Floats, drawn: Mapping[int, Drawn], above: Above) -> Iterator[tuple[int, Rates]]:
     """Count topics in each topic set; ``values`` is runs × topics."""
     left, right = np.triu_indices(len(values), 1)
-    higher, lower = (above(values[a], values[b]).astype(np.float64) for a, b in ((left, right), (right, left)))
-    pairs, topics = higher.shape
-    step = max(1, _BLOCK // pairs)
-    for size, sets in drawn.items():
-        errors, decided = np.empty(len(sets)), 0.0
-        for start in range(0, len(sets), step):
-            weights = times_drawn(sets[start : start + step], topics)
+    pairs, topics = len(left), values.shape[1]
+    errors, decided = {size: np.zeros(len(sets)) for size, sets in drawn.items()}, dict.fromkeys(drawn, 0.0)
+    step = max(1, _PAIR_BLOCK // max(topics, *map(len, drawn.values())))
+    for start in range(0, pairs, step):
+        some, others = values[left[start : start + step]], values[right[start : start + step]]
+        higher, lower = (above(a, b).astype(np.float64) for a, b in ((some, others), (others, some)))
+        for size, sets in drawn.items():
+            weights = times_drawn(sets, topics)
             wins, losses = product(weights, higher), product(weights, lower)
-            decided += wins.sum() + losses.sum()
-            errors[start : start + step] = np.minimum(wins, losses).sum(axis=1)
-        yield size, _rates(errors, len(sets) * size * pairs - decided, size * pairs)
+            decided[size] += wins.sum() + losses.sum()
+            errors[size] += np.minimum(wins, losses).sum(axis=1)
+    for size, sets in drawn.items():
+        yield size, _rates(errors[size], len(sets) * size * pairs - decided[size], size * pairs)
 
 
 def _rates(errors: Floats | Ints, ties: float, decisions: int) -> Rates:

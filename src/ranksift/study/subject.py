@@ -19,6 +19,9 @@ from ranksift.measures.measure import Measure
 #: Beside the largest value of a measure, a difference of aggregates this small is rounding.
 ROUNDING = 1e-12
 
+# Tests take differences below 1e-130 for none; values below this one come near that.
+_VANISHING = 1e-120
+
 #: What samples of topics may be given as: their number, or each sample's topics, as indices into ``scores.queries``.
 Samples = int | Sequence[Sequence[int]] | NDArray[np.integer]
 
@@ -70,9 +73,13 @@ def peculiarities(scores: Scores) -> tuple[str, ...]:
         more = f" (and {len(groups) - 3} more such groups)" if len(groups) > 3 else ""
         names = "; ".join(groups[:3]) + more
         notes.append(f"the runs {names} have the same values in every query: their pairs can only tie")
-    for measure, alike in zip(scores.measures, constant, strict=True):
+    for measure, alike, most in zip(scores.measures, constant, largest, strict=True):
         if alike:
             notes.append(f"{measure} has the same value for every run and query: it tells nothing apart")
+        elif most < _VANISHING:
+            notes.append(
+                f"{measure} has values below {_VANISHING:g}: differences so small count as none, scale the values"
+            )
     return tuple(notes)
 
 
@@ -137,7 +144,7 @@ def pooled(scores: Scores, m: int) -> bool:
     return micro or type(measure).values is not Measure.values
 
 
-def aggregates(scores: Scores, m: int, drawn: Ints, block: int = 1 << 20) -> Floats:
+def aggregates(scores: Scores, m: int, drawn: NDArray[np.integer], block: int = 1 << 20) -> Floats:
     """Every run's aggregate of measure number ``m`` on each sample: runs × samples; ``drawn`` is samples × topics.
 
     >>> scores = Scores.from_array([[[0.0], [1.0], [5.0]]], runs=["a"], queries=["p", "q", "r"], measures=["AP"])

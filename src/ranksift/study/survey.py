@@ -20,7 +20,7 @@ from ranksift.evaluation.evaluate import Queries, evaluate
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
 from ranksift.measures.cumulative import DCG, Cumulative, nDCG
-from ranksift.measures.measure import Measure
+from ranksift.measures.measure import TOLERANCE, Measure
 from ranksift.measures.names import MeasureLike
 from ranksift.measures.truncation import QuitWhileAhead
 from ranksift.study.agreement import agreement, consistency
@@ -117,7 +117,8 @@ class Survey:
 
     def table(self) -> Table:
         """A row a measure: what each procedure found, at a glance."""
-        whole = {p.procedure: p.result for p in reversed(self.parts) if p.word == ""}
+        whole: dict[str, Any] = {p.procedure: p.result for p in reversed(self.parts) if p.word == ""}
+        whole["scores"] = self.scores
         columns, cells = [Column("measure")], [[str(m)] for m in self.scores.measures]
         for column, of in _GLANCES:
             values = [of(whole, str(m)) for m in self.scores.measures]
@@ -144,8 +145,14 @@ class Survey:
                 chosen = [m for m, value in values.items() if value == first]
                 found.append(f"{words}: {joined(chosen)} ({table.columns[j].written(first)}).")
         if "bounded" in names:
-            out = [str(row[0].value) for row in table.rows if row[names.index("bounded")].value == "no"]
-            found.append(f"Not bounded by 0 and 1: {joined(out)}." if out else "All are bounded by 0 and 1.")
+            bounded = {str(row[0].value): row[names.index("bounded")].value for row in table.rows}
+            out, within = ([m for m, word in bounded.items() if word == said] for said in ("no", "yes"))
+            if len(within) == len(bounded):
+                found.append("All are bounded by 0 and 1.")
+            else:
+                found.append(
+                    f"Not bounded by 0 and 1: {joined(out)}." if out else f"Bounded by 0 and 1: {joined(within)}."
+                )
         return found
 
     def of(self, procedure: str) -> Result:
@@ -161,19 +168,27 @@ class Survey:
 
 
 def _bounded(whole: Mapping[str, Any], m: str) -> str | None:
+    """Whether all lists score between 0 and 1; None: nobody knows, and those that were given do."""
     found = whole.get("boundedness")
-    if found is None or m not in found.lowest:
+    if found is None:
         return None
-    can = found.below_zero[m] > 0 or found.above_one[m] > 0
-    return "no" if can or found.unbounded[m] > 0 else "yes"
+    if m in found.lowest:
+        return "no" if found.can_leave[m] > 0 or found.unbounded[m] > 0 else "yes"
+    values = whole["scores"].values[:, :, whole["scores"].column(m)]
+    return "no" if values.min() < -TOLERANCE or values.max() > 1.0 + TOLERANCE else None
 
 
 def _error_rate(whole: Mapping[str, Any], m: str) -> float | None:
+    """With half of the topics; None: nothing is decided."""
     found = whole.get("stability")
-    if found is None:
+    if found is None or found.half is None or found.tie_rate[m][found.half] == 1.0:
         return None
-    half = min(found.samples, key=lambda size: abs(size - found.topics / 2))
-    return float(found.error_rate[m][half])
+    return float(found.error_rate[m][found.half])
+
+
+def _ties(whole: Mapping[str, Any], m: str) -> float | None:
+    found = whole.get("stability")
+    return None if found is None or found.half is None else float(found.tie_rate[m][found.half])
 
 
 def _told_apart(whole: Mapping[str, Any], m: str) -> float | None:
@@ -198,6 +213,7 @@ def _significant(whole: Mapping[str, Any], m: str) -> float | None:
 _GLANCES: tuple[tuple[Column, Callable[[Mapping[str, Any], str], Any]], ...] = (
     (Column("bounded"), _bounded),
     (Column("error rate", 2, "percent"), _error_rate),
+    (Column("ties", 1, "percent"), _ties),
     (Column("told apart", 1, "percent"), _told_apart),
     (Column("significant", 1, "percent"), _significant),
     (Column("Φ", 3), _phi),
@@ -206,8 +222,9 @@ _GLANCES: tuple[tuple[Column, Callable[[Mapping[str, Any], str], Any]], ...] = (
 
 
 _MEANINGS = {
-    "bounded": "bounded: no list scored, or could score, below 0 or above 1",
+    "bounded": "bounded: no list can score below 0 or above 1; -: not known, and no list given did",
     "error rate": "error rate: decisions between runs that come out otherwise on another half of the topics",
+    "ties": "ties: pairs of runs that half of the topics do not decide, their difference being within the fuzziness",
     "told apart": "told apart: pairs of runs with an achieved significance level below 0.05",
     "significant": "significant: pairs of runs that differ significantly",
     "Φ": "Φ: share of the variance in mean scores that is the runs' own",
@@ -286,7 +303,7 @@ def survey(
             scores, qrels, runs, measures, plan, gains, unjudged, queries, nil, limit, progress, cache
         )
         check_scores(subject.scores, "a study")
-        heard.update(dict.fromkeys(peculiarities(subject.scores)))
+        heard.update(dict.fromkeys([*subject.scores.notes, *peculiarities(subject.scores)]))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankSiftWarning)  # every result has its own notes
         parts, skipped = _apply(chosen, subject, asked, seed, progress)
@@ -461,7 +478,7 @@ def _query_types(
     topics = len(real.queries)
     expected = expected_scores(qrels, measures, gains=subject.how["gains"], queries=real.queries)
     types = query_types(real, expected, **{"size": max(1, min(topics // 2, max(10, topics // 10))), **given})
-    yield Part("query_types", types, joined(measures))
+    yield Part("query_types", types, f"By {joined(measures)}")
     sets = {name: part for name, part in types.split(subject.scores).items() if name in ("uninformative", "ideal")}
     if min(len(part.queries) for part in sets.values()) < _LEAST_QUERIES:
         return

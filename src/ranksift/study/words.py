@@ -40,8 +40,8 @@ def counted(number: int, singular: str, plural: str = "") -> str:
 def ranked(values: Mapping[str, float], written: str = "{:.3f}", *, largest_first: bool = True, most: int = 6) -> str:
     """Write values in their order, each with its name; those that are written alike stand together.
 
-    >>> ranked({"AP": 0.5, "RR": 0.7, "P@5": 0.5})
-    'RR 0.700, AP and P@5 0.500'
+    >>> ranked({"AP": 0.5, "RR": 0.7}), ranked({"AP": 0.5, "RR": 0.7, "P@5": 0.5})
+    ('RR 0.700, AP 0.500', 'RR 0.700; AP and P@5 0.500')
     """
     groups: dict[str, list[str]] = {}
     for name, value in sorted(values.items(), key=lambda item: item[1], reverse=largest_first):
@@ -49,4 +49,4 @@ def ranked(values: Mapping[str, float], written: str = "{:.3f}", *, largest_firs
     shown = [f"{joined(names)} {value}" for value, names in groups.items()]
     if len(shown) > most:
         shown = [*shown[: most - 1], "…", shown[-1]]
-    return ", ".join(shown)
+    return ("; " if len(groups) < len(values) else ", ").join(shown)
