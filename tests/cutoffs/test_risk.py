@@ -377,6 +377,8 @@ def test_unlabelled_documents_are_part_of_the_promise():
         cut = RiskCutoff(alpha=0.1).fit(scores, [None, *labels[1:]], groups)
     assert "documents without a label count as not forbidden" in cut.promise
     assert "without a label" not in RiskCutoff(alpha=0.1).fit(scores, labels, groups).promise
+    cut = RiskCutoff(alpha=0.1).fit(scores, [None, *labels[1:]], groups, unjudged="drop")
+    assert "documents without a label are left out" in cut.promise
 
 
 def test_a_run_is_cut_at_the_threshold():

@@ -285,8 +285,11 @@ class RiskCutoff(Cutoff):
                 "on average over queries to come"
             )
             drawn = "drawn independently from the same source"
-        some_unjudged = known["judged"] < known["documents"]
-        unjudged = "; documents without a label count as not forbidden" if some_unjudged else ""
+        unjudged = ""
+        if known["judged"] < known["documents"]:
+            unjudged = "; documents without a label count as not forbidden"
+        elif known.get("unjudged") == "drop":
+            unjudged = "; documents without a label are left out"
         return (
             f"{promised} is at most {self.alpha:g}, provided that those queries and the ones to come are {drawn} "
             f"and that their documents are scored in the same way{unjudged}"
