@@ -1,0 +1,510 @@
+r"""Losses of rankers, each written once: tensors in, a scalar out.
+
+Every loss takes scores and gains as lists × documents, and a mask that is true where there is a document. What stands
+elsewhere has no effect, whatever it is: padding is never marked by a value, so a negative gain is a negative gain.
+One list alone may be given as a vector. A loss is the mean over lists; lists without documents do not count. Scores are
+any real numbers; where a paper speaks of a probability, it is their sigmoid.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import math
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
+from itertools import combinations
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ranksift.collection.errors import InputError
+
+try:
+    import torch
+    from torch import Tensor
+    from torch.nn.functional import binary_cross_entropy_with_logits, softplus
+except ImportError:
+    raise InputError("losses need PyTorch", remedy="pip install 'ranksift[learn]'") from None
+
+#: What gains and masks may be given as.
+TensorLike: TypeAlias = Tensor | NDArray[Any] | Sequence[Any]
+
+#: Sets of documents that a ListNet over orders may sum over.
+MOST_SETS = 1 << 14
+
+
+# -- pointwise -------------------------------------------------------------------------------------------------
+
+
+def bce(scores: Tensor, gains: TensorLike, mask: TensorLike | None = None) -> Tensor:
+    r"""Binary cross entropy of whether the gain is positive (paper 1, 5.1; natural logarithm).
+
+    .. math:: \frac{1}{|R|} \sum_{d \in R} BCE\big(\sigma(s(d)), [g(d) > 0]\big)
+
+    A gain of 0 counts as not worth showing.
+
+    Examples
+    --------
+    >>> round(bce(torch.tensor([2.0, 0.0]), [1, -10]).item(), 4)  # (log(1 + e^-2) + log 2) / 2
+    0.41
+    """
+    s, g, m = _lists(scores, gains, mask)
+    return _mean(_bce(s, g, m))
+
+
+def mse(scores: Tensor, gains: TensorLike, mask: TensorLike | None = None) -> Tensor:
+    r"""Squared error of the score as an estimate of the gain (paper 1, 5.1).
+
+    .. math:: \frac{1}{|R|} \sum_{d \in R} (s(d) - g(d))^2
+
+    Examples
+    --------
+    >>> mse(torch.tensor([2.0, -8.0]), [1, -10]).item()
+    2.5
+    """
+    s, g, m = _lists(scores, gains, mask)
+    return _mean(_over_documents((s - g) ** 2, m))
+
+
+def ordinal(scores: Tensor, gains: TensorLike, mask: TensorLike | None = None, *, levels: TensorLike) -> Tensor:
+    r"""Cross entropy of whether the gain is above :math:`g_i`, for all gains but the highest (paper 1, 5.1).
+
+    .. math:: \frac{1}{|R|} \sum_{d \in R} \sum_{i=1}^{m-1} BCE\big(\sigma(s_i(d)), [g(d) > g_i]\big)
+
+    A document's score is the sum of the m − 1 probabilities: :class:`~ranksift.learning.outputs.Outputs`.
+
+    Parameters
+    ----------
+    scores
+        Lists × documents × (m − 1), or documents × (m − 1) for one list.
+    levels
+        The m gains that labels can have, ascending.
+
+    Examples
+    --------
+    >>> round(ordinal(torch.tensor([[2.0, 0.0]]), [1], levels=[-10, 1, 2]).item(), 4)  # log(1 + e^-2) + log 2
+    0.8201
+    """
+    s, g, m = _lists(scores, gains, mask, outputs=True)
+    steps = _levels(levels, s)
+    return _mean(_over_documents(_above(s, g, steps).sum(dim=-1), m))
+
+
+def weighted_ordinal(
+    scores: Tensor, gains: TensorLike, mask: TensorLike | None = None, *, levels: TensorLike
+) -> Tensor:
+    r"""The ordinal loss with each question weighted by what hangs on it (paper 1, 5.1).
+
+    .. math:: \frac{1}{|R|} \sum_{d \in R} \sum_{i=1}^{m-1} w(i)\, BCE\big(\sigma(s_i(d)), [g(d) > g_i]\big),
+        \quad w(i) = g_{i+1} - g_i
+
+    A document's score is :math:`\sum_i w(i)\, \sigma(s_i(d))`, its expected gain less :math:`g_1`. So it is worth
+    showing where that is at least :math:`-g_1`.
+
+    Parameters
+    ----------
+    scores, levels
+        As for :func:`ordinal`.
+
+    Examples
+    --------
+    >>> round(weighted_ordinal(torch.tensor([[2.0, 0.0]]), [1], levels=[-10, 1, 2]).item(), 4)
+    2.0894
+    """
+    s, g, m = _lists(scores, gains, mask, outputs=True)
+    steps = _levels(levels, s)
+    return _mean(_over_documents((_above(s, g, steps) * steps.diff()).sum(dim=-1), m))
+
+
+# -- pairwise --------------------------------------------------------------------------------------------------
+
+
+def ranknet(
+    scores: Tensor, gains: TensorLike, mask: TensorLike | None = None, *, pairs: Literal["sum", "mean"] = "sum"
+) -> Tensor:
+    r"""RankNet: each pair of different gains is to be put in order.
+
+    .. math:: \sum_{g_u > g_v} \log\big(1 + e^{-(s_u - s_v)}\big)
+
+    Parameters
+    ----------
+    pairs
+        ``"sum"``, or their ``"mean"``, so that long lists count no more than short ones.
+
+    Examples
+    --------
+    >>> round(ranknet(torch.tensor([1.0, 0.0, 5.0]), [2, 1, 1]).item(), 4)  # log(1 + e^-1) + log(1 + e^4)
+    4.3314
+    """
+    _check("pairs", pairs, ("sum", "mean"))
+    s, g, m = _lists(scores, gains, mask)
+    total, count = _ranknet(s, g, m)
+    return _mean(total if pairs == "sum" else total / count.clamp(min=1))
+
+
+def lambdarank(
+    scores: Tensor,
+    gains: TensorLike,
+    mask: TensorLike | None = None,
+    *,
+    normaliser: Literal["f", "ideal"] = "f",
+    k: int | None = None,
+    sigma: float = 1.0,
+) -> Tensor:
+    r"""LambdaRank: pairs count by what swapping them, as they are ranked now, does to the measure (paper 1, 5.1).
+
+    .. math:: \sum_{g_u > g_v} \frac{g_u - g_v}{N} \left| \frac{1}{D(r_u)} - \frac{1}{D(r_v)} \right|
+        \log_2\big(1 + e^{-\sigma (s_u - s_v)}\big), \quad D(r) = \log_2(1 + r)
+
+    in the form of Wang and others (LambdaLoss, CIKM 2018). Ranks are those of the scores, equal ones as they come; no
+    gradient flows through them.
+
+    Parameters
+    ----------
+    normaliser
+        N. ``"f"``: :math:`I_f - W_f`, the DCG of the best ordered sublist less that of the worst; a pair's weight is
+        then its change of nDCG_f. Without negative gains it is the ideal DCG. ``"ideal"``: the DCG of the best order
+        of the whole list; a list where it is not positive counts 0.
+    k
+        Only the first k ranks count, as in nDCG@k.
+    sigma
+        Steepness.
+
+    Examples
+    --------
+    >>> round(lambdarank(torch.tensor([0.0, 1.0]), [1, -1]).item(), 4)  # 2 (1 - 0.6309) / 2 · log2(1 + e)
+    0.6993
+    """
+    _check("normaliser", normaliser, ("f", "ideal"))
+    s, g, m = _lists(scores, gains, mask)
+    return _mean(_lambdarank(s, g, m, normaliser, k, sigma))
+
+
+def lambdarank_bce(
+    scores: Tensor,
+    gains: TensorLike,
+    mask: TensorLike | None = None,
+    *,
+    gamma: float = 1.0,
+    normaliser: Literal["f", "ideal"] = "f",
+    k: int | None = None,
+    sigma: float = 1.0,
+) -> Tensor:
+    r"""LambdaRank for the order, and γ times BCE so that scores mean the same in every query (paper 1, 5.1).
+
+    .. math:: \mathcal{L}_{\lambda Rank} + \gamma\, \mathcal{L}_{BCE}
+
+    Scores are what LambdaRank compares; BCE takes their sigmoid.
+
+    Parameters
+    ----------
+    gamma
+        γ, the weight of BCE.
+    normaliser, k, sigma
+        As for :func:`lambdarank`.
+
+    Examples
+    --------
+    >>> round(lambdarank_bce(torch.tensor([0.0, 1.0]), [1, -1], gamma=0.5).item(), 4)  # 0.6993 + 0.5 · 1.0032
+    1.2009
+    """
+    _check("normaliser", normaliser, ("f", "ideal"))
+    s, g, m = _lists(scores, gains, mask)
+    return _mean(_lambdarank(s, g, m, normaliser, k, sigma) + gamma * _bce(s, g, m))
+
+
+# -- listwise --------------------------------------------------------------------------------------------------
+
+
+def listnet(scores: Tensor, gains: TensorLike, mask: TensorLike | None = None, *, k: int | None = 1) -> Tensor:
+    r"""ListNet: cross entropy between the Plackett-Luce models of the gains and of the scores.
+
+    .. math:: -\sum_{\pi} P_g(\pi) \log P_s(\pi), \quad
+        P_z(\pi) = \prod_{j=1}^{k} \frac{e^{z_{\pi(j)}}}{\sum_{l \ge j} e^{z_{\pi(l)}}}
+
+    over all orders π of the first k documents. The sum is exact for every k: what comes next depends only on the set of
+    those that are gone, so it is one over sets and not over orders.
+
+    Parameters
+    ----------
+    k
+        Places whose order counts. 1: who comes first, the usual form. None: all of the list, as paper 5 has it.
+
+    Examples
+    --------
+    >>> round(listnet(torch.tensor([0.0, 0.0, 0.0]), [2, 1, 0]).item(), 4)  # log 3
+    1.0986
+    >>> round(listnet(torch.tensor([0.0, 0.0, 0.0]), [2, 1, 0], k=None).item(), 4)  # log 3!
+    1.7918
+    """
+    s, g, m = _lists(scores, gains, mask)
+    return _mean(_listnet(s, g, m, k))
+
+
+def listmle(scores: Tensor, gains: TensorLike, mask: TensorLike | None = None, *, k: int | None = None) -> Tensor:
+    r"""ListMLE: how surprising the order by gains is under the scores' Plackett-Luce model.
+
+    .. math:: -\sum_{j=1}^{k} \log \frac{e^{s_{\pi(j)}}}{\sum_{l \ge j} e^{s_{\pi(l)}}}
+
+    with π the documents by gain; equal gains stand as they come, so shuffle them first where that order means nothing.
+
+    Parameters
+    ----------
+    k
+        Places that count: top-k ListMLE. None: all.
+
+    Examples
+    --------
+    >>> round(listmle(torch.tensor([1.0, 0.0, 0.0]), [0, 2, 1]).item(), 4)  # log(2 + e) + log(1 + e)
+    2.8647
+    >>> round(listmle(torch.tensor([1.0, 0.0, 0.0]), [0, 2, 1], k=1).item(), 4)
+    1.5514
+    """
+    s, g, m = _lists(scores, gains, mask)
+    inside = _ranks(g, m)
+    # From the last place to the first, so that what is left at a place is what was summed up to there.
+    place = torch.where(m, m.sum(dim=1, keepdim=True) - inside, inside - 1)
+    rest = torch.zeros_like(s).scatter(1, place, s).logcumsumexp(dim=1).gather(1, place)
+    counts = m & (inside <= _places(k, s))
+    return _mean(torch.where(counts, rest - s, 0).sum(dim=1))
+
+
+def focused(
+    scores: Tensor,
+    gains: TensorLike,
+    mask: TensorLike | None = None,
+    *,
+    k: int = 10,
+    beta: float = 0.5,
+    orders: Literal["all", "first"] = "all",
+    normalised: bool = True,
+) -> Tensor:
+    r"""FocusedNet: ListNet on the top k, RankNet between them and the rest (paper 5, 3.2.2).
+
+    .. math:: \beta\, L_{list}(T) + (1 - \beta)\, L_{pair}(T \times F)
+
+    with T the k documents of the highest gains (equal ones as they come) and F the others.
+
+    Parameters
+    ----------
+    k
+        Documents of T.
+    beta
+        β: 1 is ListNet on the top k alone, 0 RankNet alone.
+    orders
+        ``"all"``: ListNet over all orders of T; ``"first"``: over who comes first.
+    normalised
+        The mean over places and over pairs, without which β means another thing for every length of list. False: sums.
+
+    Examples
+    --------
+    >>> scores, labels = torch.tensor([0.0, 0.0, 0.0, 0.0]), [2, 1, 0, 0]
+    >>> round(focused(scores, labels, k=2, beta=1).item(), 4)  # log 2! / 2
+    0.3466
+    >>> round(focused(scores, labels, k=2, beta=0).item(), 4)  # log 2
+    0.6931
+    """
+    _check("orders", orders, ("all", "first"))
+    s, g, m = _lists(scores, gains, mask)
+    rank = _ranks(g, m)
+    top = m & (rank <= _places(k, s))
+    pair, pairs = _ranknet(s, top.to(s), m)
+    chosen = rank.argsort(dim=1)[:, :k]
+    inside = top.gather(1, chosen)
+    order = _listnet(s.gather(1, chosen), g.gather(1, chosen), inside, None if orders == "all" else 1)
+    if normalised:
+        pair = pair / pairs.clamp(min=1)
+        order = order / inside.sum(dim=1) if orders == "all" else order
+    return _mean(beta * order + (1 - beta) * pair)
+
+
+# -- by name ---------------------------------------------------------------------------------------------------
+
+#: Every loss by its name.
+LOSSES: dict[str, Callable[..., Tensor]] = {
+    loss.__name__: loss
+    for loss in (bce, mse, ordinal, weighted_ordinal, ranknet, lambdarank, lambdarank_bce, listnet, listmle, focused)
+}
+
+
+def loss_of(spec: str) -> Callable[..., Tensor]:
+    """The loss of a name, with options in parentheses.
+
+    Examples
+    --------
+    >>> round(loss_of("lambdarank_bce(gamma=0.5)")(torch.tensor([0.0, 1.0]), [1, -1]).item(), 4)
+    1.2009
+    """
+    name, options = parse_loss(spec)
+    found = LOSSES.get(name)
+    if found is None:
+        raise InputError(f"loss {name!r} is unknown", remedy=f"known are: {', '.join(LOSSES)}")
+    known = [p.name for p in inspect.signature(found).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    for option in options:
+        if option not in known or option == "levels":
+            has = ", ".join(o for o in known if o != "levels") or "none"
+            raise InputError(f"loss {name!r} has no option {option!r}", remedy=f"its options are: {has}")
+    return partial(found, **options)
+
+
+def parse_loss(spec: str) -> tuple[str, dict[str, Any]]:
+    """Name and options of a loss.
+
+    >>> parse_loss("focused(k=5, beta=0.3)")
+    ('focused', {'k': 5, 'beta': 0.3})
+    """
+    try:
+        node = ast.parse(spec.strip(), mode="eval").body
+        if isinstance(node, ast.Name):
+            return node.id, {}
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args:
+            return node.func.id, {str(o.arg): ast.literal_eval(o.value) for o in node.keywords}
+    except (SyntaxError, ValueError):
+        pass
+    raise InputError(f"loss {spec!r} is not understood", remedy="write a name, or lambdarank_bce(gamma=0.5)")
+
+
+# -- what they are made of -------------------------------------------------------------------------------------
+
+
+def _check(option: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise InputError(f"{option}={value!r} is unknown", remedy=f"use {' or '.join(map(repr, known))}")
+
+
+def _places(k: int | None, scores: Tensor) -> int:
+    """How many places count, of those that there are."""
+    if k is not None and (isinstance(k, bool) or not isinstance(k, int) or k < 1):
+        raise InputError(f"k={k!r} is not a positive integer", remedy="use k=10")
+    return scores.shape[1] if k is None else min(k, scores.shape[1])
+
+
+def _lists(
+    scores: Tensor, gains: TensorLike, mask: TensorLike | None, outputs: bool = False
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Scores, gains and mask of the lists that have documents; zeros where there is none."""
+    s = scores.float() if scores.dtype in (torch.float16, torch.bfloat16) else scores
+    g = torch.as_tensor(gains, device=s.device).to(s.dtype)
+    m = torch.ones_like(g, dtype=torch.bool) if mask is None else torch.as_tensor(mask, device=s.device).bool()
+    shape = s.shape[:-1] if outputs else s.shape
+    if not (g.shape == m.shape == shape and len(shape) in (1, 2)):
+        given = f"scores {tuple(s.shape)}, gains {tuple(g.shape)} and mask {tuple(m.shape)}"
+        raise InputError(f"{given} do not belong together", remedy="give lists × documents of each")
+    if len(shape) == 1:
+        s, g, m = s[None], g[None], m[None]
+    some = m.any(dim=1)
+    s, g, m = s[some], g[some], m[some]
+    return s.masked_fill(~(m[..., None] if outputs else m), 0), g.masked_fill(~m, 0), m
+
+
+def _mean(per_list: Tensor) -> Tensor:
+    """Mean over lists; 0 of none, with a gradient of 0."""
+    return per_list.sum() / max(1, len(per_list))
+
+
+def _over_documents(values: Tensor, mask: Tensor) -> Tensor:
+    return (values * mask).sum(dim=1) / mask.sum(dim=1)
+
+
+def _bce(scores: Tensor, gains: Tensor, mask: Tensor) -> Tensor:
+    return _over_documents(binary_cross_entropy_with_logits(scores, (gains > 0).to(scores), reduction="none"), mask)
+
+
+def _levels(levels: TensorLike, scores: Tensor) -> Tensor:
+    steps = torch.as_tensor(levels, device=scores.device).to(scores.dtype)
+    if steps.dim() != 1 or len(steps) != scores.shape[-1] + 1 or not bool((steps.diff() > 0).all()):
+        what = f"{scores.shape[-1]} outputs a document for levels {steps.tolist()}"
+        raise InputError(what, remedy="give ascending gains, one more than outputs")
+    return steps
+
+
+def _above(scores: Tensor, gains: Tensor, levels: Tensor) -> Tensor:
+    """Cross entropy of each question whether the gain is above a level."""
+    above = (gains[..., None] > levels[:-1]).to(scores)
+    return binary_cross_entropy_with_logits(scores, above, reduction="none")
+
+
+def _pairs(gains: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Pairs of a higher and a lower gain in one list: the list, and both places in the flattened lists."""
+    better = (gains[:, :, None] > gains[:, None, :]) & mask[:, :, None] & mask[:, None, :]
+    row, high, low = better.nonzero(as_tuple=True)
+    start = row * mask.shape[1]
+    return row, start + high, start + low
+
+
+def _ranknet(scores: Tensor, gains: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    """Sum over the pairs of each list, and their number."""
+    row, high, low = _pairs(gains, mask)
+    flat = scores.flatten()
+    loss = softplus(flat.index_select(0, low) - flat.index_select(0, high))
+    none = scores.new_zeros(len(scores))
+    return none.index_add(0, row, loss), none.index_add(0, row, torch.ones_like(loss))
+
+
+def _lambdarank(scores: Tensor, gains: Tensor, mask: Tensor, normaliser: str, k: int | None, sigma: float) -> Tensor:
+    row, high, low = _pairs(gains, mask)
+    flat, gain = scores.flatten(), gains.flatten()
+    discount = _discounts(scores, k).gather(0, (_ranks(scores.detach(), mask) - 1).flatten())
+    change = (gain[high] - gain[low]) * (discount[high] - discount[low]).abs()
+    best = _best(gains, mask, k) if normaliser == "ideal" else _best(gains, gains > 0, k) + _best(-gains, gains < 0, k)
+    weight = torch.where(best > 0, 1 / best, 0)[row] * change
+    loss = softplus(-sigma * (flat.index_select(0, high) - flat.index_select(0, low))) / math.log(2)
+    return scores.new_zeros(len(scores)).index_add(0, row, weight * loss)
+
+
+def _best(gains: Tensor, mask: Tensor, k: int | None) -> Tensor:
+    """DCG of the best order of the documents in the mask."""
+    ordered = gains.masked_fill(~mask, -math.inf).sort(dim=1, descending=True).values
+    return (ordered.masked_fill(ordered == -math.inf, 0) * _discounts(gains, k)).sum(dim=1)
+
+
+def _discounts(like: Tensor, k: int | None) -> Tensor:
+    rank = torch.arange(1, like.shape[1] + 1, dtype=like.dtype, device=like.device)
+    discount = 1 / torch.log2(1 + rank)
+    return discount * (rank <= _places(k, like))
+
+
+def _ranks(values: Tensor, mask: Tensor) -> Tensor:
+    """Rank of each document by its value, from 1, equal ones as they come; after them what is no document."""
+    order = values.masked_fill(~mask, -math.inf).argsort(dim=1, descending=True, stable=True)
+    places = torch.arange(1, values.shape[1] + 1, device=values.device).expand_as(order)
+    return torch.empty_like(order).scatter_(1, order, places)
+
+
+def _listnet(scores: Tensor, gains: Tensor, mask: Tensor, k: int | None) -> Tensor:
+    """Cross entropy summed over places; at each over the sets that may be gone by then, by their probability."""
+    n = scores.shape[1]
+    places = _places(k, scores)
+    sets = sum(math.comb(n, gone) for gone in range(places))
+    if sets > MOST_SETS:
+        what = f"ListNet over the first {places} of {n} documents sums over {sets} sets"
+        raise InputError(what, remedy="use k=1, or shorter lists")
+    total, reached = scores.new_zeros(len(scores)), scores.new_ones(len(scores), 1)
+    for gone in range(places):
+        taken, after = (torch.as_tensor(x, device=scores.device) for x in _sets(n, gone))
+        left = mask[:, None, :] & ~taken
+        # Where nothing is left there is no next document; any finite number will do.
+        outside = ~left & left.any(dim=-1, keepdim=True)
+        wanted = gains[:, None, :].masked_fill(outside, -math.inf).softmax(dim=-1) * left
+        surprise = -scores[:, None, :].masked_fill(outside, -math.inf).log_softmax(dim=-1).masked_fill(~left, 0)
+        total = total + (reached * (wanted * surprise).sum(dim=-1)).sum(dim=1)
+        if gone + 1 < places:
+            flow = reached[..., None] * wanted
+            reached = flow.new_zeros(len(flow), math.comb(n, gone + 1)).index_add(1, after.flatten(), flow.flatten(1))
+    return total
+
+
+@lru_cache(maxsize=256)
+def _sets(n: int, size: int) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """All sets of this size out of n, as rows of a mask; and where each comes to with one more of the others."""
+    larger = {members: i for i, members in enumerate(combinations(range(n), size + 1))}
+    smaller = list(combinations(range(n), size))
+    taken = np.zeros((len(smaller), n), dtype=bool)
+    after = np.zeros((len(smaller), n), dtype=np.int64)
+    for row, members in enumerate(smaller):
+        taken[row, list(members)] = True
+        for one in set(range(n)).difference(members):
+            after[row, one] = larger[tuple(sorted((*members, one)))]
+    return taken, after
