@@ -56,7 +56,7 @@ class Calibrator:
         values, happened = self._numbers(scores), _outcomes(outcomes)
         if len(values) != len(happened):
             raise InputError(f"{len(values)} scores and {len(happened)} outcomes", remedy="give one of each")
-        weight = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=np.float64)
+        weight = np.ones(len(values)) if weights is None else _array("weight", weights)
         counts = weight > 0
         if not counts.any():
             raise InputError("there is nothing to calibrate on", remedy="give scores and outcomes")
@@ -93,7 +93,7 @@ class Calibrator:
         return made
 
     def _numbers(self, scores: ArrayLike) -> Floats:
-        values = np.asarray(scores, dtype=np.float64)
+        values = _array("score", scores)
         if not np.isfinite(values).all():
             raise InputError("a score is not finite", remedy="leave that document out")
         return values
@@ -103,6 +103,13 @@ class Calibrator:
 
     def _probabilities(self, values: Floats) -> Floats:
         raise NotImplementedError
+
+
+def _array(name: str, given: ArrayLike) -> Floats:
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"a {name} is not a number", remedy="give one for every document") from None
 
 
 def _outcomes(given: ArrayLike) -> NDArray[np.bool_]:
@@ -455,8 +462,8 @@ def calibrate(
     >>> found.forbidden([0.1, 0.9]).round(3).tolist()
     [0.701, 0.274]
     """
-    values, label = np.asarray(scores, dtype=np.float64), np.asarray(labels, dtype=np.float64)
-    weight = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=np.float64)
+    values, label = _array("score", scores), _array("label", labels)
+    weight = np.ones(len(values)) if weights is None else _array("weight", weights)
     if not len(values) == len(label) == len(weight):
         raise InputError(f"{len(values)} scores, {len(label)} labels, {len(weight)} weights", remedy="give one of each")
     known = ~np.isnan(label) & (weight > 0)

@@ -27,6 +27,9 @@ from ranksift.measures.names import MeasureLike
 # Lines turn around these quantiles of a feature: where the threshold stays as it is.
 _PIVOTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
+# Queries by which features are chosen: of many some are enough.
+_MOST = 10_000
+
 # Rounds of ascent; it stops earlier, when a round gains nothing.
 _ROUNDS = 20
 
@@ -45,23 +48,27 @@ class Plane(NamedTuple):
         return total
 
 
-def along(sweep: Sweep, thresholds: Floats, direction: Floats) -> Sweep:
-    """The measure along a line: as α rises, the threshold of query q is ``thresholds[q] + α direction[q]``.
-
-    Its scores are −α at the crossings; a value holds from its crossing up to the next.
-    """
-    slope = direction[sweep.query]
-    moves = slope != 0
-    query, slope, change = sweep.query[moves], slope[moves], sweep.change[:, moves]
-    crossing = (sweep.score[moves] - thresholds[query]) / slope
-    # At α = −∞ a list is full where the threshold rises and empty where it falls.
-    kept = np.where(moves, direction[sweep.query] > 0, sweep.score >= thresholds[sweep.query])
-    start = np.stack(
+def shown(sweep: Sweep, kept: NDArray[np.bool_]) -> Floats:
+    """Every query's numerator and denominator with some of the documents, in the order of the sweep, shown."""
+    return np.stack(
         [
             begin + np.bincount(sweep.query[kept], weights=part[kept], minlength=len(begin))
             for begin, part in zip(sweep.start, sweep.change, strict=True)
         ]
     )
+
+
+def along(sweep: Sweep, thresholds: Floats, direction: Floats) -> Sweep:
+    """The measure along a line: as α rises, the threshold of query q is ``thresholds[q] + α direction[q]``.
+
+    Its scores are −α at the crossings; a value holds from its crossing up to the next.
+    """
+    slope = np.where(np.abs(direction) > SAME * np.abs(direction).max(), direction, 0.0)[sweep.query]
+    moves = slope != 0
+    # At α = −∞ a list is full where the threshold rises and empty where it falls.
+    start = shown(sweep, np.where(moves, slope > 0, sweep.score >= thresholds[sweep.query]))
+    query, slope, change = sweep.query[moves], slope[moves], sweep.change[:, moves]
+    crossing = (sweep.score[moves] - thresholds[query]) / slope
     order = np.argsort(crossing, kind="stable")
     signed = np.where(slope > 0, -change, change)
     return Sweep(
@@ -94,7 +101,7 @@ def ascend(sweep: Sweep, features: Floats, start: Plane) -> Plane:
     Features are on the scale of the scores, so that steps of 1 are of one size.
     """
     intercept, weights = start.intercept, start.weights.copy()
-    unit = float(sweep.score.std()) or 1.0
+    unit = (float(sweep.score.std()) if len(sweep.score) else 0.0) or 1.0
     lines = [(-1, 0.0)] + [(j, p) for j in range(len(weights)) for p in np.quantile(features[:, j], _PIVOTS).tolist()]
     for _ in range(_ROUNDS):
         gained = 0.0
@@ -161,7 +168,7 @@ class Selection:
             if chosen:
                 plane = ascend(others, columns[~own], Plane(plane.intercept, np.append(plane.weights, 0.0)))
             planes.append(plane)
-            parts[:, own] = cut(self.sweep, plane.thresholds(columns))[:, own]
+            parts[:, own] = shown(self.sweep, self.sweep.score >= plane.thresholds(columns)[self.sweep.query])[:, own]
         return Trial(chosen, tuple(planes), parts)
 
     def _better(self, old: Trial, new: Trial) -> tuple[float, float]:
@@ -174,23 +181,13 @@ class Selection:
 
 
 def level(sweep: Sweep) -> Plane:
-    """The best threshold that is the same for all queries, a finite one."""
-    best = sweep.threshold(sweep.best(sweep.values()))
+    """The best threshold that is the same for all queries; a finite one, in the middle of its stretch."""
+    if not len(sweep.score):
+        return Plane(0.0, np.zeros(0))
     beyond = float(sweep.score.std()) or 1.0
-    if np.isinf(best):
-        best = sweep.score.min() - beyond if best < 0 else sweep.score.max() + beyond
-    return Plane(float(best), np.zeros(0))
-
-
-def cut(sweep: Sweep, thresholds: Floats) -> Floats:
-    """Every query's numerator and denominator, each at its own threshold."""
-    kept = sweep.score >= thresholds[sweep.query]
-    return np.stack(
-        [
-            begin + np.bincount(sweep.query[kept], weights=part[kept], minlength=len(begin))
-            for begin, part in zip(sweep.start, sweep.change, strict=True)
-        ]
-    )
+    ends = np.concatenate(([sweep.score[0] + beyond], sweep.thresholds[1:], [sweep.score[-1] - beyond]))
+    best = sweep.best(sweep.values())
+    return Plane(float(ends[best : best + 2].mean()), np.zeros(0))
 
 
 def _influence(parts: Floats, value: float) -> Floats:
@@ -252,7 +249,7 @@ class ShapeCutoff(Cutoff):
 
     measure: MeasureLike = "nDCG_f@3"
     features: Sequence[str] = field(default=tuple(FEATURES))
-    caution: float = 1.0
+    caution: float = 1.5
     folds: int = 5
     seed: int = 0
 
@@ -265,7 +262,9 @@ class ShapeCutoff(Cutoff):
         moving = _moving(sweep)
         chosen: tuple[int, ...] = ()
         if len(lists) >= max(2, self.folds):
-            chosen = Selection(moving, features, shape.folds(self.folds, self.seed)).chosen(self.caution)
+            fold = shape.folds(self.folds * (1 + len(lists) // _MOST), self.seed)
+            some = np.flatnonzero(fold < self.folds)
+            chosen = Selection(moving.of_queries(some), features[some], fold[some]).chosen(self.caution)
         columns = list(chosen)
         plane = level(moving)
         for end in range(1, len(columns) + 1):
