@@ -7,6 +7,8 @@ if TYPE_CHECKING:
     from ranksift import study as study
     from ranksift.collection.errors import InputError as InputError
     from ranksift.collection.errors import RankSiftWarning as RankSiftWarning
+    from ranksift.collection.examples import Examples as Examples
+    from ranksift.collection.examples import read_examples as read_examples
     from ranksift.collection.gains import Gains as Gains
     from ranksift.collection.qrels import Qrels as Qrels
     from ranksift.collection.qrels import read_qrels as read_qrels
@@ -41,6 +43,8 @@ __version__ = "0.1.0"
 _HOME = {
     "InputError": "collection.errors",
     "RankSiftWarning": "collection.errors",
+    "Examples": "collection.examples",
+    "read_examples": "collection.examples",
     "Gains": "collection.gains",
     "Qrels": "collection.qrels",
     "read_qrels": "collection.qrels",

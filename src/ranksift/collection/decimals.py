@@ -18,7 +18,7 @@ from ranksift.collection.ids import Bytes, Ints, loads
 
 _U = np.uint64
 _ZEROS = _U(0x3030303030303030)
-_DOTS = _U(0x2E2E2E2E2E2E2E2E)
+_DOT = 46
 _ONES = _U(0x0101010101010101)
 _HIGH = _U(0x8080808080808080)
 _OVER_9 = _U(0x7676767676767676)
@@ -92,15 +92,46 @@ def parse_decimals(buffer: Bytes, starts: Ints, ends: Ints) -> tuple[NDArray[np.
     return values, whole, rest
 
 
+def integers_before(buffer: Bytes, starts: Ints, mark: int) -> tuple[Ints, Ints]:
+    """Whole numbers of up to seven digits that a byte ends, as in ``12:0.5``, and where that byte stands.
+
+    A token that does not start so has the number -1.
+
+    Examples
+    --------
+    >>> text = np.frombuffer(b"12:0.5 x:1       ", dtype=np.uint8)
+    >>> integers_before(text, np.array([0, 7]), ord(":"))
+    (array([12, -1]), array([2, 8]))
+    """
+    first = loads(buffer)[starts]
+    width = _before(first, mark)
+    digits, valid = _digits(first, width)
+    value: Ints = digits.view(np.int64)
+    value[~valid | (width == _U(0)) | (width == _U(8))] = -1
+    return value, starts + width.view(np.int64)
+
+
+def nulls(buffer: Bytes, starts: Ints, ends: Ints) -> NDArray[np.bool_]:
+    """Which tokens stand for a missing value: nothing at all, ``NULL`` or ``NaN``, in any case.
+
+    Examples
+    --------
+    >>> nulls(np.frombuffer(b"NULL,,nan,0        ", dtype=np.uint8), np.array([0, 5, 6, 10]), np.array([4, 5, 9, 11]))
+    array([ True,  True,  True, False])
+    """
+    length = ends - starts
+    lower = loads(buffer)[starts] | _U(0x20202020)
+    null = (length == 4) & (lower & _U(0xFFFFFFFF) == _U(int.from_bytes(b"null", "little")))
+    nan = (length == 3) & (lower & _U(0xFFFFFF) == _U(int.from_bytes(b"nan", "little")))
+    return np.asarray(null | nan | (length == 0))
+
+
 def _mantissa(
     word: NDArray[np.uint64], starts: Ints, length: NDArray[np.uint64]
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.bool_]]:
     """Digits without the dot, how many follow the dot, and whether the token is that simple."""
     first = word[starts]
-    x = first ^ _DOTS
-    lowest = (x - _ONES) & ~x & _HIGH
-    before = np.bitwise_count((lowest - _U(1)) & ~lowest).astype(_U) >> _U(3)  # 8 where there is no dot
-    np.minimum(before, length, out=before)
+    before = np.minimum(_before(first, _DOT), length)
     known = (length > _U(0)) & ((before < _U(8)) | (length <= _U(8)))
     mantissa, valid = _digits(first, before)
     known &= valid
@@ -121,6 +152,13 @@ def _mantissa(
     else:
         fraction[~known] = 0
     return mantissa, fraction, known
+
+
+def _before(word: NDArray[np.uint64], byte: int) -> NDArray[np.uint64]:
+    """How many bytes of each word stand before the first that is ``byte``; 8 where there is none."""
+    x = word ^ (_U(byte) * _ONES)
+    lowest = (x - _ONES) & ~x & _HIGH
+    return np.bitwise_count((lowest - _U(1)) & ~lowest).astype(_U) >> _U(3)
 
 
 def _digits(word: NDArray[np.uint64], width: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:

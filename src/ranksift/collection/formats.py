@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from ranksift.collection.run import Run
 
 _COMPRESSED = (".gz", ".zst", ".zstd")
-_TABLES = (".csv", ".tsv", ".parquet", ".pq", ".jsonl", ".ndjson")
+#: Suffixes of tables.
+TABLES = (".csv", ".tsv", ".parquet", ".pq", ".jsonl", ".ndjson")
 _PLAIN = (".run", ".runs", ".res", ".trec", ".txt", ".qrels", ".qrel", ".tab")
 
 
@@ -67,7 +68,7 @@ def save(table: Qrels | Run, target: str | os.PathLike[str]) -> None:
     """Write qrels or a run in the format that the suffix names."""
     from ranksift.collection.qrels import Qrels
 
-    if os.fspath(target) != STANDARD and kind(target) in _TABLES:
+    if os.fspath(target) != STANDARD and kind(target) in TABLES:
         from ranksift.collection import tables
 
         tables.write_file(table, target)
@@ -96,7 +97,7 @@ def stem(path: str | os.PathLike[str]) -> str:
     'bm25+rm3.v1'
     """
     name = PurePath(path)
-    for known in (_COMPRESSED, _TABLES + _PLAIN):
+    for known in (_COMPRESSED, TABLES + _PLAIN):
         if name.suffix.lower() in known and name.stem:
             name = name.with_suffix("")
     # Names of files are bytes; those of runs go into frames, which hold text.
@@ -108,7 +109,7 @@ def _is_table(source: str | os.PathLike[str]) -> bool:
         return False
     suffix = kind(source)
     if suffix != ".tsv":
-        return suffix in _TABLES
+        return suffix in TABLES
     from ranksift.collection import tables
 
     return tables.has_header(source)  # MS MARCO's qrels.tsv is TREC's format, BEIR's has a header

@@ -14,7 +14,7 @@ from ranksift.collection.grouped import Floats, Grouped, OnDuplicate
 from ranksift.collection.header import find_columns
 from ranksift.collection.ids import Ids
 from ranksift.collection.rows import Rows, collect
-from ranksift.collection.values import Fail, ids_of, numbers_of
+from ranksift.collection.values import Fail, ids_of, is_missing, numbers_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -127,10 +127,12 @@ def ids_in(column: Column, noun: str, fail: Fail) -> Ids:
     return Ids.from_packed(b"".join(pieces), lengths.to_numpy().astype(np.int64))
 
 
-def numbers_in(column: Column, noun: str, fail: Fail) -> tuple[Floats, bool]:
-    """The numbers of a column, every one of them finite, and whether it holds integers."""
+def numbers_in(column: Column, noun: str, fail: Fail, *, gaps: bool = False) -> tuple[Floats, bool]:
+    """The numbers of a column, every one of them finite, and whether it holds integers; NaN in ``gaps``, if allowed."""
     import polars as pl
 
+    if gaps:
+        return _with_gaps(column, noun, fail)
     if isinstance(column, list):
         return numbers_of(column, noun, fail)
     kind = column.dtype
@@ -146,6 +148,25 @@ def numbers_in(column: Column, noun: str, fail: Fail) -> tuple[Floats, bool]:
         row = int(np.argmin(np.isfinite(values)))
         raise fail(row, f"{noun} {values[row]} is not finite", f"give every document a finite {noun}")
     return values, not kind.is_float()
+
+
+def _with_gaps(column: Column, noun: str, fail: Fail) -> tuple[Floats, bool]:
+    import polars as pl
+
+    if isinstance(column, list) or column.dtype == pl.Object:
+        missing = np.fromiter(map(is_missing, column), dtype=bool, count=len(column))
+        filled: Column = [0 if gap else value for gap, value in zip(missing.tolist(), column, strict=True)]
+    else:
+        absent = column.is_null()
+        if column.dtype.is_float():
+            absent |= column.is_nan().fill_null(True)
+        missing = absent.to_numpy()
+        if missing.all():
+            return np.full(len(column), np.nan), True
+        some = column.filter(~absent)[0]
+        filled = column.zip_with(~absent, pl.Series([some], dtype=column.dtype).new_from_index(0, len(column)))
+    values, whole = numbers_in(filled, noun, fail)
+    return np.where(missing, np.nan, values), whole
 
 
 def _first(mask: pl.Series) -> int:

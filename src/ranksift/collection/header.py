@@ -15,6 +15,7 @@ _NAMES = {
     "run": ("run", "run_id", "runid", "system", "system_id", "name", "tag"),
     "measure": ("measure", "metric"),
     "value": ("value", "score"),
+    "grade": ("label", "relevance", "rel", "judgment", "grade"),  # a score among features is one of them
 }
 _SHOWN = 12
 
@@ -38,7 +39,7 @@ def find_columns(
 
 
 def find_column(names: Sequence[object], role: str, *, source: str | None = None, line: int | None = None) -> int:
-    """The position of the column that plays a role: query, document, label, score, run, measure or value.
+    """The position of the column that plays a role: query, document, label, score, run, measure, value or grade.
 
     Examples
     --------

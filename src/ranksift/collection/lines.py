@@ -106,7 +106,8 @@ class Block:
         starts = {c: first if c == 0 else edges[:, c - 1] + 1 for c in wanted}
         return Columns(self, starts, {c: edges[:, c] for c in wanted})
 
-    def _general(self, count: int, wanted: tuple[int, ...], layout: str) -> Columns:
+    def check_controls(self) -> None:
+        """Refuse control characters other than white space."""
         text = self.bytes[: self.size]
         odd = text < 32
         odd &= (text < 9) | (text > 13)
@@ -117,6 +118,10 @@ class Block:
                 f"control character {text[at]:#04x} in the text",
                 "is this a text file? save it as UTF-8 text",
             )
+
+    def _general(self, count: int, wanted: tuple[int, ...], layout: str) -> Columns:
+        self.check_controls()
+        text = self.bytes[: self.size]
         ink = text > _SPACE
         edge = np.flatnonzero(ink[1:] != ink[:-1]) + 1
         if self.size and ink[0]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ranksift.collection.decimals import parse_decimals, parse_token
+from ranksift.collection.decimals import nulls, parse_decimals, parse_token
 from ranksift.collection.errors import InputError
 from ranksift.collection.files import Text
 from ranksift.collection.grouped import Floats, Gathering, Grouped, OnDuplicate, Part, without_duplicates
@@ -111,9 +111,17 @@ def ids_in(columns: Columns, column: int) -> Ids:
     return Ids(columns.block.bytes, start, columns.ends[column] - start)
 
 
-def numbers_in(columns: Columns, column: int, noun: str, fail: Fail) -> tuple[Floats, bool]:
-    """The numbers of a column, every one of them finite, and whether all are written as integers."""
-    values, whole, rest = parse_decimals(columns.block.bytes, columns.starts[column], columns.ends[column])
+def numbers_in(columns: Columns, column: int, noun: str, fail: Fail, *, gaps: bool = False) -> tuple[Floats, bool]:
+    """The numbers of a column, every one of them finite, and whether all are written as integers.
+
+    Where ``gaps`` are allowed, a missing one (nothing, ``NULL``, ``NaN``) is NaN.
+    """
+    starts, ends = columns.starts[column], columns.ends[column]
+    values, whole, rest = parse_decimals(columns.block.bytes, starts, ends)
+    if gaps and len(rest):
+        missing = nulls(columns.block.bytes, starts[rest], ends[rest])
+        values[rest[missing]] = np.nan
+        rest = rest[~missing]
     for row in rest.tolist():
         token = columns.token(column, row).strip()
         value = parse_token(token)

@@ -25,8 +25,8 @@ class Cells(Protocol):
     def ids(self, column: int, noun: str, fail: Fail) -> list[str]:
         """A column of ids."""
 
-    def numbers(self, column: int, noun: str, fail: Fail) -> Floats:
-        """A column of finite numbers."""
+    def numbers(self, column: int, noun: str, fail: Fail, gaps: bool) -> Floats:
+        """A column of finite numbers; NaN in the ``gaps``, where there may be any."""
 
     def objects(self, column: int) -> Sequence[object]:
         """A column as it is, texts as ``str``."""
@@ -66,9 +66,10 @@ class Sheet:
         """A column of ids."""
         return self.cells.ids(column, noun, self._fail_in(column, f"give every row a {noun}"))
 
-    def numbers(self, column: int, noun: str) -> Floats:
-        """A column of finite numbers."""
-        return self.cells.numbers(column, noun, self._fail_in(column, "write a number such as 0.25 into every cell"))
+    def numbers(self, column: int, noun: str, *, gaps: bool = False) -> Floats:
+        """A column of finite numbers; where there may be ``gaps``, an empty cell, NULL or NaN is NaN."""
+        remedy = "write a number such as 0.25 into every cell" + ", or nothing at all" * gaps
+        return self.cells.numbers(column, noun, self._fail_in(column, remedy), gaps)
 
     def holds_words(self, column: int) -> bool:
         """Whether a column has text in every row, and no number."""
@@ -112,8 +113,8 @@ class _TextCells:
         separated.check_ids(self.columns, column, noun, fail)
         return rows.ids_in(self.columns, column).tolist()
 
-    def numbers(self, column: int, noun: str, fail: Fail) -> Floats:
-        return rows.numbers_in(self.columns, column, noun, fail)[0]
+    def numbers(self, column: int, noun: str, fail: Fail, gaps: bool) -> Floats:
+        return rows.numbers_in(self.columns, column, noun, fail, gaps=gaps)[0]
 
     def objects(self, column: int) -> Sequence[object]:
         return rows.ids_in(self.columns, column).tolist()
@@ -126,8 +127,8 @@ class _FrameCells:
     def ids(self, column: int, noun: str, fail: Fail) -> list[str]:
         return frames.ids_in(self.column(column), noun, fail).tolist()
 
-    def numbers(self, column: int, noun: str, fail: Fail) -> Floats:
-        return frames.numbers_in(self.column(column), noun, fail)[0]
+    def numbers(self, column: int, noun: str, fail: Fail, gaps: bool) -> Floats:
+        return frames.numbers_in(self.column(column), noun, fail, gaps=gaps)[0]
 
     def objects(self, column: int) -> Sequence[object]:
         return list(self.column(column))

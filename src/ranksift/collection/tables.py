@@ -23,7 +23,16 @@ if TYPE_CHECKING:
     from ranksift.collection.qrels import Qrels
     from ranksift.collection.run import Run
 
-__all__ = ["SEPARATORS", "frame_of", "has_header", "read_file", "read_frame", "read_parquet", "write_file"]
+__all__ = [
+    "SEPARATORS",
+    "frame_of",
+    "has_header",
+    "read_file",
+    "read_frame",
+    "read_parquet",
+    "write_file",
+    "write_frame",
+]
 
 #: What stands between the fields of a text table.
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
@@ -60,7 +69,11 @@ def has_header(path: str | os.PathLike[str]) -> bool:
 
 def write_file(table: Qrels | Run, target: str | os.PathLike[str]) -> None:
     """Write the frame of qrels or of a run in the format that the suffix names."""
-    frame = table.to_frame()
+    write_frame(table.to_frame(), target)
+
+
+def write_frame(frame: pl.DataFrame, target: str | os.PathLike[str]) -> None:
+    """Write a frame with the columns query_id and doc_id in the format that the suffix names."""
     suffix = kind(target)
     with writing(target) as file:
         if suffix in SEPARATORS:

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection.errors import InputError
+from ranksift.collection.examples import folds_of
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.lists import Lists
 from ranksift.cutoffs.sweep import Sweep
-from ranksift.cutoffs.validation import folds_of
 from ranksift.evaluation.evaluate import nil_ids, ready_measures
 from ranksift.evaluation.significance import times_drawn
 from ranksift.measures.measure import Measure

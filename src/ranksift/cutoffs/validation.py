@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.collection.errors import InputError
+from ranksift.collection.examples import folds_of
 from ranksift.collection.ragged import Ints
 from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.lists import Lists
@@ -20,15 +20,6 @@ def aggregate(measure: Measure, lists: Lists, kept: NDArray[np.bool_]) -> float:
     found = measure.per_query(lists.judged_by(kept))
     bottom = np.ones(len(found.numerator)) if found.denominator is None else found.denominator
     return float(measure.aggregate(found.numerator, bottom))
-
-
-def folds_of(queries: int, folds: int, seed: int) -> Ints:
-    """The fold of each query, drawn by the seed."""
-    if not 2 <= folds <= queries:
-        raise InputError(f"{folds} folds of {queries} queries", remedy=f"give between 2 and {queries} folds")
-    fold = np.empty(queries, dtype=np.int64)
-    fold[np.random.default_rng(seed).permutation(queries)] = np.arange(queries) % folds
-    return fold
 
 
 class Split(NamedTuple):

@@ -1,0 +1,390 @@
+"""What rankers learn from: the documents of each query with their features and labels."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ranksift.collection import ragged
+from ranksift.collection.errors import InputError
+from ranksift.collection.qrels import Qrels, read_qrels
+from ranksift.collection.ragged import Floats, Ints
+from ranksift.collection.run import Run, read_run
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Documents query after query, each with a row of features. Immutable; made by :func:`read_examples`.
+
+    Attributes
+    ----------
+    query_ids
+        The queries, in order of appearance.
+    offsets
+        Query i owns the documents ``offsets[i]`` to ``offsets[i + 1]``.
+    features
+        Documents × features; NaN where a value is missing.
+    labels
+        One a document; NaN where nobody judged it.
+    docs
+        Ids of the documents.
+    feature_names
+        One a feature.
+    row
+        Where each document stood in the input: queries may come in pieces there.
+
+    Examples
+    --------
+    >>> examples = Examples.of_arrays([[0.1], [0.9], [0.4]], [0, 2, 1], ["q", "r", "q"])
+    >>> examples
+    <Examples: 3 documents, 2 queries, 1 feature>
+    >>> examples.labels.tolist(), examples.row.tolist()
+    ([0.0, 1.0, 2.0], [0, 2, 1])
+    """
+
+    query_ids: tuple[str, ...]
+    offsets: Ints
+    features: NDArray[np.float64]
+    labels: Floats
+    docs: tuple[str, ...]
+    feature_names: tuple[str, ...]
+    row: Ints
+    name: str = field(default="examples")
+
+    @classmethod
+    def of_arrays(
+        cls,
+        features: ArrayLike,
+        labels: ArrayLike | None,
+        groups: ArrayLike,
+        *,
+        docs: Sequence[str] | None = None,
+        feature_names: Sequence[str] | None = None,
+        name: str = "examples",
+    ) -> Examples:
+        """Take one document a row; the rows of a query need not stand together.
+
+        Parameters
+        ----------
+        features
+            Documents × features; NaN where a value is missing.
+        labels
+            One a document; NaN or None where nobody judged it. None: nobody judged any.
+        groups
+            The query of each document.
+        docs
+            Ids of the documents (default: d1, d2, … in each query).
+        feature_names
+            Default: 1, 2, 3, …, as LETOR files have it.
+        """
+        try:
+            matrix = np.asarray(features, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError("a feature is not a number", remedy="give documents × features as numbers") from None
+        if matrix.ndim != 2:
+            raise InputError(f"features of {matrix.ndim} dimensions", remedy="give documents × features")
+        n = len(matrix)
+        try:
+            label = np.full(n, np.nan) if labels is None else np.asarray(labels, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError("a label is not a number", remedy="give numbers, or None where nobody judged") from None
+        group = np.asarray(groups)
+        if label.shape != (n,) or group.shape != (n,):
+            raise InputError(
+                f"{n} rows of features, {label.size} labels and {group.size} groups",
+                remedy="give one of each for every document",
+            )
+        if np.isinf(matrix).any():
+            r, f = np.argwhere(np.isinf(matrix))[0]
+            raise InputError(f"feature {f + 1} of row {r + 1} is infinite", remedy="give a finite value, or NaN")
+        if np.isinf(label).any():
+            raise InputError(
+                f"label of row {int(np.isinf(label).argmax()) + 1} is infinite", remedy="give a finite one"
+            )
+        names = (
+            tuple(map(str, range(1, matrix.shape[1] + 1))) if feature_names is None else tuple(map(str, feature_names))
+        )
+        if len(names) != matrix.shape[1]:
+            raise InputError(f"{len(names)} names of {matrix.shape[1]} features", remedy="name every feature once")
+        if docs is not None and len(docs) != n:
+            raise InputError(f"{len(docs)} documents of {n} rows", remedy="name every document")
+        numbers: dict[str, int] = {}
+        query = np.array([numbers.setdefault(str(g), len(numbers)) for g in group.tolist()], dtype=np.int64)
+        ids = None if docs is None else list(map(str, docs))
+        return cls.of_rows(matrix, label, query, list(numbers), docs=ids, feature_names=names, name=name)
+
+    @classmethod
+    def of_rows(
+        cls,
+        features: NDArray[np.float64],
+        labels: Floats,
+        query: Ints,
+        query_ids: Sequence[str],
+        *,
+        docs: Sequence[str | None] | None,
+        feature_names: tuple[str, ...],
+        name: str,
+    ) -> Examples:
+        """Bring checked rows together by the numbers of their queries.
+
+        A document without a name becomes d1, d2, … of its query.
+        """
+        count = len(query_ids)
+        offsets = ragged.offsets_of(np.bincount(query, minlength=count))
+        order = np.arange(len(query))
+        if (query[1:] < query[:-1]).any():
+            order = ragged.order_by(query, count)
+            features, labels = features[order], labels[order]
+        ids = usual_docs(np.diff(offsets))
+        if docs is not None:
+            ids = tuple(docs[i] or own for i, own in zip(order.tolist(), ids, strict=True))
+        return cls(tuple(query_ids), offsets, features, labels, ids, feature_names, order, name)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @cached_property
+    def lengths(self) -> Ints:
+        """Documents of each query."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def query(self) -> Ints:
+        """The query of each document, by its number."""
+        return np.repeat(np.arange(len(self.query_ids)), self.lengths)
+
+    @property
+    def judged(self) -> NDArray[np.bool_]:
+        """Which documents have a label."""
+        return ~np.isnan(self.labels)
+
+    def of_queries(self, chosen: Sequence[int] | Ints) -> Examples:
+        """Some of the queries, by their numbers, in this order."""
+        numbers = np.asarray(chosen, dtype=np.int64)
+        rows, offsets = ragged.take(self.offsets, numbers)
+        return replace(
+            self,
+            query_ids=tuple(self.query_ids[i] for i in numbers.tolist()),
+            offsets=offsets,
+            features=self.features[rows],
+            labels=self.labels[rows],
+            docs=tuple(self.docs[i] for i in rows.tolist()),
+            row=np.arange(len(rows)),
+        )
+
+    def judged_only(self) -> Examples:
+        """The same without documents that nobody judged."""
+        known = self.judged
+        if known.all():
+            return self
+        rows = np.flatnonzero(known)
+        return replace(
+            self,
+            offsets=ragged.offsets_of(np.bincount(self.query[rows], minlength=len(self.query_ids))),
+            features=self.features[rows],
+            labels=self.labels[rows],
+            docs=tuple(self.docs[i] for i in rows.tolist()),
+            row=np.arange(len(rows)),
+        )
+
+    def with_features(self, features: NDArray[np.float64]) -> Examples:
+        """The same documents with other values of the same features."""
+        return replace(self, features=features)
+
+    def of_features(self, names: Sequence[object]) -> Examples:
+        """The same documents with some of their features, in this order."""
+        where = {name: i for i, name in enumerate(self.feature_names)}
+        wanted = tuple(map(str, names))
+        missing = [name for name in wanted if name not in where]
+        if missing:
+            raise InputError(
+                f"there is no feature {missing[0]!r}",
+                source=self.name,
+                remedy=f"it has {', '.join(self.feature_names[:8])}{', …' * (len(self.feature_names) > 8)}",
+            )
+        columns = [where[name] for name in wanted]
+        return replace(self, features=self.features[:, columns], feature_names=wanted)
+
+    def qrels(self) -> Qrels:
+        """The labels, as judgments."""
+        known = self.judged
+        return read_qrels(self._nested(np.flatnonzero(known), self.labels))
+
+    def run(self, scores: Floats, kept: NDArray[np.bool_] | None = None, name: str = "model") -> Run:
+        """A run of documents by their scores, in the order of these examples; some may be left out."""
+        rows = np.arange(len(self)) if kept is None else np.flatnonzero(kept)
+        return read_run(self._nested(rows, scores), name=name)
+
+    def _nested(self, rows: Ints, values: Floats) -> dict[str, dict[str, Any]]:
+        out: dict[str, dict[str, Any]] = {query: {} for query in self.query_ids}
+        for query, row in zip(self.query[rows].tolist(), rows.tolist(), strict=True):
+            own, value = out[self.query_ids[query]], float(values[row])
+            if self.docs[row] in own:
+                raise InputError(
+                    f"document {self.docs[row]!r} is there twice for query {self.query_ids[query]!r}",
+                    source=self.name,
+                    remedy="remove one of them",
+                )
+            own[self.docs[row]] = int(value) if value.is_integer() and values is self.labels else value
+        return out
+
+    def to_frame(self) -> pl.DataFrame:
+        """A polars frame: query_id, doc_id, label, and a column a feature; null where a value is missing."""
+        from ranksift.collection.tabular import frame_of
+
+        return frame_of(self)
+
+    def save(self, target: str | os.PathLike[str]) -> None:
+        """Write to a file; the suffix tells the format: ``.csv``, ``.tsv``, ``.parquet``, else LETOR.
+
+        Documents are written in the order in which they were given.
+        """
+        from ranksift.collection import letor, tables
+        from ranksift.collection.formats import kind
+
+        if kind(target) in (".jsonl", ".ndjson"):
+            raise InputError(
+                "examples are not written as JSON lines",
+                source=os.fspath(target),
+                remedy="use .csv, .parquet or .letor",
+            )
+        if kind(target) in (".csv", ".tsv", ".parquet", ".pq"):
+            tables.write_frame(self.to_frame(), target)
+        else:
+            letor.write_letor(self, target)
+
+    def split(self, share: float = 0.8, seed: int = 0) -> tuple[Examples, Examples]:
+        """Two parts, of this share of the queries and of the others, drawn by the seed; each keeps its order.
+
+        Examples
+        --------
+        >>> examples = Examples.of_arrays(np.ones((10, 1)), range(10), range(10))
+        >>> training, validation = examples.split(0.7, seed=1)
+        >>> training, validation
+        (<Examples: 7 documents, 7 queries, 1 feature>, <Examples: 3 documents, 3 queries, 1 feature>)
+        """
+        queries = len(self.query_ids)
+        size = round(share * queries)
+        if not 0 < size < queries:
+            raise InputError(
+                f"a share of {share:g} of {queries} queries leaves a part empty",
+                source=self.name,
+                remedy="give a share between 0 and 1, and queries enough",
+            )
+        chosen = np.zeros(queries, dtype=bool)
+        chosen[np.random.default_rng(seed).permutation(queries)[:size]] = True
+        return self.of_queries(np.flatnonzero(chosen)), self.of_queries(np.flatnonzero(~chosen))
+
+    def folds(self, k: int = 5, seed: int = 0) -> list[tuple[Examples, Examples]]:
+        """For each of k folds of the queries, drawn by the seed: the other folds, and this one.
+
+        Examples
+        --------
+        >>> examples = Examples.of_arrays(np.ones((5, 1)), range(5), ["a", "a", "b", "c", "c"])
+        >>> [held_out.query_ids for _, held_out in examples.folds(3)]
+        [('c',), ('a',), ('b',)]
+        """
+        fold = folds_of(len(self.query_ids), k, seed)
+        return [
+            (self.of_queries(np.flatnonzero(fold != f)), self.of_queries(np.flatnonzero(fold == f))) for f in range(k)
+        ]
+
+    def __repr__(self) -> str:
+        n, q, f = len(self), len(self.query_ids), len(self.feature_names)
+        return (
+            f"<Examples: {n} document{'s' * (n != 1)}, {q} quer{'y' if q == 1 else 'ies'}, {f} feature{'s' * (f != 1)}>"
+        )
+
+
+def usual_docs(lengths: Ints) -> tuple[str, ...]:
+    """What documents of queries are called that have no names.
+
+    >>> usual_docs(np.array([2, 1]))
+    ('d1', 'd2', 'd1')
+    """
+    names = [f"d{place}" for place in range(1, int(lengths.max(initial=0)) + 1)]
+    return tuple(map(names.__getitem__, ragged.positions(lengths).tolist()))
+
+
+def folds_of(queries: int, folds: int, seed: int) -> Ints:
+    """The fold of each query, drawn by the seed."""
+    if not 2 <= folds <= queries:
+        raise InputError(f"{folds} folds of {queries} queries", remedy=f"give between 2 and {queries} folds")
+    fold = np.empty(queries, dtype=np.int64)
+    fold[np.random.default_rng(seed).permutation(queries)] = np.arange(queries) % folds
+    return fold
+
+
+def read_examples(source: Any, *, features: Sequence[object] | None = None) -> Examples:
+    """Read examples.
+
+    Parameters
+    ----------
+    source
+        A LETOR (SVMlight) file, plain, ``.gz`` or ``.zst``, or ``"-"`` for one from standard input; a ``.csv``,
+        ``.tsv`` or ``.parquet`` table, or a polars or pandas frame, with columns for the query, the label, perhaps
+        the document, and one a feature; ``Examples``; or a list of any of these, which are put together.
+    features
+        The features to take, in this order; others are left out. Names of columns, or indices of a LETOR file:
+        one that it does not have is 0 for all documents. Default: every index up to the largest; every column of
+        numbers but the query, the document and the label.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> table = pl.DataFrame({"qid": [1, 1, 2], "label": [2, None, -1], "bm25": [7.5, 3.1, 0.2]})
+    >>> examples = read_examples(table)
+    >>> examples, examples.feature_names, examples.labels.tolist()
+    (<Examples: 3 documents, 2 queries, 1 feature>, ('bm25',), [2.0, nan, -1.0])
+    """
+    if isinstance(source, Examples):
+        return source if features is None else source.of_features(features)
+    from ranksift.collection import letor, tabular
+
+    if isinstance(source, list | tuple):
+        return together([read_examples(one, features=features) for one in source])
+    if isinstance(source, str | os.PathLike) and letor.is_letor(source):
+        return letor.read_letor(source, features)
+    return tabular.read_table(source, features)
+
+
+def together(parts: Sequence[Examples]) -> Examples:
+    """Several sets of examples as one; a query must not be in two of them."""
+    if not parts:
+        raise InputError("no examples are given", remedy="name a file at least")
+    first = parts[0]
+    seen: dict[str, str] = {}
+    for part in parts:
+        if part.feature_names != first.feature_names:
+            raise InputError(
+                f"{len(part.feature_names)} features, and {first.name!r} has {len(first.feature_names)}",
+                source=part.name,
+                remedy="give files with the same features",
+            )
+        for query in part.query_ids:
+            if query in seen:
+                raise InputError(
+                    f"query {query!r} is also in {seen[query]!r}",
+                    source=part.name,
+                    remedy="put each query into one file",
+                )
+            seen[query] = part.name
+    return Examples(
+        tuple(seen),
+        ragged.offsets_of(np.concatenate([part.lengths for part in parts])),
+        np.concatenate([part.features for part in parts]),
+        np.concatenate([part.labels for part in parts]),
+        tuple(doc for part in parts for doc in part.docs),
+        first.feature_names,
+        np.arange(sum(map(len, parts))),
+        ", ".join(part.name for part in parts),
+    )
