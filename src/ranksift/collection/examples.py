@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -303,6 +303,14 @@ class Examples:
         return (
             f"<Examples: {n} document{'s' * (n != 1)}, {q} quer{'y' if q == 1 else 'ies'}, {f} feature{'s' * (f != 1)}>"
         )
+
+
+class Fold(NamedTuple):
+    """Examples to learn from, to stop and to tune by, and to be judged on."""
+
+    train: Examples
+    validation: Examples | None
+    test: Examples
 
 
 def usual_docs(lengths: Ints) -> tuple[str, ...]:

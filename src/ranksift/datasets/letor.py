@@ -1,0 +1,55 @@
+"""LETOR 4.0: web pages of TREC's million query tracks, in five folds (Microsoft Research, 2009)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from ranksift.collection.errors import InputError
+from ranksift.collection.examples import Fold, read_examples, together
+
+_SUFFIXES = (".txt", ".txt.gz", ".txt.zst")
+
+
+def mq2008(folder: str | os.PathLike[str], fold: int) -> Fold:
+    """MQ2008: 784 queries, 15,211 documents, 46 features, labels 0 to 2.
+
+    Parameters
+    ----------
+    folder
+        With ``Fold1`` to ``Fold5`` as they are distributed, or with ``S1.txt`` to ``S5.txt``, of which they are made.
+    fold
+        1 to 5.
+    """
+    return _fold(Path(folder), fold, "S")
+
+
+def mq2007(folder: str | os.PathLike[str], fold: int) -> Fold:
+    """MQ2007: 1,692 queries, 69,623 documents, 46 features, labels 0 to 2; the folder is like that of MQ2008."""
+    return _fold(Path(folder), fold, "S")
+
+
+def mq2007_agg(folder: str | os.PathLike[str], fold: int) -> Fold:
+    """MQ2007-agg: MQ2007 with 21 features: the document's ranks in 21 rankings, missing where it is not in one.
+
+    The folder is like that of MQ2008; its parts may be called ``A1.txt`` to ``A5.txt``.
+    """
+    return _fold(Path(folder), fold, "A")
+
+
+def _fold(folder: Path, fold: int, letter: str) -> Fold:
+    if fold not in range(1, 6):
+        raise InputError(f"there is no fold {fold}", source=str(folder), remedy="name one from 1 to 5")
+    whole = folder / f"Fold{fold}"
+    if whole.is_dir():
+        return Fold(*(read_examples(_file(whole, name)) for name in ("train", "vali", "test")))
+    # Fold 2 learns from parts 2, 3 and 4, tunes on 5 and tests on 1, and so on.
+    parts = [read_examples(_file(folder, f"{letter}{(fold - 1 + i) % 5 + 1}")) for i in range(5)]
+    return Fold(together(parts[:3]), parts[3], parts[4])
+
+
+def _file(folder: Path, name: str) -> Path:
+    found = next((path for suffix in _SUFFIXES if (path := folder / f"{name}{suffix}").is_file()), None)
+    if found is None:
+        raise InputError(f"there is no {name}.txt", source=str(folder), remedy="name a folder of LETOR 4.0")
+    return found

@@ -1,0 +1,82 @@
+"""SemEval-2015 Task 3: answers to questions in a forum (Qatar Living), with the features of one of its systems."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+
+from ranksift.collection.errors import InputError
+from ranksift.collection.examples import Examples, Fold
+from ranksift.collection.files import read_text
+from ranksift.collection.ragged import Floats
+from ranksift.collection.sheet import Sheet, read_sheet
+
+#: What the words of the annotators count: whatever is no answer is forbidden.
+LABELS: Mapping[str, float] = {"Good": 2, "Potential": 1, "Bad": -1, "Dialogue": -1, "Not English": -1, "Other": -1}
+
+# Features that all three parts have.
+_GROUPS = {
+    "context": "context.simone",
+    "heuristics": "heuristics.simone",
+    "lexical": "lexical.wei",
+    "glove_composes": "semantic.preslav.glovecomposes",
+    "lsa": "semantic.simone.lsa",
+}
+_HIDDEN = "?"
+
+
+def semeval2015(folder: str | os.PathLike[str], labels: Mapping[str, float] = LABELS) -> Fold:
+    """Questions with their answers: 2,600 to learn from, 300 for validation, 329 for the test; 58 features.
+
+    Parameters
+    ----------
+    folder
+        With ``context.simone.train.csv.gz`` and the like, and ``CQA-QL-test.xml.gz`` for the labels of the test.
+    labels
+        The label for each word of the annotators.
+    """
+    return Fold(*(_part(Path(folder), part, labels) for part in ("train", "dev", "test")))
+
+
+def _part(folder: Path, part: str, labels: Mapping[str, float]) -> Examples:
+    sheets = {group: read_sheet(folder / f"{file}.{part}.csv.gz") for group, file in _GROUPS.items()}
+    answers = sheets["context"].ids(0, "answer")
+    columns: dict[str, Floats] = {}
+    for group, sheet in sheets.items():
+        if sheet.ids(0, "answer") != answers:
+            raise sheet.wrong("other answers than in the first file of features", "fetch the files again")
+        columns |= _features(group, sheet)
+    words = sheets["context"].ids(sheets["context"].names.index("cgold"), "label")
+    if _HIDDEN in words:
+        words = _annotated(folder / f"CQA-QL-{part}.xml.gz", answers)
+    unknown = next((word for word in words if word not in labels), None)
+    if unknown is not None:
+        raise InputError(f"no label for {unknown!r}", source=str(folder), remedy="name a label for each word")
+    return Examples.of_arrays(
+        np.column_stack(list(columns.values())),
+        [labels[word] for word in words],
+        [answer.partition("_")[0] for answer in answers],
+        docs=answers,
+        feature_names=list(columns),
+        name=f"{folder} ({part})",
+    )
+
+
+def _features(group: str, sheet: Sheet) -> dict[str, Floats]:
+    own = [c for c, name in enumerate(sheet.names) if c and not name.startswith("cgold")]
+    return {f"{group}_{i}": sheet.numbers(c, "value") for i, c in enumerate(own, 1)}
+
+
+def _annotated(file: Path, answers: list[str]) -> list[str]:
+    """The annotators' words for some answers."""
+    root = ElementTree.fromstring(read_text(file))
+    words = {comment.get("CID"): comment.get("CGOLD") for comment in root.iter("Comment")}
+    found = [words.get(answer) for answer in answers]
+    missing = next((answer for answer, word in zip(answers, found, strict=True) if word is None), None)
+    if missing is not None:
+        raise InputError(f"no label of answer {missing!r}", source=str(file), remedy="fetch the file again")
+    return [str(word) for word in found]
