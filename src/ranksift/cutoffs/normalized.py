@@ -22,7 +22,7 @@ Normalization = Literal["minmax", "zscore", "max", "top", "softmax", "rank"]
 
 _FORMULAS: dict[str, str] = {
     "minmax": "(score - min) / (max - min)",
-    "zscore": "(score - mean) / deviation, the standard deviation divided by n",
+    "zscore": "(score - mean) / deviation",
     "max": "score / max",
     "top": "score - max",
     "softmax": "exp(score - max) / sum of exp(score - max)",
@@ -159,6 +159,7 @@ class NormalizedCutoff(Cutoff):
     def instruction(self) -> str:
         """How to apply the rule without this library."""
         return (
-            f"{_FORMULAS[self.by]} >= float(threshold), over the scores of the query; "
+            f"{_FORMULAS[self.by]} >= float(threshold), over the scores of the query"
+            f"{' (deviation: n in the denominator)' if self.by == 'zscore' else ''}; "
             "where they are all equal, or one: score >= float(flat_threshold)"
         )

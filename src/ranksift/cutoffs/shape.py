@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection import ragged
+from ranksift.collection.examples import folds_of
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.cutoffs.lists import Lists
 
@@ -119,7 +120,7 @@ class Shape:
         """A fold for each query; drawn among queries as they look, so that the order of queries plays no part."""
         alike = np.lexsort((*self.features(tuple(FEATURES)).T, self.size))
         fold = np.empty(len(alike), dtype=np.int64)
-        fold[alike[np.random.default_rng(seed).permutation(len(alike))]] = np.arange(len(alike)) % folds
+        fold[alike] = folds_of(len(alike), min(folds, len(alike)), seed)
         return fold
 
     def _at(self, where: Ints) -> Floats:
@@ -137,7 +138,7 @@ FEATURES = {
     "count": "the natural logarithm of the number of documents",
     "top": "the highest score",
     "mean": "the mean score",
-    "deviation": "the standard deviation of the scores (divided by their number)",
+    "deviation": "the standard deviation of the scores (n in the denominator)",
     "lead": "the first score less the second (of one document 0)",
     "gap": "the largest fall from one score to the next (of one document 0)",
     "slope": "minus the least-squares slope of the score on the rank (of one document 0)",
