@@ -112,7 +112,7 @@ def integers_before(buffer: Bytes, starts: Ints, mark: int) -> tuple[Ints, Ints]
 
 
 def nulls(buffer: Bytes, starts: Ints, ends: Ints) -> NDArray[np.bool_]:
-    """Which tokens stand for a missing value: nothing at all, ``NULL`` or ``NaN``, in any case.
+    """Which tokens stand for a missing value: nothing at all, ``NULL``, ``NaN`` or ``NA``, in any case.
 
     Examples
     --------
@@ -123,7 +123,8 @@ def nulls(buffer: Bytes, starts: Ints, ends: Ints) -> NDArray[np.bool_]:
     lower = loads(buffer)[starts] | _U(0x20202020)
     null = (length == 4) & (lower & _U(0xFFFFFFFF) == _U(int.from_bytes(b"null", "little")))
     nan = (length == 3) & (lower & _U(0xFFFFFF) == _U(int.from_bytes(b"nan", "little")))
-    return np.asarray(null | nan | (length == 0))
+    na = (length == 2) & (lower & _U(0xFFFF) == _U(int.from_bytes(b"na", "little")))
+    return np.asarray(null | nan | na | (length == 0))
 
 
 def _mantissa(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,9 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from ranksift.collection import ragged
 from ranksift.collection.errors import InputError
-from ranksift.collection.qrels import Qrels, read_qrels
+from ranksift.collection.files import STANDARD
+from ranksift.collection.formats import TABLES, kind
+from ranksift.collection.grouped import Grouped, by_rank, without_duplicates
+from ranksift.collection.ids import Ids
+from ranksift.collection.qrels import Qrels
 from ranksift.collection.ragged import Floats, Ints
-from ranksift.collection.run import Run, read_run
+from ranksift.collection.run import Run
+from ranksift.collection.values import ids_of, is_missing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -110,17 +115,28 @@ class Examples:
             raise InputError(
                 f"label of row {int(np.isinf(label).argmax()) + 1} is infinite", remedy="give a finite one"
             )
-        names = (
-            tuple(map(str, range(1, matrix.shape[1] + 1))) if feature_names is None else tuple(map(str, feature_names))
-        )
-        if len(names) != matrix.shape[1]:
-            raise InputError(f"{len(names)} names of {matrix.shape[1]} features", remedy="name every feature once")
+        width = matrix.shape[1]
+        names = _distinct(range(1, width + 1) if feature_names is None else feature_names)
+        if len(names) != width:
+            raise InputError(f"{len(names)} names of {width} features", remedy="name every feature once")
         if docs is not None and len(docs) != n:
             raise InputError(f"{len(docs)} documents of {n} rows", remedy="name every document")
-        numbers: dict[str, int] = {}
-        query = np.array([numbers.setdefault(str(g), len(numbers)) for g in group.tolist()], dtype=np.int64)
-        ids = None if docs is None else list(map(str, docs))
-        return cls.of_rows(matrix, label, query, list(numbers), docs=ids, feature_names=names, name=name)
+
+        def fail(row: int, what: str, remedy: str) -> InputError:
+            return InputError(f"row {row + 1}: {what}", remedy=remedy)
+
+        # A group may be any number, also a float.
+        queries = ids_of([g if is_missing(g) else str(g) for g in group.tolist()], "query", fail)
+        query, first = queries.factorize()
+        return cls.of_rows(
+            matrix,
+            label,
+            query,
+            queries.take(first).tolist(),
+            docs=None if docs is None else ids_of(docs, "document", fail).tolist(),
+            feature_names=names,
+            name=name,
+        )
 
     @classmethod
     def of_rows(
@@ -146,7 +162,8 @@ class Examples:
             features, labels = features[order], labels[order]
         ids = usual_docs(np.diff(offsets))
         if docs is not None:
-            ids = tuple(docs[i] or own for i, own in zip(order.tolist(), ids, strict=True))
+            given = map(docs.__getitem__, order.tolist())
+            ids = tuple(own if doc is None else doc for doc, own in zip(given, ids, strict=True))
         return cls(tuple(query_ids), offsets, features, labels, ids, feature_names, order, name)
 
     def __len__(self) -> int:
@@ -200,42 +217,55 @@ class Examples:
         """The same documents with other values of the same features."""
         return replace(self, features=features)
 
-    def of_features(self, names: Sequence[object]) -> Examples:
+    def of_features(self, names: Iterable[object]) -> Examples:
         """The same documents with some of their features, in this order."""
         where = {name: i for i, name in enumerate(self.feature_names)}
-        wanted = tuple(map(str, names))
-        missing = [name for name in wanted if name not in where]
-        if missing:
-            raise InputError(
-                f"there is no feature {missing[0]!r}",
-                source=self.name,
-                remedy=f"it has {', '.join(self.feature_names[:8])}{', …' * (len(self.feature_names) > 8)}",
-            )
-        columns = [where[name] for name in wanted]
-        return replace(self, features=self.features[:, columns], feature_names=wanted)
+        wanted = _distinct(names)
+        missing = next((name for name in wanted if name not in where), None)
+        if missing is not None:
+            known = ", ".join(self.feature_names[:8]) + ", …" * (len(where) > 8)
+            raise InputError(f"there is no feature {missing!r}", source=self.name, remedy=f"choose among {known}")
+        return replace(self, features=self.features[:, [where[name] for name in wanted]], feature_names=wanted)
 
     def qrels(self) -> Qrels:
         """The labels, as judgments."""
-        known = self.judged
-        return read_qrels(self._nested(np.flatnonzero(known), self.labels))
+        labels = self.labels[self.judged]
+        whole = bool(((labels == np.rint(labels)) & (np.abs(labels) < 2.0**53)).all())
+        return Qrels(self._grouped(np.flatnonzero(self.judged), labels), whole, self.name)
 
-    def run(self, scores: Floats, kept: NDArray[np.bool_] | None = None, name: str = "model") -> Run:
-        """A run of documents by their scores, in the order of these examples; some may be left out."""
+    def run(self, scores: ArrayLike, kept: NDArray[np.bool_] | None = None, name: str = "model") -> Run:
+        """A run of documents by their scores, in the order of these examples; some may be left out.
+
+        Examples
+        --------
+        >>> examples = Examples.of_arrays([[0.1], [0.9], [0.4]], None, ["q", "q", "r"])
+        >>> examples.run([0.1, 0.9, 0.4], np.array([True, True, False])).to_dict()
+        {'q': {'d2': 0.9, 'd1': 0.1}, 'r': {}}
+        """
+        values = np.asarray(scores, dtype=np.float64)
+        if values.shape != (len(self),):
+            raise InputError(f"{values.size} scores of {len(self)} documents", remedy="give every document a score")
+        if not np.isfinite(values).all():
+            row = int(np.argmin(np.isfinite(values)))
+            raise InputError(f"the score of document {self.docs[row]!r} is not finite", remedy="give finite scores")
         rows = np.arange(len(self)) if kept is None else np.flatnonzero(kept)
-        return read_run(self._nested(rows, scores), name=name)
+        return Run(self._grouped(rows, values[rows], ranked=True), name)
 
-    def _nested(self, rows: Ints, values: Floats) -> dict[str, dict[str, Any]]:
-        out: dict[str, dict[str, Any]] = {query: {} for query in self.query_ids}
-        for query, row in zip(self.query[rows].tolist(), rows.tolist(), strict=True):
-            own, value = out[self.query_ids[query]], float(values[row])
-            if self.docs[row] in own:
-                raise InputError(
-                    f"document {self.docs[row]!r} is there twice for query {self.query_ids[query]!r}",
-                    source=self.name,
-                    remedy="remove one of them",
-                )
-            own[self.docs[row]] = int(value) if value.is_integer() and values is self.labels else value
-        return out
+    def _grouped(self, rows: Ints, values: Floats, *, ranked: bool = False) -> Grouped:
+        """Some documents, each once for a query; a query may have none."""
+        counts = np.bincount(self.query[rows], minlength=len(self.query_ids))
+        answered = np.flatnonzero(counts)
+        names = tuple(map(self.query_ids.__getitem__, answered.tolist()))
+        docs = Ids.from_strings(map(self.docs.__getitem__, rows.tolist()))
+
+        def fail(row: int, what: str, remedy: str) -> InputError:
+            return InputError(what, source=self.name, remedy=remedy)
+
+        found = Grouped(names, ragged.offsets_of(counts[answered]), docs, values)
+        without_duplicates(found, "error", fail, lambda *_: ("", "give each document of a query its own id"))
+        if ranked:
+            found = by_rank(found)
+        return replace(found, query_ids=self.query_ids, offsets=ragged.offsets_of(counts))
 
     def to_frame(self) -> pl.DataFrame:
         """A polars frame: query_id, doc_id, label, and a column a feature; null where a value is missing."""
@@ -249,18 +279,14 @@ class Examples:
         Documents are written in the order in which they were given.
         """
         from ranksift.collection import letor, tables
-        from ranksift.collection.formats import kind
 
-        if kind(target) in (".jsonl", ".ndjson"):
-            raise InputError(
-                "examples are not written as JSON lines",
-                source=os.fspath(target),
-                remedy="use .csv, .parquet or .letor",
-            )
-        if kind(target) in (".csv", ".tsv", ".parquet", ".pq"):
-            tables.write_frame(self.to_frame(), target)
-        else:
+        if os.fspath(target) == STANDARD or kind(target) not in TABLES:
             letor.write_letor(self, target)
+        elif kind(target) in (".jsonl", ".ndjson"):
+            place = os.fspath(target)
+            raise InputError("examples are not written as JSON lines", source=place, remedy="use .csv or .parquet")
+        else:
+            tables.write_frame(self.to_frame(), target)
 
     def split(self, share: float = 0.8, seed: int = 0) -> tuple[Examples, Examples]:
         """Two parts, of this share of the queries and of the others, drawn by the seed; each keeps its order.
@@ -332,7 +358,7 @@ def folds_of(queries: int, folds: int, seed: int) -> Ints:
     return fold
 
 
-def read_examples(source: Any, *, features: Sequence[object] | None = None) -> Examples:
+def read_examples(source: Any, *, features: Iterable[object] | None = None) -> Examples:
     """Read examples.
 
     Parameters
@@ -354,15 +380,29 @@ def read_examples(source: Any, *, features: Sequence[object] | None = None) -> E
     >>> examples, examples.feature_names, examples.labels.tolist()
     (<Examples: 3 documents, 2 queries, 1 feature>, ('bm25',), [2.0, nan, -1.0])
     """
+    wanted = None if features is None else _distinct(features)
     if isinstance(source, Examples):
-        return source if features is None else source.of_features(features)
+        return source if wanted is None else source.of_features(wanted)
     from ranksift.collection import letor, tabular
 
     if isinstance(source, list | tuple):
-        return together([read_examples(one, features=features) for one in source])
+        return together([read_examples(one, features=wanted) for one in source])
     if isinstance(source, str | os.PathLike) and letor.is_letor(source):
-        return letor.read_letor(source, features)
-    return tabular.read_table(source, features)
+        return letor.read_letor(source, wanted)
+    return tabular.read_table(source, wanted)
+
+
+def _distinct(names: Iterable[object]) -> tuple[str, ...]:
+    """Names of features, none of them twice."""
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise InputError(
+            f"features {names!r} are no list", remedy="name them one by one: ['bm25', 'length'], range(1, 47)"
+        )
+    found = tuple(map(str, names))
+    if len(set(found)) < len(found):
+        twice = next(name for i, name in enumerate(found) if name in found[:i])
+        raise InputError(f"feature {twice!r} is named twice", remedy="name every feature once")
+    return found
 
 
 def together(parts: Sequence[Examples]) -> Examples:
@@ -373,11 +413,7 @@ def together(parts: Sequence[Examples]) -> Examples:
     seen: dict[str, str] = {}
     for part in parts:
         if part.feature_names != first.feature_names:
-            raise InputError(
-                f"{len(part.feature_names)} features, and {first.name!r} has {len(first.feature_names)}",
-                source=part.name,
-                remedy="give files with the same features",
-            )
+            raise _other_features(part, first)
         for query in part.query_ids:
             if query in seen:
                 raise InputError(
@@ -386,6 +422,7 @@ def together(parts: Sequence[Examples]) -> Examples:
                     remedy="put each query into one file",
                 )
             seen[query] = part.name
+    starts = ragged.offsets_of(np.array([len(part) for part in parts]))
     return Examples(
         tuple(seen),
         ragged.offsets_of(np.concatenate([part.lengths for part in parts])),
@@ -393,6 +430,17 @@ def together(parts: Sequence[Examples]) -> Examples:
         np.concatenate([part.labels for part in parts]),
         tuple(doc for part in parts for doc in part.docs),
         first.feature_names,
-        np.arange(sum(map(len, parts))),
+        np.concatenate([part.row + start for part, start in zip(parts, starts.tolist(), strict=False)]),
         ", ".join(part.name for part in parts),
     )
+
+
+def _other_features(part: Examples, first: Examples) -> InputError:
+    own, others = len(part.feature_names), len(first.feature_names)
+    if own != others:
+        what = f"{own} feature{'s' * (own != 1)}, and {first.name!r} has {others}"
+    else:
+        pairs = zip(part.feature_names, first.feature_names, strict=True)
+        name, other = next(pair for pair in pairs if pair[0] != pair[1])
+        what = f"feature {name!r} where {first.name!r} has {other!r}"
+    return InputError(what, source=part.name, remedy="give the same features, or name those to take (features=…)")

@@ -30,10 +30,12 @@ if TYPE_CHECKING:
     import polars as pl
 
 LAYOUT = "label qid:QUERY 1:VALUE 2:VALUE … # comment"
+_OR_TABLE = " (a table is called .csv, .tsv or .parquet)"
 
 _LINE = re.compile(rb"\s*[^\s,]+\s+qid:\S")
 # LETOR 4.0 writes "#docid = GX000-00-0000000 inc = 1 prob = 0.02"
 _DOCID = re.compile(rb"#\s*docid\s*=\s*(\S+)", re.IGNORECASE)
+_INDEX = re.compile("0|[1-9][0-9]{0,6}")
 _BETWEEN = re.compile(r"[\x00-\x20]")  # what separates tokens, or is refused by the reader
 _NEWLINE, _SPACE, _HASH, _COLON = 10, 32, 35, 58
 _QID = np.uint64(int.from_bytes(b"qid:", "little"))
@@ -51,7 +53,7 @@ def is_letor(source: str | os.PathLike[str]) -> bool:
     return kind(source) in (".csv", ".tsv") and _LINE.match(first_line(source)) is not None
 
 
-def read_letor(source: str | os.PathLike[str], features: Sequence[object] | None = None) -> Examples:
+def read_letor(source: str | os.PathLike[str], features: Sequence[str] | None = None) -> Examples:
     """Read a file; ``features`` are the indices to take, by default all up to the largest."""
     with reading(source, if_empty=f"write each line as: {LAYOUT}") as text:
         parts = [part for part in over_blocks(_parsed, text) if len(part.labels)]
@@ -68,7 +70,7 @@ def read_letor(source: str | os.PathLike[str], features: Sequence[object] | None
         labels,
         number,
         queries.take(first).tolist(),
-        docs=docs,
+        docs=docs if any(docs) else None,
         feature_names=tuple(map(str, wanted)),
         name=name,
     )
@@ -159,7 +161,7 @@ def _queries(block: Block, starts: Ints, ends: Ints, label: Ints, tokens: Ints) 
     named = (tokens > 1) & (loads(block.bytes)[starts[second]] & np.uint64(0xFFFFFFFF) == _QID)
     if not named.all():
         at = int(starts[label[np.argmin(named)]])
-        raise block.fail(at, "no 'qid:' after the label", f"write each line as: {LAYOUT}")
+        raise block.fail(at, "no 'qid:' after the label", f"write each line as: {LAYOUT}{_OR_TABLE}")
     start = starts[second] + 4
     empty = start == ends[second]
     if empty.any():
@@ -234,16 +236,11 @@ def _all_indices(parts: Sequence[_Part], name: str) -> range:
     return range(min(1, *(int(i.min()) for i in found)), max(int(i.max()) for i in found) + 1)
 
 
-def _indices(features: Sequence[object], name: str) -> list[int]:
-    wanted = [int(str(f)) if str(f).isdecimal() else -1 for f in features]
-    bad = [f for f, i in zip(features, wanted, strict=True) if not 0 <= i <= _LARGEST]
-    if bad:
-        raise InputError(
-            f"there is no feature {str(bad[0])!r}",
-            source=name,
-            remedy="LETOR numbers features: name them by their index",
-        )
-    return wanted
+def _indices(features: Sequence[str], name: str) -> list[int]:
+    bad = next((f for f in features if not _INDEX.fullmatch(f) or int(f) > _LARGEST), None)
+    if bad is not None:
+        raise InputError(f"there is no feature {bad!r}", source=name, remedy="name features by their index: 1, 2, …")
+    return [int(f) for f in features]
 
 
 def _matrix(parts: list[_Part], wanted: Sequence[int], name: str) -> Floats:
@@ -282,7 +279,7 @@ def write_letor(examples: Examples, target: str | os.PathLike[str]) -> None:
         warnings.warn(
             f"LETOR numbers features: {names[0]!r} becomes 1, …; save as .csv or .parquet to keep their names",
             RankSiftWarning,
-            stacklevel=4,
+            stacklevel=3,
         )
     queries = pl.Series("query", examples.query_ids, dtype=pl.String)
     order = np.argsort(examples.row, kind="stable")

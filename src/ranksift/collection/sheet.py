@@ -18,6 +18,8 @@ from ranksift.collection.ragged import Floats
 from ranksift.collection.tables import SEPARATORS, read_parquet
 from ranksift.collection.values import Fail
 
+_NUMBER = "write a number such as 0.25 into every cell"
+
 
 class Cells(Protocol):
     """The columns of a table, told by their positions."""
@@ -66,9 +68,8 @@ class Sheet:
         """A column of ids."""
         return self.cells.ids(column, noun, self._fail_in(column, f"give every row a {noun}"))
 
-    def numbers(self, column: int, noun: str, *, gaps: bool = False) -> Floats:
-        """A column of finite numbers; where there may be ``gaps``, an empty cell, NULL or NaN is NaN."""
-        remedy = "write a number such as 0.25 into every cell" + ", or nothing at all" * gaps
+    def numbers(self, column: int, noun: str, *, gaps: bool = False, remedy: str = _NUMBER) -> Floats:
+        """A column of finite numbers; where there may be ``gaps``, NaN stands for an empty cell, NULL, NA and NaN."""
         return self.cells.numbers(column, noun, self._fail_in(column, remedy), gaps)
 
     def holds_words(self, column: int) -> bool:

@@ -17,6 +17,7 @@ from ranksift.collection.header import find_column, has_column, is_number
 from ranksift.collection.ids import Ids
 from ranksift.collection.ragged import Floats
 from ranksift.collection.sheet import Sheet, read_sheet
+from ranksift.collection.values import is_missing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 # A column that counts rows, as pandas and polars write it.
 _UNNAMED = frozenset({"", "index", "unnamed: 0"})
 _SHOWN = 5
+_REMEDY = "write a number or nothing into every cell, or name the columns that are features"
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class Layout:
         return cls(query, doc, label, tuple(c for c in others if c not in leftover), tuple(leftover))
 
 
-def read_table(source: Any, features: Sequence[object] | None = None) -> Examples:
+def read_table(source: Any, features: Sequence[str] | None = None) -> Examples:
     """Read a table; ``features`` are the columns to take, by default all others that hold numbers."""
     sheet = read_sheet(source)
     name = sheet.source or "examples"
@@ -85,16 +87,15 @@ def read_table(source: Any, features: Sequence[object] | None = None) -> Example
     )
 
 
-def _columns(sheet: Sheet, layout: Layout, features: Sequence[object]) -> tuple[int, ...]:
+def _columns(sheet: Sheet, layout: Layout, features: Sequence[str]) -> tuple[int, ...]:
     """Positions of the columns that are asked for."""
-    wanted = [str(f).strip() for f in features]
     roles = {sheet.names[c] for c in (layout.query, layout.doc, layout.label) if c is not None}
-    for name in wanted:
+    for name in features:
         if name not in sheet.names:
             raise sheet.wrong(f"no column {name[:40]!r}", f"it has {_listed(sheet.names)}")
         if name in roles:
             raise sheet.wrong(f"column {name[:40]!r} is the query, the document or the label", "name features only")
-    return tuple(sheet.names.index(name) for name in wanted)
+    return tuple(sheet.names.index(name) for name in features)
 
 
 def _matrix(sheet: Sheet, columns: Sequence[int], *, skip: bool) -> tuple[Floats, tuple[int, ...]]:
@@ -106,7 +107,7 @@ def _matrix(sheet: Sheet, columns: Sequence[int], *, skip: bool) -> tuple[Floats
     found: dict[int, Floats] = {}
     for c in columns:
         try:
-            found[c] = sheet.numbers(c, "value", gaps=True)
+            found[c] = sheet.numbers(c, "value", gaps=True, remedy=_REMEDY)
         except InputError:
             if not skip or _holds_numbers(sheet, c):
                 raise
@@ -116,8 +117,8 @@ def _matrix(sheet: Sheet, columns: Sequence[int], *, skip: bool) -> tuple[Floats
 
 
 def _holds_numbers(sheet: Sheet, column: int) -> bool:
-    cells = sheet.cells.objects(column)
-    return any(is_number(cell) if isinstance(cell, str) else isinstance(cell, Number) for cell in cells)
+    known = (cell for cell in sheet.cells.objects(column) if not is_missing(cell) and cell not in ("nan", "NaN"))
+    return any(is_number(cell) if isinstance(cell, str) else isinstance(cell, Number) for cell in known)
 
 
 def _tell(sheet: Sheet, source: Any, columns: Sequence[int]) -> None:
