@@ -81,8 +81,10 @@ class Shape:
     @cached_property
     def deviation(self) -> Floats:
         """The standard deviation of the scores."""
-        away = self.score - self.mean[self.query]
-        return np.sqrt(self._sum(away * away) / np.maximum(self.size, 1))
+        # Squares of shares of the largest distance neither overflow nor vanish.
+        largest = np.maximum(self.top - self.mean, self.mean - self.bottom)
+        away = (self.score - self.mean[self.query]) / np.where(largest > 0, largest, 1.0)[self.query]
+        return largest * np.sqrt(self._sum(away * away) / np.maximum(self.size, 1))
 
     @cached_property
     def lead(self) -> Floats:
