@@ -181,6 +181,12 @@ class TestResult:
         with pytest.raises(InputError, match="plot 'pie' is unknown"):
             found.plot("pie")
 
+    def test_lengths_of_long_lists_are_counted_in_ranges(self):
+        pytest.importorskip("matplotlib", reason="figures need matplotlib")
+        runs = {"long": {"q": {f"d{i}": -i for i in range(300)}}, "short": {"q": {"d1": 1}}}
+        axes = study.truncation({"q": {"d1": 1}}, runs).plot("lengths").axes[0]
+        assert [stairs.get_data().values.sum() for stairs in axes.patches] == [2, 2]
+
     def test_nothing_enters_the_catalogue(self):
         assert "Shown" not in CATALOGUE
 
@@ -218,4 +224,5 @@ class TestInput:
         qrels, runs = answers
         graded = {q: {d: 3 * label for d, label in labels.items()} for q, labels in qrels.items()}
         with pytest.warns(RankSiftWarning, match=r"gains up to 3 where \[0, 1\] is assumed"):
-            study.truncation(graded, runs, pairs=[("AP", "AP_qwa")])
+            found = study.truncation(graded, runs, pairs=[("AP", "AP_qwa")])
+        assert "AP_qwa: gains up to 3 where [0, 1] is assumed" in str(found)

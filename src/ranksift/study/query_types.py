@@ -17,7 +17,7 @@ from ranksift.collection.ragged import Floats, Ints
 from ranksift.evaluation.evaluate import ready_measures
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Table
-from ranksift.figure import drawing
+from ranksift.figure import drawing, legend
 from ranksift.measures.bounds import E_DCG, E_SP
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
@@ -195,7 +195,7 @@ class QueryTypes(Result):
             axes.scatter(self.expected[of == name], self.real[of == name], s=8, color=colour, label=name)
         ends = _range(np.concatenate([self.real, self.expected]))
         axes.plot(ends, ends, color="0.4", linewidth=0.8)
-        axes.legend(frameon=False)
+        legend(axes)
         return figure
 
     def pictures(self) -> list[Picture]:

@@ -18,7 +18,7 @@ from ranksift.collection.ragged import Floats, Ints
 from ranksift.evaluation.evaluate import Queries, evaluate, ready_measures
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
-from ranksift.figure import drawing
+from ranksift.figure import drawing, legend
 from ranksift.measures.classic import AP, RBP, RR
 from ranksift.measures.cumulative import nDCG
 from ranksift.measures.measure import Measure, PerQuery
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
+
+# Lists longer than this are counted by ranges of lengths.
+_MOST_BARS = 40
 
 #: A list as it came, or after the NIL rule.
 When = Literal["before", "after"]
@@ -151,12 +154,7 @@ class Truncation(Result):
         """Scores before and after against the share of truncated lists, against each other, or lengths of lists."""
         check_choice("plot", what, ("change", "scores", "lengths"))
         if what == "lengths":
-            figure, axes = drawing("documents of a list", "lists")
-            for when, shift, colour in zip(get_args(When), (-0.2, 0.2), ("#0072B2", "#D55E00"), strict=True):
-                lengths = self.lengths(when)
-                axes.bar([x + shift for x in lengths], list(lengths.values()), 0.4, color=colour, label=when)
-            axes.legend(frameon=False)
-            return figure
+            return self._plot_lengths()
         name = self.pairs[0][0] if measure is None else str(measure)
         original = self.scores.aggregate()[:, self.scores.column(name)]
         modified = original + self.change[name]
@@ -171,7 +169,22 @@ class Truncation(Result):
         axes.vlines(share, original, modified, color="0.6", linewidth=0.8)
         axes.scatter(share, original, s=14, facecolors="white", edgecolors="#0072B2", label="original", zorder=3)
         axes.scatter(share, modified, s=14, color="#D55E00", label="modified", zorder=3)
-        axes.legend(frameon=False)
+        legend(axes)
+        return figure
+
+    def _plot_lengths(self) -> Figure:
+        figure, axes = drawing("documents of a list", "lists")
+        longest = int(self.before.max(initial=0))
+        edges = np.linspace(0.0, longest, 26)
+        for when, shift, colour in zip(get_args(When), (-0.2, 0.2), ("#0072B2", "#D55E00"), strict=True):
+            lengths = self.lengths(when)
+            if longest > _MOST_BARS:
+                counts, _ = np.histogram(list(lengths), edges, weights=list(lengths.values()))
+                dashes = "-" if shift < 0 else "--"
+                axes.stairs(counts, edges, color=colour, linewidth=1.4, linestyle=dashes, label=when)
+            else:
+                axes.bar([x + shift for x in lengths], list(lengths.values()), 0.4, color=colour, label=when)
+        legend(axes)
         return figure
 
     def pictures(self) -> list[Picture]:
@@ -185,7 +198,7 @@ class Truncation(Result):
         lists = counted(self.ended.size, "list")
         found = [
             f"Of {lists}, {percent(float(self.ended.mean()))} end on purpose; "
-            f"{counted(self.nil_queries, 'query', 'queries')} have no answer."
+            f"{counted(self.nil_queries, 'query', 'queries')} {'has' if self.nil_queries == 1 else 'have'} no answer."
         ]
         for a, b in self.pairs:
             gains, order = self.change[a], self.correlation[a]
@@ -275,7 +288,7 @@ def truncation(
         after=after,
         ended=(documents < full) | (after < before),
         nil_queries=int(np.count_nonzero(positive == 0)),
-        notes=tuple(notes),
+        notes=(*found.notes, *notes),
     )
 
 
