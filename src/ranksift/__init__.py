@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ranksift.evaluation.registration import register_ir_measures as register_ir_measures
     from ranksift.evaluation.score_table import read_scores as read_scores
     from ranksift.evaluation.scores import Scores as Scores
+    from ranksift.learning.ranker import load as load
     from ranksift.measures.names import parse_measure as parse_measure
     from ranksift.measures.names import parse_measures as parse_measures
     from ranksift.measures.topk import topk_labels as topk_labels
@@ -60,6 +61,7 @@ _HOME = {
     "audit": "cutoffs.audit",
     "calibrate": "cutoffs.calibration",
     "reliability_diagram": "cutoffs.reliability_diagram",
+    "load": "learning.ranker",
     "Scores": "evaluation.scores",
     "read_scores": "evaluation.score_table",
     "evaluate": "evaluation.evaluate",
@@ -75,7 +77,7 @@ _HOME = {
 }
 
 # Rooms that have public names of their own.
-_ROOMS = ("study",)
+_ROOMS = ("learning", "study")
 
 __all__ = ["__version__", *_HOME, *_ROOMS]
 

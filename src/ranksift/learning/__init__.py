@@ -1,0 +1,28 @@
+"""Rankers from features: the methods of papers 1, 3 and 5, and ones that rank and filter together."""
+
+import os
+from importlib import import_module
+from typing import Any
+
+# Idle threads of two libraries that spin while they wait for each other can be fifty times slower than one.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+# Where each public name lives. Nothing is imported before it is asked for.
+_HOME = {
+    "Ranker": "ranker",
+    "load": "ranker",
+}
+
+__all__ = [*_HOME]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'ranksift.learning' has no attribute {name!r}")
+    value = getattr(import_module(f"ranksift.learning.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME])

@@ -1,0 +1,374 @@
+"""What every ranker has: fit, score, rank, save."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ranksift import __version__
+from ranksift.collection import ragged
+from ranksift.collection.errors import InputError
+from ranksift.collection.examples import Examples, read_examples
+from ranksift.collection.gains import Gains, GainsLike
+from ranksift.collection.judged import Judged
+from ranksift.collection.pool import Pool
+from ranksift.collection.ragged import Floats
+from ranksift.cutoffs.cutoff import Cutoff
+from ranksift.cutoffs.lists import Lists
+from ranksift.evaluation.evaluate import ready_measures
+from ranksift.measures.measure import Measure
+from ranksift.measures.names import MeasureLike
+
+if TYPE_CHECKING:
+    from ranksift.collection.run import Run
+
+#: What a model's card begins with; the number changes when older programs could not read it.
+FORMAT = "ranksift-model-1"
+CARD, WEIGHTS, CUTOFF = "model.json", "weights.safetensors", "cutoff.json"
+
+#: Every ranker by its name, filled as the files of this room are imported.
+RANKERS: dict[str, type[Ranker]] = {}
+
+#: How features are put on one scale.
+Scaling = Literal["none", "standard", "query"]
+
+
+@dataclass(eq=False)
+class Ranker:
+    """The common ground of all rankers: a function of features. Parameters are given to the constructor.
+
+    Parameters
+    ----------
+    gains
+        What labels are worth; forbidden is what has a negative gain.
+    measure
+        What early stopping and tuning go by, where a validation set is given.
+    scaling
+        ``"none"``; ``"standard"``: mean 0 and deviation 1 over the training documents; ``"query"``: from 0 to 1 inside
+        each query, as LETOR's normalised files have it.
+    seed
+        Same seed, same scores.
+
+    Attributes
+    ----------
+    cutoff_
+        The rule that drops documents in :meth:`rank`; None: nothing is dropped.
+    feature_names_
+        Of the examples that it was fitted to.
+    card_
+        What is known of the model: data, parameters, versions.
+    """
+
+    #: The method's own scaling, where none is asked for.
+    natural_scaling: ClassVar[Scaling] = "standard"
+
+    gains: GainsLike = field(default="linear", kw_only=True)
+    measure: MeasureLike = field(default="nDCG@10", kw_only=True)
+    scaling: Scaling | None = field(default=None, kw_only=True)
+    seed: int = field(default=0, kw_only=True)
+
+    def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if not abstract:
+            RANKERS[cls.__name__] = cls
+
+    # -- fitting ---------------------------------------------------------------------------------------------
+
+    def fit(self, examples: Any, validation: Any = None) -> Self:
+        """Learn from labelled examples; unlabelled documents are left out.
+
+        Parameters
+        ----------
+        examples
+            Anything that :func:`read_examples` takes.
+        validation
+            Other examples, for early stopping by ``measure``.
+        """
+        training = _labelled(examples)
+        held_out = None if validation is None else _labelled(validation)
+        if held_out is not None:
+            _same_features(held_out, training.feature_names)
+        self.feature_names_ = training.feature_names
+        self.cutoff_: Cutoff | None = None
+        self._centre = np.nanmean(np.where(np.isnan(training.features).all(axis=0), 0.0, training.features), axis=0)
+        spread = np.nanstd(np.where(np.isnan(training.features).all(axis=0), 0.0, training.features), axis=0)
+        self._spread = np.where(spread > 0, spread, 1.0)
+        self.card_ = {
+            "data": {
+                "name": training.name,
+                "queries": len(training.query_ids),
+                "documents": len(training),
+                "labels": {f"{x:g}": int((training.labels == x).sum()) for x in np.unique(training.labels)},
+                "features": len(training.feature_names),
+            }
+        }
+        self._train(self._prepared(training), None if held_out is None else self._prepared(held_out))
+        return self
+
+    def _train(self, examples: Examples, validation: Examples | None) -> None:
+        """Set what :meth:`_score` needs; features are scaled."""
+        raise NotImplementedError
+
+    def fit_cutoff(self, examples: Any, rule: Cutoff | None = None) -> Self:
+        """Fit a rule to this model's scores of some examples; by default the best global threshold of ``measure``.
+
+        Take examples that the model was not fitted to: on its own training documents it is too sure of itself.
+        """
+        from ranksift.cutoffs.threshold import GlobalCutoff
+
+        chosen = GlobalCutoff("nDCG_f@10") if rule is None else rule
+        self.cutoff_ = chosen.fit_lists(self.lists(_labelled(examples)))
+        return self
+
+    def lists(self, examples: Examples) -> Lists:
+        """Examples as scored lists, for cutoffs."""
+        return Lists.of_arrays(self._scored(examples), examples.labels, examples.query, gains=self.gains)
+
+    # -- use ---------------------------------------------------------------------------------------------------
+
+    def score(self, examples: Any) -> Floats:
+        """A score for every document, the better the higher, in the order in which the documents were given."""
+        given = read_examples(examples)
+        out = np.empty(len(given))
+        out[given.row] = self._scored(given)
+        return out
+
+    def rank(self, examples: Any, name: str | None = None) -> Run:
+        """A run: documents by score, without those that the model's cutoff drops."""
+        given = read_examples(examples)
+        scores, kept = self._scored(given), None
+        if self.cutoff_ is not None:
+            lists = Lists.of_arrays(scores, None, given.query)
+            kept = np.empty(len(given), dtype=bool)
+            kept[lists.row] = self.cutoff_.keep_lists(lists)
+        return given.run(scores, kept, name or type(self).__name__)
+
+    def value(self, examples: Any, measure: MeasureLike | None = None) -> float:
+        """A measure of the model's ranking of some examples (its own measure by default), nothing dropped."""
+        given = _labelled(examples)
+        return value_of(self._scored(given), given, self.measure if measure is None else measure, self.gains)
+
+    def _scored(self, examples: Examples) -> Floats:
+        if not hasattr(self, "feature_names_"):
+            raise InputError(f"this {type(self).__name__} is not fitted", remedy="call fit first")
+        _same_features(examples, self.feature_names_)
+        scores = np.asarray(self._score(self._prepared(examples).features), dtype=np.float64)
+        if not np.isfinite(scores).all():
+            raise InputError(
+                f"a score of {type(self).__name__} is not finite",
+                remedy="fit it with a smaller step, or scale features",
+            )
+        return scores
+
+    def _score(self, features: NDArray[np.float64]) -> Floats:
+        """Scores of documents, from scaled features."""
+        raise NotImplementedError
+
+    def _prepared(self, examples: Examples) -> Examples:
+        """Features on the model's scale; a missing value becomes the mean, unless the method takes it as it is."""
+        how = self.scaling or self.natural_scaling
+        if how == "none":
+            return examples
+        values = np.where(np.isnan(examples.features), self._centre, examples.features)
+        if how == "standard":
+            return examples.with_features((values - self._centre) / self._spread)
+        if how != "query":
+            raise InputError(f"scaling={how!r} is unknown", remedy="use 'none', 'standard' or 'query'")
+        return examples.with_features(scaled_in_query(values, examples))
+
+    # -- scikit-learn's manners ---------------------------------------------------------------------------------
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters of the constructor."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Change parameters; what was learned stays until the next fit."""
+        known = self.get_params()
+        for name, value in parameters.items():
+            if name not in known:
+                raise InputError(
+                    f"{type(self).__name__} has no parameter {name!r}", remedy=f"it has: {', '.join(known)}"
+                )
+            setattr(self, name, value)
+        return self
+
+    def clone(self) -> Self:
+        """The same ranker, not fitted."""
+        return type(self)(**self.get_params())
+
+    # -- files -----------------------------------------------------------------------------------------------------
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Write the model into a folder: a card, weights, and the cutoff where there is one. No pickle.
+
+        The folder appears whole or not at all; a model that was there is replaced, anything else is not.
+        """
+        from safetensors.numpy import save_file
+
+        if not hasattr(self, "feature_names_"):
+            raise InputError(f"this {type(self).__name__} is not fitted", remedy="call fit first")
+        target = Path(folder)
+        if target.exists() and not (target / CARD).is_file() and (not target.is_dir() or any(target.iterdir())):
+            raise InputError("is there already, and is no model", source=str(target), remedy="name another folder")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+        try:
+            arrays, texts = _split(self._state())
+            arrays |= {"_centre": self._centre, "_spread": self._spread}
+            save_file({name: np.ascontiguousarray(value) for name, value in arrays.items()}, made / WEIGHTS)
+            for name, text in texts.items():
+                (made / name).write_text(text, "utf-8")
+            if self.cutoff_ is not None:
+                self.cutoff_.save(made / CUTOFF)
+            (made / CARD).write_text(json.dumps(self._card([*texts]), ensure_ascii=False, indent=2) + "\n", "utf-8")
+            if target.exists():
+                shutil.rmtree(target)
+            made.rename(target)
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
+
+    def _card(self, texts: list[str]) -> dict[str, Any]:
+        parameters = {name: _plain(value) for name, value in self.get_params().items()}
+        return {
+            "format": FORMAT,
+            "ranksift": __version__,
+            "model": type(self).__name__,
+            "parameters": parameters,
+            **self.card_,
+            "feature_names": list(self.feature_names_),
+            "cutoff": None if self.cutoff_ is None else self.cutoff_.to_dict(),
+            "files": [WEIGHTS, *texts, *([CUTOFF] if self.cutoff_ is not None else [])],
+        }
+
+    def _state(self) -> Mapping[str, NDArray[Any] | str]:
+        """What was learned: arrays, and texts that become files of these names."""
+        raise NotImplementedError
+
+    def _restore(self, state: Mapping[str, Any]) -> None:
+        """Take back what :meth:`_state` gave."""
+        raise NotImplementedError
+
+
+def load(folder: str | os.PathLike[str]) -> Ranker:
+    """Read a model that :meth:`Ranker.save` wrote."""
+    import ranksift.learning.methods  # noqa: F401 (the rankers enter themselves)
+    from ranksift.cutoffs.cutoff import load_cutoff
+
+    target = Path(folder)
+    if not target.is_dir():
+        raise InputError("is no folder of a model", source=str(target), remedy="name what ranksift train wrote")
+    try:
+        card = json.loads((target / CARD).read_text("utf-8"))
+    except OSError:
+        raise InputError(
+            f"has no {CARD}", source=str(target), remedy="name a folder that ranksift train wrote"
+        ) from None
+    except ValueError as error:
+        raise InputError(f"is not JSON ({error})", source=str(target / CARD), remedy="train the model anew") from None
+    if not isinstance(card, dict) or card.get("format") != FORMAT:
+        raise InputError("is no model of this version", source=str(target / CARD), remedy="train it anew")
+    kind = RANKERS.get(str(card.get("model")))
+    if kind is None:
+        known = ", ".join(RANKERS)
+        raise InputError(
+            f"has the unknown model {card.get('model')!r}", source=str(target / CARD), remedy=f"known are: {known}"
+        )
+    for name in card.get("files", []):
+        if not (target / name).is_file():
+            raise InputError(
+                f"has no {name}", source=str(target), remedy="copy the whole folder, or train the model anew"
+            )
+    try:
+        from safetensors.numpy import load_file
+
+        model = kind(**card["parameters"])
+        arrays = load_file(target / WEIGHTS)
+        model._centre, model._spread = arrays.pop("_centre"), arrays.pop("_spread")
+        model.feature_names_ = tuple(card["feature_names"])
+        model.card_ = {"data": card["data"]}
+        texts = {name: (target / name).read_text("utf-8") for name in card["files"] if name not in (WEIGHTS, CUTOFF)}
+        model._restore({**arrays, **texts})
+        model.cutoff_ = load_cutoff(target / CUTOFF) if card["cutoff"] is not None else None
+    except (KeyError, TypeError, ValueError, OSError) as error:
+        raise InputError(f"is damaged ({error})", source=str(target), remedy="train the model anew") from None
+    return model
+
+
+def value_of(scores: Floats, examples: Examples, measure: MeasureLike, gains: GainsLike = "linear") -> float:
+    """A measure of the ranking of labelled examples by some scores; ties stand as they come."""
+    found = ready_measures(measure)
+    if len(found) != 1:
+        raise InputError(f"{measure!s} is {len(found)} measures", remedy="name one")
+    return _aggregate(found[0], judged_by(scores, examples, gains))
+
+
+def judged_by(scores: Floats, examples: Examples, gains: GainsLike = "linear") -> Judged:
+    """What measures see of labelled examples, ranked by some scores."""
+    order = np.lexsort((-scores, examples.query))
+    pool = Pool.of(examples.offsets, examples.labels)
+    rank = ragged.positions(examples.lengths) + 1
+    return Judged(pool, examples.query, rank, examples.labels[order], order, examples.lengths, Gains.of(gains))
+
+
+def _aggregate(measure: Measure, judged: Judged) -> float:
+    top, bottom = measure.per_query(judged)
+    return float(measure.aggregate(top, np.ones(len(top)) if bottom is None else bottom))
+
+
+def scaled_in_query(values: NDArray[np.float64], examples: Examples) -> NDArray[np.float64]:
+    """Each feature from 0 to 1 inside each query; 0 where it is the same for all documents."""
+    if not len(values):
+        return values
+    starts = examples.offsets[:-1][examples.lengths > 0]
+    own = np.repeat(np.arange(len(starts)), examples.lengths[examples.lengths > 0])
+    low, high = np.minimum.reduceat(values, starts, axis=0), np.maximum.reduceat(values, starts, axis=0)
+    width = np.where(high > low, high - low, 1.0)
+    return np.asarray((values - low[own]) / width[own])
+
+
+def _labelled(examples: Any) -> Examples:
+    given = read_examples(examples)
+    known = given.judged_only()
+    if not len(known):
+        raise InputError("no document has a label", source=given.name, remedy="label some")
+    return known
+
+
+def _same_features(examples: Examples, names: tuple[str, ...]) -> None:
+    if examples.feature_names == names:
+        return
+    missing = [n for n in names if n not in examples.feature_names]
+    added = [n for n in examples.feature_names if n not in names]
+    what = f"has {len(examples.feature_names)} features, and the model was fitted to {len(names)}"
+    if missing:
+        what += f"; missing is {missing[0]!r}"
+    elif added:
+        what += f"; {added[0]!r} is new"
+    else:
+        what = "has the features of the model in another order"
+    raise InputError(what, source=examples.name, remedy="give the features that the model was fitted to")
+
+
+def _split(state: Mapping[str, NDArray[Any] | str]) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
+    arrays = {name: value for name, value in state.items() if isinstance(value, np.ndarray)}
+    return arrays, {name: value for name, value in state.items() if isinstance(value, str)}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, tuple | list):
+        return [_plain(v) for v in value]
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
