@@ -50,6 +50,20 @@ def test_a_table_is_judgments_and_run_at_once(ranksift: Command, tmp_path):
     assert rs.load_cutoff(tmp_path / "c.json").threshold_ == 0.7
 
 
+@pytest.mark.parametrize("rule", ["normalized", "shape", "expected-gain", "risk"])
+def test_every_rule(fitted, rule):
+    done, out = fitted("--rule", rule, "--gains=-2=-10")
+    assert done.code == 0
+    assert rs.load_cutoff(out).rule == rule
+    assert f"Cutoff: {rule}" in done.out
+
+
+def test_parameters_of_a_rule(fitted):
+    assert rs.load_cutoff(fitted("--rule", "normalized", "--set", "by=zscore")[1]).by == "zscore"
+    cut = rs.load_cutoff(fitted("--rule", "risk", "--alpha", 0.5, "--delta", "none", "--k", 2)[1])
+    assert (cut.alpha, cut.delta, cut.k) == (0.5, None, 2)
+
+
 def test_two_scores(ranksift: Command, tmp_path):
     table, run = tmp_path / "scored.csv", tmp_path / "new.run"
     table.write_text(
@@ -174,7 +188,9 @@ def test_rules_are_listed(ranksift: Command):
         (["fit", "{qrels}"], "is no table"),
         (["fit", "{qrels}", "{run}", "{run}"], "3 files are given"),
         (["fit", "{qrels}", "{run}", "--rule", "magic"], "rule 'magic' is unknown"),
-        (["fit", "{qrels}", "{run}", "--by", "max"], "--by: the rule global has no such parameter"),
+        (["fit", "{qrels}", "{run}", "--set", "by=max"], "the rule global has no parameter 'by'"),
+        (["fit", "{qrels}", "{run}", "--set", "by"], "is no NAME=VALUE"),
+        (["fit", "{qrels}", "{run}", "--alpha", "0.1"], "the rule global has no parameter 'alpha'"),
         (["fit", "{qrels}", "{run}", "--measure", "beauty"], "beauty"),
         (["fit", "{qrels}", "{run}", "--measure", "AP RR"], "is 2 measures"),
         (["fit", "{qrels}", "{run}", "--plot", "x.jpg"], "x.jpg"),

@@ -65,7 +65,7 @@ def fit(
     k: Annotated[
         int | None, typer.Option("--k", min=1, help="Of the rule risk: the top k counts. [default: 3]")
     ] = None,
-    by: Annotated[str | None, typer.Option("--by", help="Of the rule normalized: minmax, zscore, max, …")] = None,
+    settings: options.Settings = options.NONE,
     gains: options.GainsText = "linear",
     unjudged: options.UnjudgedChoice = "zero",
     cut_scores: CutScores = None,
@@ -85,7 +85,7 @@ def fit(
     """
     from ranksift.cutoffs.summary import summarised
 
-    learned = _rule(rule, {"measure": measure, "alpha": alpha, "delta": _delta(delta), "k": k, "by": by}, delta)
+    learned = _rule(rule, {"measure": measure, "alpha": alpha, "delta": _delta(delta), "k": k}, delta, settings)
     _check_picture(plot)
     if plot is not None and not hasattr(learned, "plot"):
         raise InputError(f"the rule {rule} has no picture", remedy="leave --plot out")
@@ -323,7 +323,7 @@ def _read(files: list[str], cut_scores: str | None) -> Labelled:
     return data if cut_scores is None else data._replace(cut_scores=read_run(cut_scores))
 
 
-def _rule(name: str, given: dict[str, Any], delta: str | None) -> Cutoff:
+def _rule(name: str, given: dict[str, Any], delta: str | None, settings: list[str]) -> Cutoff:
     """A rule by its name, with the parameters that were given."""
     from ranksift.cutoffs.rules import known_rules
 
@@ -334,11 +334,12 @@ def _rule(name: str, given: dict[str, Any], delta: str | None) -> Cutoff:
     parameters = {key: value for key, value in given.items() if value is not None}
     if delta is not None and given["delta"] is None:
         parameters["delta"] = None
+    parameters |= options.settings_of(settings)
     known = kind().get_params()
     for key in parameters:
         if key not in known:
             raise InputError(
-                f"--{key}: the rule {name} has no such parameter", remedy=f"it has: {', '.join(known) or 'none'}"
+                f"the rule {name} has no parameter {key!r}", remedy=f"it has: {', '.join(known) or 'none'}"
             )
     return kind(**parameters)
 

@@ -59,6 +59,10 @@ Test = Annotated[
     Literal["t", "randomization", "bootstrap", "wilcoxon"], typer.Option("--test", help="Of significance, paired.")
 ]
 Alpha = Annotated[float, typer.Option("--alpha", help="The largest p that is significant.")]
+Settings = Annotated[
+    list[str],
+    typer.Option("--set", metavar="NAME=VALUE", help="Further parameters, as --set by=zscore; may be repeated."),
+]
 OutFile = Annotated[
     Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write here instead of to standard output.")
 ]
@@ -100,6 +104,26 @@ def chosen(measures: list[str]) -> list[Measure]:
     from ranksift.measures.names import parse_measures
 
     return parse_measures(measures or DEFAULT_MEASURES)
+
+
+def settings_of(given: list[str]) -> dict[str, Any]:
+    """Parameters written as NAME=VALUE; a value is a number, true, false, none, a list, or a word.
+
+    >>> settings_of(["trees=300", "loss=bce", "hidden=[16, 8]"])
+    {'trees': 300, 'loss': 'bce', 'hidden': [16, 8]}
+    """
+    import ast
+
+    found: dict[str, Any] = {}
+    for setting in given:
+        name, sign, text = (part.strip() for part in setting.partition("="))
+        if not sign or not name:
+            raise InputError(f"--set {setting!r} is no NAME=VALUE", remedy="write it as --set name=value")
+        try:
+            found[name] = ast.literal_eval(text)
+        except (ValueError, SyntaxError):
+            found[name] = {"true": True, "false": False, "none": None}.get(text.lower(), text)
+    return found
 
 
 def name_of(run: str | None, names: list[str], paths: list[str]) -> str | None:
