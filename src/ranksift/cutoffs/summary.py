@@ -109,7 +109,7 @@ def summarised(rule: Cutoff, *, folds: int = 5, samples: int = 1000, seed: int =
     (1.0, 2, 0)
     """
     lists = rule.lists_
-    measure = one_measure(getattr(rule, "measure", f"nDCG_f@{getattr(rule, 'k', 3)}"))
+    measure = one_measure(getattr(rule, "measure", None) or f"nDCG_f@{getattr(rule, 'k', 3)}")
     kept = rule.keep_lists(lists)
     everything = np.ones(len(lists.score), dtype=bool)
     fitted, keep_all, drop_all = (aggregate(measure, lists, k) for k in (kept, everything, ~everything))
