@@ -158,7 +158,7 @@ class TestWords:
         assert found.reading() == [
             "By nDCG_min@2 all judged documents in any order score between 0 and 1, but a list without some of them "
             "can score outside in 50.0% of topics.",
-            "nDCG_f@2 and nDCG@2 stay between 0 and 1, whatever the list.",
+            "nDCG_f@2 and nDCG@2 stay between 0 and 1 in every topic, whatever the list.",
         ]
 
     @given(st.lists(st.sampled_from([-2, -1, 0, 1, 2]), min_size=1, max_size=4), st.integers(1, 4))

@@ -187,7 +187,8 @@ class Boundedness(Result):
             else:
                 safe.append(m)
         if safe:
-            found.append(f"{joined(safe)} {'stays' if len(safe) == 1 else 'stay'} between 0 and 1, whatever the list.")
+            stay = "stays" if len(safe) == 1 else "stay"
+            found.append(f"{joined(safe)} {stay} between 0 and 1 in every topic, whatever the list.")
         return found
 
 

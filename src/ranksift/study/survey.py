@@ -222,7 +222,7 @@ _GLANCES: tuple[tuple[Column, Callable[[Mapping[str, Any], str], Any]], ...] = (
 
 
 _MEANINGS = {
-    "bounded": "bounded: no list can score below 0 or above 1; -: not known, and no list given did",
+    "bounded": "bounded: in these topics no list can score below 0 or above 1; -: not known, and no list given did",
     "error rate": "error rate: decisions between runs that come out otherwise on another half of the topics",
     "ties": "ties: pairs of runs that half of the topics do not decide, their difference being within the fuzziness",
     "told apart": "told apart: pairs of runs with an achieved significance level below 0.05",
