@@ -230,8 +230,7 @@ class Examples:
     def qrels(self) -> Qrels:
         """The labels, as judgments."""
         labels = self.labels[self.judged]
-        whole = bool(((labels == np.rint(labels)) & (np.abs(labels) < 2.0**53)).all())
-        return Qrels(self._grouped(np.flatnonzero(self.judged), labels), whole, self.name)
+        return Qrels(self._grouped(np.flatnonzero(self.judged), labels), are_whole(labels), self.name)
 
     def run(self, scores: ArrayLike, kept: NDArray[np.bool_] | None = None, name: str = "model") -> Run:
         """A run of documents by their scores, in the order of these examples; some may be left out.
@@ -299,7 +298,7 @@ class Examples:
         (<Examples: 7 documents, 7 queries, 1 feature>, <Examples: 3 documents, 3 queries, 1 feature>)
         """
         queries = len(self.query_ids)
-        size = round(share * queries)
+        size = round(share * queries) if 0 < share < 1 else 0
         if not 0 < size < queries:
             raise InputError(
                 f"a share of {share:g} of {queries} queries leaves a part empty",
@@ -347,6 +346,15 @@ def usual_docs(lengths: Ints) -> tuple[str, ...]:
     """
     names = [f"d{place}" for place in range(1, int(lengths.max(initial=0)) + 1)]
     return tuple(map(names.__getitem__, ragged.positions(lengths).tolist()))
+
+
+def are_whole(numbers: Floats) -> bool:
+    """Whether all numbers are integers that a float holds exactly.
+
+    >>> are_whole(np.array([1.0, -2.0])), are_whole(np.array([0.5, 1.0]))
+    (True, False)
+    """
+    return bool(((numbers == np.rint(numbers)) & (np.abs(numbers) < 2.0**53)).all())
 
 
 def folds_of(queries: int, folds: int, seed: int) -> Ints:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ranksift.collection.decimals import integers_before
 from ranksift.collection.errors import InputError, RankSiftWarning
-from ranksift.collection.examples import Examples, usual_docs
+from ranksift.collection.examples import Examples, are_whole, usual_docs
 from ranksift.collection.files import STANDARD, display_name, first_line, reading, writing
 from ranksift.collection.formats import TABLES, kind
 from ranksift.collection.ids import Bytes, Ids, Ints, loads
@@ -313,6 +313,6 @@ def _decimals(values: Floats) -> pl.Series:
     missing = np.isnan(values)
     filled = np.where(missing, 0.0, values)
     # A negative zero keeps its sign only as a float.
-    whole = (filled == np.rint(filled)) & (np.abs(filled) < 2.0**53) & ~((filled == 0) & np.signbit(filled))
-    texts = pl.Series(filled.astype(np.int64) if whole.all() else filled).cast(pl.String)
+    whole = are_whole(filled) and not (np.signbit(filled) & (filled == 0)).any()
+    texts = pl.Series(filled.astype(np.int64) if whole else filled).cast(pl.String)
     return texts.scatter(np.flatnonzero(missing), "NaN") if missing.any() else texts

@@ -164,7 +164,7 @@ def _with_index(frame: Any) -> Any:
     index = frame.index
     if all(name is None for name in index.names) and (isinstance(index, pandas.RangeIndex) or index.nlevels > 1):
         return frame
-    levels = index.to_frame(index=False, name=["" if name is None else name for name in index.names])
+    levels = index.to_frame(index=False).set_axis(["" if name is None else name for name in index.names], axis=1)
     return pandas.concat([levels, frame.reset_index(drop=True)], axis=1)
 
 

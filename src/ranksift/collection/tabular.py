@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ranksift.collection.errors import InputError, RankSiftWarning
-from ranksift.collection.examples import Examples
+from ranksift.collection.examples import Examples, are_whole
 from ranksift.collection.header import find_column, has_column, is_number
 from ranksift.collection.ids import Ids
 from ranksift.collection.ragged import Floats
@@ -153,7 +153,7 @@ def frame_of(examples: Examples) -> pl.DataFrame:
         )
     order = np.argsort(examples.row, kind="stable")
     labels = pl.Series("label", examples.labels[order], nan_to_null=True)
-    if bool((labels.drop_nulls() % 1 == 0).all()):
+    if are_whole(examples.labels[examples.judged]):
         labels = labels.cast(pl.Int64)
     return pl.DataFrame(
         [
