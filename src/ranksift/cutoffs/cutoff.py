@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -17,6 +17,7 @@ from ranksift.collection.errors import InputError
 from ranksift.collection.files import writing
 from ranksift.collection.gains import GainsLike
 from ranksift.collection.judged import Unjudged
+from ranksift.collection.parameters import Parameterised, plain
 from ranksift.collection.qrels import read_qrels
 from ranksift.collection.ragged import Floats
 from ranksift.collection.run import read_run
@@ -33,7 +34,7 @@ RULES: dict[str, type[Cutoff]] = {}
 
 
 @dataclass(eq=False)
-class Cutoff:
+class Cutoff(Parameterised):
     """The common ground of all rules. Parameters are given to the constructor; what is learned ends in ``_``.
 
     Attributes
@@ -218,27 +219,6 @@ class Cutoff:
                 remedy=remedy,
             )
 
-    # -- scikit-learn's manners --------------------------------------------------------------------------------
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters of the constructor."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
-
-    def set_params(self, **parameters: Any) -> Self:
-        """Change parameters; what was learned stays until the next fit."""
-        known = self.get_params()
-        for name, value in parameters.items():
-            if name not in known:
-                raise InputError(
-                    f"{type(self).__name__} has no parameter {name!r}", remedy=f"it has: {', '.join(known) or 'none'}"
-                )
-            setattr(self, name, value)
-        return self
-
-    def clone(self) -> Self:
-        """The same rule, not fitted."""
-        return type(self)(**self.get_params())
-
     # -- files ---------------------------------------------------------------------------------------------------
 
     @property
@@ -259,11 +239,11 @@ class Cutoff:
             "format": FORMAT,
             "ranksift": __version__,
             "rule": self.rule,
-            "parameters": {name: _plain(value) for name, value in self.get_params().items()},
-            **{name.rstrip("_"): _plain(getattr(self, name)) for name in self.learned},
+            "parameters": {name: plain(value) for name, value in self.get_params().items()},
+            **{name.rstrip("_"): plain(getattr(self, name)) for name in self.learned},
             "keep": self.instruction,
             "promise": self.promise,
-            "fitted_on": _plain(self.fitted_on_),
+            "fitted_on": plain(self.fitted_on_),
             "notes": list(self.notes_),
         }
 
@@ -341,21 +321,6 @@ def _peculiarities(lists: Lists) -> tuple[str, ...]:
     if unjudged:
         notes.append(f"{unjudged} of {len(lists.score)} documents have no label: they take a place with gain 0")
     return tuple(notes)
-
-
-def _plain(value: Any) -> Any:
-    """A value as JSON can hold it."""
-    if isinstance(value, np.ndarray):
-        return [_plain(v) for v in value.tolist()]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not np.isfinite(value):
-        return str(value)
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
 def _learned(value: Any) -> Any:

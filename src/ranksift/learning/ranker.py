@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -20,6 +20,7 @@ from ranksift.collection.errors import InputError
 from ranksift.collection.examples import Examples, read_examples
 from ranksift.collection.gains import Gains, GainsLike
 from ranksift.collection.judged import Judged
+from ranksift.collection.parameters import Parameterised, plain
 from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats
 from ranksift.cutoffs.cutoff import Cutoff
@@ -43,7 +44,7 @@ Scaling = Literal["none", "standard", "query"]
 
 
 @dataclass(eq=False)
-class Ranker:
+class Ranker(Parameterised):
     """The common ground of all rankers: a function of features. Parameters are given to the constructor.
 
     Parameters
@@ -185,27 +186,6 @@ class Ranker:
             raise InputError(f"scaling={how!r} is unknown", remedy="use 'none', 'standard' or 'query'")
         return examples.with_features(scaled_in_query(values, examples))
 
-    # -- scikit-learn's manners ---------------------------------------------------------------------------------
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters of the constructor."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
-
-    def set_params(self, **parameters: Any) -> Self:
-        """Change parameters; what was learned stays until the next fit."""
-        known = self.get_params()
-        for name, value in parameters.items():
-            if name not in known:
-                raise InputError(
-                    f"{type(self).__name__} has no parameter {name!r}", remedy=f"it has: {', '.join(known)}"
-                )
-            setattr(self, name, value)
-        return self
-
-    def clone(self) -> Self:
-        """The same ranker, not fitted."""
-        return type(self)(**self.get_params())
-
     # -- files -----------------------------------------------------------------------------------------------------
 
     def save(self, folder: str | os.PathLike[str]) -> None:
@@ -238,7 +218,7 @@ class Ranker:
             shutil.rmtree(made, ignore_errors=True)
 
     def _card(self, texts: list[str]) -> dict[str, Any]:
-        parameters = {name: _plain(value) for name, value in self.get_params().items()}
+        parameters = {name: plain(value) for name, value in self.get_params().items()}
         return {
             "format": FORMAT,
             "ranksift": __version__,
@@ -362,13 +342,3 @@ def _same_features(examples: Examples, names: tuple[str, ...]) -> None:
 def _split(state: Mapping[str, NDArray[Any] | str]) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
     arrays = {name: value for name, value in state.items() if isinstance(value, np.ndarray)}
     return arrays, {name: value for name, value in state.items() if isinstance(value, str)}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, tuple | list):
-        return [_plain(v) for v in value]
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
