@@ -250,8 +250,8 @@ FAULTS = {
     "run,query,value\na,q1,1\n,q1,1\n": ":3: column 'run': the run id is missing; give every row a run",
     "run,query,value\na,q1,1\nb,q1,1\na,q1,2\n": ":4: run 'a', query 'q1', measure x is listed twice; keep one",
     "run,query,measure,value\na,q,AP,1\na,q,RR,1\na,q,AP,1\n": ":4: run 'a', query 'q', measure AP is listed twice",
-    "run,query,value\na,q1,1\nb,q1,1\nb,q2,1\n": ": 1 of 4 values are missing, the first that of run 'a', query 'q2'",
-    "run,query,value\na,q1,1\na,q2,1\nb,q1,1\n": ": 1 of 4 values are missing, the first that of run 'b', query 'q2'",
+    "run,query,value\na,q1,1\nb,q1,1\nb,q2,1\n": ": 1 of 4 values is missing, the first that of run 'a', query 'q2'",
+    "run,query,value\na,q1,1\na,q2,1\nb,q1,1\n": ": 1 of 4 values is missing, the first that of run 'b', query 'q2'",
     "topic,a\nq1,1e300\n": "the value of run 'a', query 'q1', measure x is too large to be summed",
 }
 

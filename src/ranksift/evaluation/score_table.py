@@ -180,8 +180,9 @@ def _check_cells(sheet: Sheet, cells: Ints, rows: Ints, axes: list[list[str]]) -
     if len(cells) < size:
         gap = np.flatnonzero(cells[order] != np.arange(len(cells)))
         first = int(gap[0]) if len(gap) else len(cells)
+        left = size - len(cells)
         raise InputError(
-            f"{size - len(cells)} of {size} values are missing, the first that of {place(first)}",
+            f"{left} of {size} values {'is' if left == 1 else 'are'} missing, the first that of {place(first)}",
             source=sheet.source,
             remedy="add them, or remove what is not complete",
         )
