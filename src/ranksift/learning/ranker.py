@@ -132,7 +132,7 @@ class Ranker(Parameterised):
 
     def lists(self, examples: Examples) -> Lists:
         """Examples as scored lists, for cutoffs."""
-        return Lists.of_arrays(self._scored(examples), examples.labels, examples.query, gains=self.gains)
+        return Lists.of_arrays(self.scored(examples), examples.labels, examples.query, gains=self.gains)
 
     # -- use ---------------------------------------------------------------------------------------------------
 
@@ -140,13 +140,13 @@ class Ranker(Parameterised):
         """A score for every document, the better the higher, in the order in which the documents were given."""
         given = read_examples(examples)
         out = np.empty(len(given))
-        out[given.row] = self._scored(given)
+        out[given.row] = self.scored(given)
         return out
 
     def rank(self, examples: Any, name: str | None = None) -> Run:
         """A run: documents by score, without those that the model's cutoff drops."""
         given = read_examples(examples)
-        scores, kept = self._scored(given), None
+        scores, kept = self.scored(given), None
         if self.cutoff_ is not None:
             lists = Lists.of_arrays(scores, None, given.query)
             kept = np.empty(len(given), dtype=bool)
@@ -156,9 +156,10 @@ class Ranker(Parameterised):
     def value(self, examples: Any, measure: MeasureLike | None = None) -> float:
         """A measure of the model's ranking of some examples (its own measure by default), nothing dropped."""
         given = _labelled(examples)
-        return value_of(self._scored(given), given, self.measure if measure is None else measure, self.gains)
+        return value_of(self.scored(given), given, self.measure if measure is None else measure, self.gains)
 
-    def _scored(self, examples: Examples) -> Floats:
+    def scored(self, examples: Examples) -> Floats:
+        """A score for every document, in the order of the examples: query after query."""
         if not hasattr(self, "feature_names_"):
             raise InputError(f"this {type(self).__name__} is not fitted", remedy="call fit first")
         _same_features(examples, self.feature_names_)
