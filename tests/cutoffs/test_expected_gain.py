@@ -24,6 +24,10 @@ def two_kinds(n=4000, seed=0):
     return labels + draw.normal(size=n), labels, np.arange(n) // 4
 
 
+def _calibration(scores, labels):
+    return ExpectedGainCutoff().fit(scores, labels, np.arange(len(scores)) // 5).calibration_["at_least"]
+
+
 class TestOneThreshold:
     def test_by_hand(self):
         # Isotonic: P(good) is 0, ½, ½, 1; a forbidden document costs as much as a good one gains.
@@ -76,6 +80,15 @@ class TestOneThreshold:
             [*scores, *np.linspace(-9, 9, 50)], [*labels, *[None] * 50], [*groups, *np.arange(50)]
         )
         assert more.calibration_ == cut.calibration_
+
+    @quiet
+    def test_an_unjudged_score_outside_of_0_and_1_rules_beta_out(self):
+        draw = np.random.default_rng(1)
+        scores = draw.random(400)
+        labels = np.where(draw.random(400) < scores**8, 1.0, -1.0)
+        method = {level["method"] for level in _calibration(scores, labels).values()}
+        scores[0], labels[0] = 1.5, np.nan
+        assert method == {"beta"} != {level["method"] for level in _calibration(scores, labels).values()}
 
     def test_labels_of_one_gain_are_one(self):
         scores, labels, groups = two_kinds(500)

@@ -153,7 +153,7 @@ class TestFiles:
             ("[]", "is no cutoff of this version"),
             ('{"format": "ranksift-cutoff-9"}', "is no cutoff of this version"),
             ('{"format": "ranksift-cutoff-1", "rule": "magic"}', "unknown rule 'magic'"),
-            ('{"format": "ranksift-cutoff-1", "rule": "global", "parameters": {}}', "is damaged"),
+            ('{"format": "ranksift-cutoff-1", "rule": "global", "parameters": {}}', "lacks 'measure'"),
             ('{"format": "ranksift-cutoff-1", "rule": "global", "parameters": {"x": 1}}', "is damaged"),
         ],
     )
@@ -161,6 +161,36 @@ class TestFiles:
         (tmp_path / "c.json").write_text(text)
         with pytest.raises(InputError, match=f"c.json: .*{fault}"):
             load_cutoff(tmp_path / "c.json")
+
+    @quiet
+    @pytest.mark.parametrize(
+        ("rule", "key", "value"),
+        [
+            (GlobalCutoff(), "threshold", None),
+            (GlobalCutoff(), "threshold", "0.5"),
+            (GlobalCutoff(), "threshold", float("nan")),
+            (GlobalCutoff(), "threshold", 10**400),
+            (GlobalCutoff(), "threshold", [0.1, 0.2, 0.3, 0.4, 0.5]),
+            (GlobalCutoff(), "fitted_on", {}),
+            (GlobalCutoff(), "fitted_on", {"two_scores": False, "scores": [1, 2]}),
+            (rs.NormalizedCutoff(by="zscore"), "parameters", {"measure": "nDCG_f@3"}),
+            (rs.NormalizedCutoff(), "parameters", {"measure": "nDCG_f@3", "by": "abc"}),
+            (rs.NormalizedCutoff(), "flat_threshold", {}),
+            (rs.ShapeCutoff(), "weights", {"length": 1.0}),
+            (rs.ShapeCutoff(), "weights", {"top": "high"}),
+            (rs.ExpectedGainCutoff(), "calibration", {"labels": [-8.0, 1.0], "at_least": {"1": {"method": "none"}}}),
+            (rs.ExpectedGainCutoff(features="shape"), "calibration", {"labels": [-8.0, 1.0], "at_least": {}}),
+            (rs.RiskCutoff(), "promise", 1),
+        ],
+    )
+    def test_edited_into_nonsense(self, tmp_path, rule, key, value):
+        path = tmp_path / "c.json"
+        rule.fit(*drawn()).save(path)
+        load_cutoff(path)
+        path.write_text(json.dumps({**json.loads(path.read_text()), key: value}))
+        with pytest.raises(InputError, match=r"c\.json: (lacks|is damaged|is not JSON).*; (make|name)") as fault:
+            load_cutoff(path)
+        assert "\n" not in str(fault.value)
 
     def test_no_file(self, tmp_path):
         with pytest.raises(InputError, match=r"absent.json: cannot be read"):

@@ -469,8 +469,10 @@ def calibrate(
     known = ~np.isnan(label) & (weight > 0)
     if not known.any():
         raise InputError("no document has a label", remedy="label some")
+    inside = bool(((values >= 0.0) & (values <= 1.0)).all())  # without a label too: all shall have probabilities
     values, label, weight = values[known], label[known], weight[known]
-    return _fitted(_calibrator(method, values, label, weight), values, label, weight)
+    like = _best(values, label, weight, inside) if method == "best" else _calibrator(method)
+    return _fitted(like, values, label, weight)
 
 
 def _fitted(like: Calibrator, values: Floats, label: Floats, weight: Floats) -> LabelCalibration:
@@ -478,23 +480,20 @@ def _fitted(like: Calibrator, values: Floats, label: Floats, weight: Floats) -> 
     return LabelCalibration(every, tuple(replace(like).fit(values, label >= low, weight) for low in every[1:]))
 
 
-def _calibrator(method: Method | Calibrator, values: Floats, label: Floats, weight: Floats) -> Calibrator:
+def _calibrator(method: Method | Calibrator) -> Calibrator:
     if isinstance(method, Calibrator):
         return method
-    if method == "best":
-        return _best(values, label, weight)
     if method not in get_args(Method):
         raise InputError(f"calibration {method!r} is unknown", remedy=f"use one of: {', '.join(get_args(Method))}")
     return METHODS[method]()
 
 
-def _best(values: Floats, label: Floats, weight: Floats) -> Calibrator:
+def _best(values: Floats, label: Floats, weight: Floats, inside: bool) -> Calibrator:
     """The calibrator of least cross-validated log loss; every fold has scores from the lowest to the highest."""
     rising = np.lexsort((label, values))
     some = rising[:: 1 + len(rising) // _MOST]
     values, label, weight = values[some], label[some], weight[some]
     fold = np.arange(len(some)) % _FOLDS
-    inside = values.min() >= 0.0 and values.max() <= 1.0
     candidates: list[Calibrator] = [Platt(), *([Beta()] if inside else []), Isotonic()]
     if len(some) < 2 * _FOLDS:
         return candidates[0]

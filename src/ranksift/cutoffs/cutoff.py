@@ -256,11 +256,26 @@ class Cutoff(Parameterised):
     @classmethod
     def _from_dict(cls, given: Mapping[str, Any]) -> Self:
         made = cls(**given["parameters"])
+        for name in made.get_params():
+            given["parameters"][name]  # a default would be another rule than the one that was saved
         for name in cls.learned:
             setattr(made, name, _learned(given[name.rstrip("_")]))
         made.fitted_on_ = dict(given["fitted_on"])
         made.notes_ = tuple(given["notes"])
+        made._try_out()
         return made
+
+    def _try_out(self) -> None:
+        """Fail as a file does that somebody has edited into nonsense: now, and not when the rule is applied."""
+        for name in self.learned:
+            if isinstance(getattr(self, name), np.ndarray):
+                raise ValueError(f"{name.rstrip('_')} is a list")
+        scores = np.asarray(self.fitted_on_["scores"], dtype=np.float64)
+        if scores.shape != (5,) or not isinstance(self.fitted_on_["two_scores"], bool):
+            raise ValueError("fitted_on does not say which scores")
+        self.keep(scores)
+        if not isinstance(self.instruction, str) or not isinstance(self.promise, str):
+            raise ValueError("promise is no text")
 
 
 def load_cutoff(path: str | os.PathLike[str]) -> Cutoff:
@@ -279,7 +294,7 @@ def load_cutoff(path: str | os.PathLike[str]) -> Cutoff:
 
     source = str(path)
     try:
-        given = json.loads(Path(path).read_text("utf-8"))
+        given = json.loads(Path(path).read_text("utf-8"), parse_constant=_no_number)
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})", source=source, remedy="name a cutoff's file") from None
     except ValueError as error:
@@ -293,8 +308,9 @@ def load_cutoff(path: str | os.PathLike[str]) -> Cutoff:
         )
     try:
         return rule._from_dict(given)
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"is damaged ({error!r})", source=source, remedy="make it anew: ranksift cutoff fit") from None
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, InputError) as error:
+        what = f"lacks {error}" if isinstance(error, KeyError) else f"is damaged ({error})"
+        raise InputError(what, source=source, remedy="make it anew: ranksift cutoff fit") from None
 
 
 def _described(lists: Lists) -> dict[str, Any]:
@@ -321,6 +337,10 @@ def _peculiarities(lists: Lists) -> tuple[str, ...]:
     if unjudged:
         notes.append(f"{unjudged} of {len(lists.score)} documents have no label: they take a place with gain 0")
     return tuple(notes)
+
+
+def _no_number(word: str) -> Any:
+    raise ValueError(f"{word} is no number")
 
 
 def _learned(value: Any) -> Any:

@@ -95,13 +95,15 @@ class ExpectedGainCutoff(Cutoff):
         if self.features not in ("score", "shape"):
             raise InputError(f"features={self.features!r} is unknown", remedy="use 'score' or 'shape'")
         gain, weight = self._worth(lists)
-        columns = self._columns(lists)[lists.judged]
         if self.features == "score":
-            self.calibration_ = calibrate(columns, gain, self.method, weight).to_dict()
+            every, counts = np.full(len(lists.score), np.nan), np.zeros(len(lists.score))
+            every[lists.judged], counts[lists.judged] = gain, weight
+            self.calibration_ = calibrate(lists.score, every, self.method, counts).to_dict()
             helps = self._expected(lists) >= -SAME
             kept = lists.score[helps].min(initial=np.inf)
             self.threshold_: float | None = -np.inf if helps.all() else float(kept)
         else:
+            columns = self._columns(lists)[lists.judged]
             ridge = _ridge(lists, columns, gain, weight)
             self.calibration_ = calibrate(columns, gain, _logistic(ridge), weight).to_dict()
             self.threshold_ = None
@@ -138,6 +140,12 @@ class ExpectedGainCutoff(Cutoff):
         if self.threshold_ is not None:
             return lists.score >= self.threshold_
         return np.asarray(self._expected(lists) >= -SAME)
+
+    def _try_out(self) -> None:
+        super()._try_out()
+        if self.features not in ("score", "shape"):
+            raise ValueError(f"features={self.features!r}")
+        self.expected_gain(self.fitted_on_["scores"])
 
     def expected_gain(self, scores: ArrayLike, groups: ArrayLike | None = None) -> Floats:
         """The expected gain of each document; without ``groups``, all are of one query."""
