@@ -15,6 +15,8 @@ from ranksift.report.figures import svg_of
 
 BLUE, RED, GREEN, PURPLE, YELLOW, SKY = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"
 COLOURS = (BLUE, RED, GREEN, PURPLE, YELLOW, SKY, "#000000")
+#: Points of a curve; more cannot be seen.
+DRAWN = 400
 DASHES = ("", "7 3", "3 3", "9 3 2 3")
 
 
@@ -34,7 +36,10 @@ def thresholds(forum: Forum, tuned: Tuned) -> str:
     axes.axvspan(tuned.interval.low, tuned.interval.high, color="0.93", label="95 % interval, from dev")
     for scored, name, colour in ((forum.dev, "dev", BLUE), (forum.test, "test", RED)):
         cut = rs.GlobalCutoff(MEASURE).fit_lists(scored.lists(EXPECTED))
-        axes.step(cut.thresholds_[1:], cut.values_[1:], where="pre", color=colour, linewidth=1.3, label=name)
+        best = int(np.flatnonzero(cut.thresholds_ == cut.threshold_)[0])
+        some = np.unique(np.append(np.linspace(1, len(cut.thresholds_) - 1, DRAWN).astype(np.int64), best))
+        # A value holds from its threshold down to the next.
+        axes.step(cut.thresholds_[some], cut.values_[some], where="post", color=colour, linewidth=1.3, label=name)
         axes.plot([cut.threshold_], [cut.value_], "o", color=colour, markersize=5, label=f"best on {name}")
     axes.axvline(0.0, color="0.5", linewidth=0.8, linestyle=":", label="expected gain 0")
     legend(axes)

@@ -64,13 +64,13 @@ and judged on test ({test.questions}, {percent(test.forbidden)}):
 
 {forum.tested.table()}
 
-▲ and ▼: significantly better or worse than the global cut (two-sided paired t test, Holm's correction over the rules of
-the table, p ≤ 0.05). The rows {POSITIVE} and {NORMALISED} need no dev questions; they are explained
-[below](#the-expected-gain-and-the-normaliser). The oracle cuts every query where its labels say.
+All measures are at {K}. ▲ and ▼: significantly better or worse than the global cut (two-sided paired t test, Holm's
+correction over the rules of the table, p ≤ 0.05). The rows {POSITIVE} and {NORMALISED} need no dev questions; they are
+explained [below](#the-expected-gain-and-the-normaliser). The oracle cuts every query where its labels say.
 
 {_test_in_words(forum)}
 
-![Forbidden answers shown against good answers filtered, for every threshold and every rule](cutoffs-tradeoff.svg)
+![Forbidden answers shown against good answers filtered, for every threshold, and of some rules](cutoffs-tradeoff.svg)
 
 The same on the {train.questions:,} training questions, which is eight times as many: {FOLDS} folds, each scored by a
 model of the other four, and cut by rules that are fitted on the other four:

@@ -21,6 +21,7 @@ from experiments.cutoffs.rules import (
     described,
     named,
     rules,
+    whole,
 )
 from experiments.cutoffs.topics import KS, YEARS, Track, web
 from experiments.markdown import between, bullets, number, page, paragraph, percent, probability, says, table
@@ -107,43 +108,30 @@ or all the same (for DCG); `risk` promises a risk of 5 % with probability 90 %, 
 def which_wins(forum: Forum, found: list[System], tracks: dict[int, Track]) -> str:
     """Every setting in a row."""
     settings: dict[str, Outcome] = {f"forum, {split}": o for split, o in outcomes(forum).items()}
-    settings |= {f"WikiQA, {s.name}": s.outcomes[f"nDCG_f@{K}"] for s in found}
+    settings |= {f"WikiQA, {s.name}": s.outcomes[MEASURE] for s in found}
     settings |= {f"WikiQA, {s.name}, nDCG′": s.outcomes["nDCG′"] for s in found}
-    rows = []
-    for name, o in settings.items():
-        values = [number(o.value(rule)) for rule in (SHOW_ALL, SHOW_NOTHING, GLOBAL)]
-        p = "" if o.best == GLOBAL else probability(o.against_global[o.best].p)
-        rows.append([name, f"{o.queries:,}", *values, o.best, number(o.value(o.best)), p, number(o.oracle)])
+    rows = [_row(name, o) for name, o in settings.items()]
     k = KS[-1]
     for year, track in tracks.items():
         best = track.best(k)
-        values = [number(track.mean(track.own, rule, k)) for rule in (SHOW_ALL, SHOW_NOTHING, GLOBAL)]
-        better = 0 if best == GLOBAL else track.signs(best, k)[0]
-        rows.append(
-            [
-                f"web {year}, nDCG_f@{k}, {len(track.runs)} runs",
-                str(len(track.year.topics)),
-                *values,
-                best,
-                number(track.mean(track.own, best, k)),
-                f"{better} of {len(track.runs)} runs",
-                number(track.mean(track.own, ORACLE, k)),
-            ]
+        own, second = (
+            [number(track.mean(of, rule, k), 3) for rule in (SHOW_ALL, SHOW_NOTHING, GLOBAL, ORACLE)]
+            for of in (track.own, track.second)
         )
-        second = [number(track.mean(track.second, rule, k)) for rule in (SHOW_ALL, SHOW_NOTHING, GLOBAL)]
-        rows.append([f"web {year}, second score", "", *second, "", "", "", number(track.mean(track.second, ORACLE, k))])
-    head = [
-        "scores",
-        "queries",
-        "all shown",
-        "nothing",
-        "global",
-        "best rule",
-        "its value",
-        "p against global",
-        "oracle",
-    ]
-    return table(head, rows)
+        sure = "" if best == GLOBAL else f"{track.signs(best, k)[0]} of {len(track.runs)} runs"
+        value = number(track.mean(track.own, best, k), 3)
+        rows.append([f"web {year}, k = {k}", *own[:3], best, value, sure, own[3]])
+        rows.append([f"web {year}, k = {k}, second score", *second[:3], "", "", "", second[3]])
+    head = ["scores", "all shown", "nothing", "global", "best rule", "its value", "p", "oracle"]
+    return table(head, [[row[0], *(whole(cell) for cell in row[1:])] for row in rows])
+
+
+def _row(name: str, o: Outcome) -> list[str]:
+    shown, nothing, cut, best, oracle = (
+        number(o.value(rule), 3) for rule in (SHOW_ALL, SHOW_NOTHING, GLOBAL, o.best, ORACLE)
+    )
+    p = "" if o.best == GLOBAL else probability(o.against_global[o.best].p)
+    return [name, shown, nothing, cut, o.best, best, p, oracle]
 
 
 def in_short(
@@ -165,7 +153,9 @@ def in_short(
 
 {findings}
 
-Which rule wins where (nDCG_f@3 unless another is named; p after Holm's correction over the rules):
+Which rule wins where, by nDCG_f@3 unless another is named (p: against the global cut, after Holm's correction over the
+rules; on the web, values are means over runs, and p is the number of runs on which the best rule is significantly
+better):
 
 {which_wins(forum, found, tracks)}
 """

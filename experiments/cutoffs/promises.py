@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import ranksift as rs
-from experiments.cutoffs.rules import DELTA, GLOBAL, RISK
+from experiments.cutoffs.rules import DELTA, GLOBAL, RISK, whole
 from experiments.markdown import between, number, paragraph, percent, says, table
 from ranksift.cutoffs.contest import Contestant
 from ranksift.cutoffs.cutoff import Cutoff
@@ -110,7 +110,7 @@ def kept(tuned: Sequence[Tuned], risks: Sequence[Controlled], sizes: BySize, que
             t.name,
             t.measure.replace("_qwa", "′"),
             _threshold(t.threshold),
-            f"{_threshold(t.interval.low)} to {_threshold(t.interval.high)}",
+            whole(f"{_threshold(t.interval.low)} to {_threshold(t.interval.high)}"),
             _threshold(t.best_there),
             *(number(v) for v in (t.fitted, t.expected, t.given, t.hindsight)),
         ]
@@ -140,7 +140,7 @@ def kept(tuned: Sequence[Tuned], risks: Sequence[Controlled], sizes: BySize, que
     ]
     risk_head = ["scores", f"risk of at most {percent(RISK, 0)}", "on dev", "bound", "on test", "on test, all shown"]
     curve = [
-        [word, *(f"{number(float(np.mean(found[n])))} ± {number(float(np.std(found[n])), 3)}" for n in SIZES)]
+        [word, *(whole(f"{number(float(np.mean(found[n])), 3)} ± {number(float(np.std(found[n])), 3)}") for n in SIZES)]
         for word, found in sizes.items()
     ]
     return f"""

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 import ranksift as rs
-from experiments.cutoffs.rules import ORACLE, SHOW_ALL, SHOW_NOTHING, Difference, Outcome, named, rules
+from experiments.cutoffs.rules import ORACLE, SHOW_ALL, SHOW_NOTHING, Difference, Outcome, named, rules, whole
 from experiments.markdown import between, number, paragraph, percent, probability, says, table
 from experiments.truncation.wikiqa import RANKERS
 from ranksift.cutoffs.cutoff import Cutoff
@@ -114,9 +114,9 @@ def _table(system: System) -> str:
             bold = rule != ORACLE and cell == best[heading]
             cells.append((f"**{cell}**" if bold else cell) + o.mark(rule))
         correct = number(system.c_at_1[rule]) if rule in system.c_at_1 else ""
-        empty = [percent(found[h].value(rule, "Empty"), 0) for h in (f"nDCG_f@{K}", "nDCG′")]
-        rows.append([rule, *cells, correct, *empty])
-    return table(["rule", *found, "c@1", f"empty, nDCG_f@{K}", "empty, nDCG′"], rows)
+        empty = [number(100 * found[h].value(rule, "Empty"), 0) for h in (f"nDCG_f@{K}", "nDCG′")]
+        rows.append([whole(cell) for cell in (rule, *cells, correct, *empty)])
+    return table(["rule", *found, "c@1", f"empty, nDCG_f@{K}, %", "empty, nDCG′, %"], rows)
 
 
 def _in_words(found: list[System]) -> str:

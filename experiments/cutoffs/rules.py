@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 import ranksift as rs
 from experiments.cutoffs.model import Floats
-from experiments.markdown import number, percent, probability, table
+from experiments.markdown import number, probability, table
 from ranksift.collection.errors import RankSiftWarning
 from ranksift.cutoffs.baselines import FilterOnly, Oracle
 from ranksift.cutoffs.comparison import CutoffComparison
@@ -174,20 +174,25 @@ class Outcome:
     def table(self) -> str:
         """Paper 1's columns for every rule, and the difference to the global cut."""
         k = self.k
-        quality, cost = (f"nDCG_f@{k}", f"nDCG_0@{k}", f"nDCG_min@{k}"), (f"Fdocs@{k}", "GoodFiltered", "Empty")
+        costs = {"F-docs, %": f"Fdocs@{k}", "good filtered, %": "GoodFiltered", "empty, %": "Empty"}
         best = max(number(self.value(rule)) for rule in self.rules)
         rows = []
         for rule in (*self.rules, ORACLE):
-            cells = [number(self.value(rule, measure)) for measure in quality]
-            if rule != ORACLE and cells[0] == best:
-                cells[0] = f"**{cells[0]}**"
+            value = number(self.value(rule))
+            cells = [f"**{value}**" if rule != ORACLE and value == best else value]
+            cells += [number(self.value(rule, f"{measure}@{k}"), 3) for measure in ("nDCG_0", "nDCG_min")]
+            cells += [number(100 * self.value(rule, measure), 1) for measure in costs.values()]
             found = self.against_global.get(rule)
-            versus = (
+            cells += (
                 ["", ""] if found is None else [number(found.mean, 4, sign=True) + found.mark, probability(found.p)]
             )
-            rows.append([rule, *cells, *(percent(self.value(rule, measure)) for measure in cost), *versus])
-        head = ["rule", *quality, "F-docs", "good filtered", "empty", "− global", "p"]
-        return table(head, rows)
+            rows.append([whole(cell) for cell in (rule, *cells)])
+        return table(["rule", f"nDCG_f@{k}", "nDCG_0", "nDCG_min", *costs, "− global", "p"], rows)
+
+
+def whole(cell: str) -> str:
+    """A cell of a table that is not broken into lines, unless it is long."""
+    return cell.replace(" ", "\N{NO-BREAK SPACE}") if len(cell) < 18 else cell
 
 
 def first_best(words: Sequence[str], value: Callable[[str], float]) -> str:

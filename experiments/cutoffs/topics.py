@@ -16,6 +16,7 @@ from experiments.cutoffs.rules import (
     first_best,
     paired,
     rules,
+    whole,
 )
 from experiments.markdown import between, number, paragraph, probability, says, table
 from experiments.web_track.years import GAINS, Year
@@ -132,7 +133,7 @@ def _table(track: Track) -> str:
             up, down = (0, 0) if rule in (GLOBAL, ORACLE) else track.signs(rule, k)
             marks = " ".join(f"{mark} {count}" for mark, count in (("▲", up), ("▼", down)) if count)
             cells.append(f"{cell} ({marks})" if marks else cell)
-        rows.append([rule, *cells])
+        rows.append([whole(cell) for cell in (rule, *cells)])
     for rule in (GLOBAL, ORACLE):
         rows.append([f"second score: {rule}", *(number(track.mean(track.second, rule, k)) for k in KS)])
     return table(["rule", *(f"nDCG_f@{k}" for k in KS)], rows)
