@@ -11,6 +11,14 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 _HOME = {
     "Ranker": "ranker",
     "load": "ranker",
+    "LinearRanker": "networks",
+    "MLPRanker": "networks",
+    "RankNet": "networks",
+    "ListNet": "networks",
+    "TopKListMLE": "networks",
+    "FocusedNet": "networks",
+    "L2LogisticRegression": "logistic",
+    "topk_truth": "topk",
 }
 
 __all__ = [*_HOME]

@@ -31,8 +31,8 @@ except ImportError:
 #: What gains and masks may be given as.
 TensorLike: TypeAlias = Tensor | NDArray[Any] | Sequence[Any]
 
-#: Sets of documents that a ListNet over orders may sum over.
-MOST_SETS = 1 << 14
+#: Sets of documents that a ListNet over orders may sum over, times documents.
+MOST_CELLS = 1 << 18
 
 
 # -- pointwise -------------------------------------------------------------------------------------------------
@@ -307,6 +307,8 @@ def focused(
     0.6931
     """
     _check("orders", orders, ("all", "first"))
+    if not 0 <= beta <= 1:
+        raise InputError(f"beta={beta!r} is not between 0 and 1", remedy="use beta=0.5")
     s, g, m = _lists(scores, gains, mask)
     rank = _ranks(g, m)
     top = m & (rank <= _places(k, s))
@@ -395,7 +397,8 @@ def _lists(
     if len(shape) == 1:
         s, g, m = s[None], g[None], m[None]
     some = m.any(dim=1)
-    s, g, m = s[some], g[some], m[some]
+    if not bool(some.all()):
+        s, g, m = s[some], g[some], m[some]
     return s.masked_fill(~(m[..., None] if outputs else m), 0), g.masked_fill(~m, 0), m
 
 
@@ -474,37 +477,69 @@ def _ranks(values: Tensor, mask: Tensor) -> Tensor:
 
 
 def _listnet(scores: Tensor, gains: Tensor, mask: Tensor, k: int | None) -> Tensor:
-    """Cross entropy summed over places; at each over the sets that may be gone by then, by their probability."""
-    n = scores.shape[1]
-    places = _places(k, scores)
-    sets = sum(math.comb(n, gone) for gone in range(places))
-    if sets > MOST_SETS:
-        what = f"ListNet over the first {places} of {n} documents sums over {sets} sets"
+    """Cross entropy summed over places. What comes next depends on the set that is gone, so it is a sum over sets."""
+    n, places = scores.shape[1], _places(k, scores)
+    if places == 1:
+        first = gains.masked_fill(~mask, -math.inf).softmax(dim=1)
+        return -(first * scores.masked_fill(~mask, -math.inf).log_softmax(dim=1).masked_fill(~mask, 0)).sum(dim=1)
+    count = sum(math.comb(n, gone) for gone in range(places))
+    if count * n > MOST_CELLS:
+        what = f"ListNet over the first {places} of {n} documents sums over {count} sets"
         raise InputError(what, remedy="use k=1, or shorter lists")
-    total, reached = scores.new_zeros(len(scores)), scores.new_ones(len(scores), 1)
-    for gone in range(places):
-        taken, after = (torch.as_tensor(x, device=scores.device) for x in _sets(n, gone))
+    sets = [
+        tuple(torch.as_tensor(x, device=scores.device) for x in _sets(n, gone, gone + 1 < places))
+        for gone in range(places)
+    ]
+    # Lists that want the same, as all ordered top k do, share the work.
+    wanted, which = torch.unique(torch.cat([gains, mask.to(gains)], dim=1), dim=0, return_inverse=True)
+    reached, placed = _expected_sets(wanted[:, :n], wanted[:, n:] > 0, sets)
+    # Scores less the highest: what is summed up stays small where they are all large.
+    s = scores - scores.masked_fill(~mask, -math.inf).max(dim=1, keepdim=True).values.detach()
+    surprise = -(placed[which] * s).sum(dim=1)
+    for chance, rest in zip(reached, _log_sums(s.masked_fill(~mask, torch.finfo(s.dtype).min / 4), sets), strict=True):
+        surprise = surprise + (chance[which] * rest).sum(dim=1)
+    return surprise
+
+
+def _expected_sets(gains: Tensor, mask: Tensor, sets: list[tuple[Tensor, ...]]) -> tuple[list[Tensor], Tensor]:
+    """How likely, by the gains, each set is gone while documents are left; and that each document gets a place."""
+    n = gains.shape[1]
+    chance, placed = gains.new_ones(len(gains), 1), torch.zeros_like(gains)
+    reached = []
+    for taken, after in sets:
         left = mask[:, None, :] & ~taken
+        some = left.any(dim=-1, keepdim=True)
+        reached.append(chance * some[..., 0])
         # Where nothing is left there is no next document; any finite number will do.
-        outside = ~left & left.any(dim=-1, keepdim=True)
-        wanted = gains[:, None, :].masked_fill(outside, -math.inf).softmax(dim=-1) * left
-        surprise = -scores[:, None, :].masked_fill(outside, -math.inf).log_softmax(dim=-1).masked_fill(~left, 0)
-        total = total + (reached * (wanted * surprise).sum(dim=-1)).sum(dim=1)
-        if gone + 1 < places:
-            flow = reached[..., None] * wanted
-            reached = flow.new_zeros(len(flow), math.comb(n, gone + 1)).index_add(1, after.flatten(), flow.flatten(1))
-    return total
+        following = gains[:, None, :].masked_fill(~left & some, -math.inf).softmax(dim=-1) * left
+        flow = chance[..., None] * following
+        placed = placed + flow.sum(dim=1)
+        if len(reached) < len(sets):
+            larger = math.comb(n, len(reached))
+            chance = flow.new_zeros(len(flow), larger).index_add(1, after.flatten(), flow.flatten(1))
+    return reached, placed
+
+
+def _log_sums(scores: Tensor, sets: list[tuple[Tensor, ...]]) -> list[Tensor]:
+    """Logarithm of the sum of exponentials of what each set leaves; from the largest sets down, adding one document."""
+    taken, _ = sets[-1]
+    sums = [scores[:, None, :].masked_fill(taken, torch.finfo(scores.dtype).min / 4).logsumexp(dim=-1)]
+    for taken, after in reversed(sets[:-1]):
+        one = taken.int().argmin(dim=1)  # the first that is not gone
+        parent = after.gather(1, one[:, None])[:, 0]
+        sums.append(torch.logaddexp(sums[-1].index_select(1, parent), scores.index_select(1, one)))
+    return sums[::-1]
 
 
 @lru_cache(maxsize=256)
-def _sets(n: int, size: int) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """All sets of this size out of n, as rows of a mask; and where each comes to with one more of the others."""
-    larger = {members: i for i, members in enumerate(combinations(range(n), size + 1))}
+def _sets(n: int, size: int, further: bool) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """All sets of this size out of n, as rows of a mask; and, if further, the larger set with each of the others."""
     smaller = list(combinations(range(n), size))
     taken = np.zeros((len(smaller), n), dtype=bool)
     after = np.zeros((len(smaller), n), dtype=np.int64)
+    larger = {members: i for i, members in enumerate(combinations(range(n), size + 1))} if further else {}
     for row, members in enumerate(smaller):
         taken[row, list(members)] = True
-        for one in set(range(n)).difference(members):
+        for one in set(range(n)).difference(members) if further else ():
             after[row, one] = larger[tuple(sorted((*members, one)))]
     return taken, after

@@ -1,0 +1,403 @@
+"""Rankers trained by gradient descent: linear models and networks, with any loss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ranksift.collection.errors import InputError
+from ranksift.collection.examples import Examples
+from ranksift.collection.gains import Gains
+from ranksift.collection.ragged import Floats
+from ranksift.learning.batches import Batch, batches
+from ranksift.learning.objective import Objective
+from ranksift.learning.outputs import Outputs, ScoreKind
+from ranksift.learning.ranker import Ranker
+from ranksift.learning.topk import topk_truth
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+#: Weights and biases of one layer.
+Layer = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+
+@dataclass(eq=False)
+class Network(Ranker, abstract=True):
+    """The common ground of models trained by gradient descent (Adam, queries in batches).
+
+    With a validation set, training stops when ``measure`` has not improved for ``patience`` epochs, and the model is
+    that of the best epoch.
+
+    Parameters
+    ----------
+    epochs
+        Passes over the training queries.
+    patience
+        Epochs without a better value, after which training stops.
+    batch_size
+        Queries a step; None: all.
+    learning_rate
+        Of Adam.
+    l2
+        Half the weight of the sum of squared weights in the loss.
+
+    Attributes
+    ----------
+    layers_
+        Weights and biases, for features on the model's scale.
+    best_epoch_
+        The epoch that was kept.
+    losses_, values_
+        The training loss of every epoch, and the measure on the validation set where there is one.
+    natural_cut_
+        The score of an expected gain of 0, where the loss tells it; ``FixedCutoff(model.natural_cut_)`` drops what lies
+        below.
+    """
+
+    epochs: int = field(default=200, kw_only=True)
+    patience: int = field(default=30, kw_only=True)
+    batch_size: int | None = field(default=512, kw_only=True)
+    learning_rate: float = field(default=0.02, kw_only=True)
+    l2: float = field(default=0.0, kw_only=True)
+
+    def _loss(self) -> str:
+        """Name and options of the loss."""
+        raise NotImplementedError
+
+    def _hidden(self) -> tuple[int, ...]:
+        """Units of the hidden layers."""
+        return ()
+
+    def _kind(self) -> ScoreKind:
+        return "own"
+
+    def _targets(self, examples: Examples) -> Floats:
+        """What the loss takes for gains."""
+        return Gains.of(self.gains)(examples.labels)
+
+    @property
+    def natural_cut_(self) -> float | None:
+        """The score of an expected gain of 0, where the loss tells it."""
+        return self._outputs.natural_cut
+
+    # -- training ---------------------------------------------------------------------------------------------
+
+    def _train(self, examples: Examples, validation: Examples | None) -> None:
+        self._check()
+        gains = self._targets(examples)
+        self._outputs = Outputs.of(_name(self._loss()), gains, self._kind())
+        with _one_thread():
+            self._descend(examples, gains, validation)
+
+    def _descend(self, examples: Examples, gains: Floats, validation: Examples | None) -> None:
+        import torch
+
+        from ranksift.learning.losses import loss_of
+
+        loss = loss_of(self._loss())
+        if self._outputs.ordinal:
+            loss = partial(loss, levels=self._outputs.levels)
+        draw = np.random.default_rng(self.seed)
+        x = torch.from_numpy(self._filled(examples.features).astype(np.float32))
+        y = torch.from_numpy(gains.astype(np.float32))
+        weights = self._initial(x.shape[1], draw)
+        adam = torch.optim.Adam([w for layer in weights for w in layer], lr=self.learning_rate)
+        objective = None if validation is None else Objective(validation, self.measure, self.gains)
+        best, self.best_epoch_ = -np.inf, 0
+        self.losses_, self.values_ = [], []
+        for epoch in range(1, self.epochs + 1):
+            total = 0.0
+            for batch in batches(examples.offsets, self.batch_size, draw):
+                adam.zero_grad()
+                cost = self._cost(loss, weights, x, y, batch)
+                cost.backward()  # type: ignore[no-untyped-call]
+                adam.step()
+                total += cost.item() * batch.queries
+            self.losses_.append(total / np.count_nonzero(examples.lengths))
+            if not np.isfinite(total):
+                raise InputError(f"the loss is not finite in epoch {epoch}", remedy="use a smaller learning_rate")
+            if objective is None or validation is None:
+                continue
+            self.values_.append(objective(self._scores(_plain(weights), validation.features)))
+            if self.values_[-1] > best:
+                best, self.best_epoch_, self.layers_ = self.values_[-1], epoch, _plain(weights)
+            elif epoch - self.best_epoch_ >= self.patience:
+                break
+        if objective is None:
+            self.best_epoch_, self.layers_ = self.epochs, _plain(weights)
+
+    def _initial(self, features: int, draw: np.random.Generator) -> list[tuple[Tensor, Tensor]]:
+        """Zeros where there is one layer, whose optimum is found from anywhere; else He's, the last layer smaller."""
+        import torch
+
+        sizes = [features, *self._hidden(), self._outputs.width]
+        layers = []
+        for n, (before, after) in enumerate(pairwise(sizes), start=1):
+            scale = 0.0 if len(sizes) == 2 else np.sqrt((2.0 if n < len(sizes) - 1 else 0.1) / max(1, before))
+            weight = (draw.standard_normal((after, before)) * scale).astype(np.float32)
+            layers.append((torch.from_numpy(weight).requires_grad_(), torch.zeros(after, requires_grad=True)))
+        return layers
+
+    def _cost(
+        self, loss: Callable[..., Tensor], weights: list[tuple[Tensor, Tensor]], x: Tensor, y: Tensor, batch: Batch
+    ) -> Tensor:
+        """The mean loss of the queries of a batch, and the price of large weights."""
+        import torch
+
+        rows = torch.from_numpy(batch.rows)
+        out, gains = x[rows], y[rows]
+        for weight, bias in weights[:-1]:
+            out = torch.relu(out @ weight.T + bias)
+        out = out @ weights[-1][0].T + weights[-1][1]
+        if not self._outputs.ordinal:
+            out = out[:, 0]
+        total = 0.5 * self.l2 * sum(((weight**2).sum() for weight, _ in weights), start=torch.zeros(()))
+        for group in batch.groups:
+            places = torch.from_numpy(group.places)
+            lists = out.index_select(0, places.flatten()).view(*places.shape, *out.shape[1:])
+            total = total + loss(lists, gains[places], group.mask) * (len(places) / batch.queries)
+        return total
+
+    def _check(self) -> None:
+        for name in ("epochs", "patience", "batch_size"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise InputError(f"{name}={value} is not positive", remedy="use a positive integer")
+        if not self.learning_rate > 0 or not self.l2 >= 0:
+            what = f"learning_rate={self.learning_rate}, l2={self.l2}"
+            raise InputError(what, remedy="use a positive learning_rate, and an l2 of at least 0")
+        if any(units < 1 for units in self._hidden()):
+            raise InputError(f"hidden={self._hidden()}", remedy="give the units of each hidden layer, as (32, 16)")
+
+    # -- use, without PyTorch ---------------------------------------------------------------------------------
+
+    def _score(self, features: NDArray[np.float64]) -> Floats:
+        return self._scores(self.layers_, features)
+
+    def _scores(self, layers: list[Layer], features: NDArray[np.float64]) -> Floats:
+        out = self._filled(features)
+        for weight, bias in layers[:-1]:
+            out = np.maximum(out @ weight.T + bias, 0.0)
+        return self._outputs.score(out @ layers[-1][0].T + layers[-1][1])
+
+    def _filled(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Missing values as the mean, where the model's scaling left them."""
+        return np.where(np.isnan(features), self._centre, features)
+
+    def _state(self) -> Mapping[str, NDArray[Any] | str]:
+        state = {f"{part}{n}": w for n, layer in enumerate(self.layers_) for part, w in zip("wb", layer, strict=True)}
+        return {**state, "levels": self._outputs.levels}
+
+    def _restore(self, state: Mapping[str, Any]) -> None:
+        self._outputs = Outputs(_name(self._loss()), state["levels"], self._kind())
+        self.layers_ = [(state[f"w{n}"], state[f"b{n}"]) for n in range(len(self._hidden()) + 1)]
+
+
+def _name(loss: str) -> str:
+    return loss.partition("(")[0].strip()
+
+
+def _plain(weights: list[tuple[Tensor, Tensor]]) -> list[Layer]:
+    return [(w.detach().numpy().astype(np.float64), b.detach().numpy().astype(np.float64)) for w, b in weights]
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """One thread for PyTorch: the same sums in the same order, and the data is small."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+@dataclass(eq=False)
+class LinearRanker(Network):
+    """A weighted sum of the features, trained with any loss.
+
+    Parameters
+    ----------
+    loss
+        One of :mod:`~ranksift.learning.losses`, with options in parentheses: ``"lambdarank_bce(gamma=0.3)"``.
+    scores
+        What a score is: ``"own"``, as paper 1 has it for each loss, or the ``"expected_gain"``, for losses that
+        estimate it; then 0 is the natural cut.
+
+    Examples
+    --------
+    >>> examples = Examples.of_arrays([[0.1], [0.9], [0.2], [0.7]], [-1, 1, -1, 2], ["q", "q", "r", "r"])
+    >>> model = LinearRanker("weighted_ordinal", gains={-1: -10}, epochs=500).fit(examples)
+    >>> model.natural_cut_, (model.score(examples) >= model.natural_cut_).tolist()
+    (10.0, [False, True, False, True])
+    """
+
+    loss: str = "listnet"
+    scores: ScoreKind = "own"
+
+    def _loss(self) -> str:
+        return self.loss
+
+    def _kind(self) -> ScoreKind:
+        return self.scores
+
+
+@dataclass(eq=False)
+class MLPRanker(Network):
+    """A network of rectified linear units, trained with any loss.
+
+    Parameters
+    ----------
+    loss, scores
+        As for :class:`LinearRanker`.
+    hidden
+        Units of the hidden layers.
+
+    Examples
+    --------
+    >>> examples = Examples.of_arrays([[-1.0], [0.1], [1.0], [0.0]], [0, 1, 0, 1], ["q", "q", "r", "r"])
+    >>> MLPRanker(seed=1).fit(examples).value(examples, "P@1")
+    1.0
+    """
+
+    loss: str = "listnet"
+    hidden: tuple[int, ...] = (32, 16)
+    scores: ScoreKind = "own"
+
+    def _loss(self) -> str:
+        return self.loss
+
+    def _hidden(self) -> tuple[int, ...]:
+        return tuple(self.hidden)
+
+    def _kind(self) -> ScoreKind:
+        return self.scores
+
+
+@dataclass(eq=False)
+class _OfAPaper(Network, abstract=True):
+    """A loss with a name of its own; linear, unless hidden layers are asked for."""
+
+    hidden: tuple[int, ...] = field(default=(), kw_only=True)
+
+    def _hidden(self) -> tuple[int, ...]:
+        return tuple(self.hidden)
+
+
+@dataclass(eq=False)
+class RankNet(_OfAPaper):
+    """RankNet (Burges and others 2005; papers 3 and 5): a network that puts pairs of documents in order.
+
+    Parameters
+    ----------
+    pairs
+        Per query their ``"mean"``, or their ``"sum"``, by which queries count as many times as they have pairs.
+    hidden
+        Units of the hidden layers; none, ``()``: the linear model of paper 5.
+
+    Examples
+    --------
+    >>> examples = Examples.of_arrays([[0.1], [0.9], [0.2], [0.7]], [0, 1, -1, 2], ["q", "q", "r", "r"])
+    >>> RankNet().fit(examples).value(examples, "P@1")
+    1.0
+    """
+
+    pairs: Literal["mean", "sum"] = "mean"
+    hidden: tuple[int, ...] = field(default=(10,), kw_only=True)
+
+    def _loss(self) -> str:
+        return f"ranknet(pairs={self.pairs!r})"
+
+
+@dataclass(eq=False)
+class ListNet(_OfAPaper):
+    """ListNet (Cao and others 2007; papers 3 and 5): who comes first, as the gains have it.
+
+    Parameters
+    ----------
+    k
+        Places whose order counts. More than one is for short lists: the number of sets of documents grows with it.
+    hidden
+        Units of the hidden layers; none: a linear model.
+
+    Examples
+    --------
+    >>> examples = Examples.of_arrays([[0.1], [0.9], [0.2], [0.7]], [0, 1, -1, 2], ["q", "q", "r", "r"])
+    >>> ListNet().fit(examples).value(examples, "P@1")
+    1.0
+    """
+
+    k: int = 1
+
+    def _loss(self) -> str:
+        return f"listnet(k={self.k})"
+
+
+@dataclass(eq=False)
+class TopKListMLE(_OfAPaper):
+    """Top-k ListMLE (Xia and others 2009; paper 5): the likelihood of the order of the first k documents.
+
+    Parameters
+    ----------
+    k
+        Places that count. Equal labels are put in an order drawn by the seed.
+    hidden
+        Units of the hidden layers; none: a linear model.
+
+    Examples
+    --------
+    >>> examples = Examples.of_arrays([[0.1], [0.9], [0.2], [0.7]], [0, 1, -1, 2], ["q", "q", "r", "r"])
+    >>> TopKListMLE(k=1).fit(examples).value(examples, "P@1")
+    1.0
+    """
+
+    k: int = 10
+
+    def _loss(self) -> str:
+        return f"listmle(k={self.k})"
+
+    def _targets(self, examples: Examples) -> Floats:
+        return topk_truth(examples, self.k, self.gains, self.seed)
+
+
+@dataclass(eq=False)
+class FocusedNet(_OfAPaper):
+    """FocusedNet (paper 5): ListNet on the top k, RankNet between them and the rest.
+
+    Parameters
+    ----------
+    beta
+        β, the weight of ListNet; RankNet has 1 − β.
+    k
+        Documents of the top. Equal labels are put in an order drawn by the seed.
+    orders
+        ListNet over ``"all"`` orders of the top, or over who comes ``"first"``.
+    hidden
+        Units of the hidden layers; none: the linear model of the paper.
+
+    Examples
+    --------
+    >>> examples = Examples.of_arrays([[0.1], [0.9], [0.2], [0.7]], [0, 1, -1, 2], ["q", "q", "r", "r"])
+    >>> FocusedNet(k=1).fit(examples).value(examples, "P@1")
+    1.0
+    """
+
+    beta: float = 0.5
+    k: int = 10
+    orders: Literal["all", "first"] = "all"
+
+    def _loss(self) -> str:
+        return f"focused(k={self.k}, beta={self.beta!r}, orders={self.orders!r})"
+
+    def _targets(self, examples: Examples) -> Floats:
+        return topk_truth(examples, self.k, self.gains, self.seed)

@@ -1,0 +1,107 @@
+"""What the outputs of a trained model mean: from numbers to a score, by the loss that they were trained with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ranksift.collection import ragged
+from ranksift.collection.errors import InputError
+from ranksift.collection.ragged import Floats
+
+#: What a score is: the loss's own (paper 1), or the expected gain.
+ScoreKind = Literal["own", "expected_gain"]
+
+_ORDINAL = ("ordinal", "weighted_ordinal")
+_WITH_GAINS = (*_ORDINAL, "bce", "mse")
+
+
+@dataclass(frozen=True, eq=False)
+class Outputs:
+    r"""How many outputs a model has for a document, and the score that they make.
+
+    ========================  =======================================  =================================
+    loss                      own score                                expected gain
+    ========================  =======================================  =================================
+    ``mse``                   the output                               the output
+    ``bce``                   the output, whose sigmoid is P(g > 0)    :math:`g_- + (g_+ - g_-)\, P(g > 0)`
+    ``ordinal``               :math:`\sum_i P(g > g_i)`                :math:`g_1 + \sum_i w(i) P(g > g_i)`
+    ``weighted_ordinal``      :math:`\sum_i w(i) P(g > g_i)`           the same
+    others                    the output                               unknown
+    ========================  =======================================  =================================
+
+    with :math:`g_1 < g_2 < \dots` the gains, :math:`w(i) = g_{i+1} - g_i`, and :math:`g_-, g_+` the mean gains of
+    training documents that are not, and that are, worth showing. For DCG the best list has the documents of an expected
+    gain of at least 0, by their expected gain.
+
+    Parameters
+    ----------
+    loss
+        Its name.
+    levels
+        Gains that the outputs speak of; :meth:`of` finds them.
+    kind
+        ``"own"`` or ``"expected_gain"``.
+
+    Examples
+    --------
+    >>> outputs = Outputs.of("weighted_ordinal", np.array([-10.0, 1.0, 2.0, 2.0]))
+    >>> outputs.width, outputs.natural_cut
+    (2, 10.0)
+    >>> outputs.score(np.array([[0.0, 0.0], [9.0, 9.0]])).round(2).tolist()
+    [6.0, 12.0]
+    """
+
+    loss: str
+    levels: Floats
+    kind: ScoreKind = "own"
+
+    @classmethod
+    def of(cls, loss: str, gains: Floats, kind: ScoreKind = "own") -> Outputs:
+        """Outputs for a loss and the gains of the training documents."""
+        if kind not in ("own", "expected_gain"):
+            raise InputError(f"scores={kind!r} is unknown", remedy="use 'own' or 'expected_gain'")
+        if kind == "expected_gain" and loss not in _WITH_GAINS:
+            what = f"the loss {loss!r} orders documents and does not estimate their gains"
+            raise InputError(what, remedy=f"use one of {', '.join(_WITH_GAINS)}, or scores='own'")
+        levels = np.zeros(0)
+        if loss in _ORDINAL:
+            levels = ragged.distinct(gains)
+        elif loss == "bce":
+            levels = np.array([part.mean() if len(part) else 0.0 for part in (gains[gains <= 0], gains[gains > 0])])
+        return cls(loss, levels, kind)
+
+    @property
+    def ordinal(self) -> bool:
+        """Whether outputs ask for each level if the gain is above it."""
+        return self.loss in _ORDINAL
+
+    @property
+    def width(self) -> int:
+        """Outputs a document."""
+        return len(self.levels) - 1 if self.ordinal else 1
+
+    @property
+    def natural_cut(self) -> float | None:
+        """The score of an expected gain of 0; None where a score does not tell it."""
+        if self.kind == "expected_gain" or self.loss == "mse":
+            return 0.0
+        if self.loss == "weighted_ordinal":
+            return float(-self.levels[0])
+        if self.loss == "bce":
+            low, high = self.levels  # the odds at which they weigh the same
+            return -np.inf if low == 0 else np.inf if high == 0 else float(np.log(-low / high))
+        return None
+
+    def score(self, outputs: NDArray[np.float64]) -> Floats:
+        """Scores of documents from documents × outputs."""
+        from scipy.special import expit
+
+        gain = self.kind == "expected_gain"
+        if self.loss == "mse" or not (self.ordinal or gain):
+            return np.asarray(outputs[:, 0])
+        weight = np.diff(self.levels) if gain or self.loss == "weighted_ordinal" else np.ones(self.width)
+        return np.asarray((self.levels[0] if gain else 0.0) + (expit(outputs) * weight).sum(axis=1))
