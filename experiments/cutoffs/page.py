@@ -285,8 +285,8 @@ LIMITS = f"""
 
 - The model of the forum is a plain one on features of 2015. With better scores every rule has more to work with, and
   their order may change.
-- Forty topics to fit on are few. What the web track shows is that Indri's scores know nothing of spam, not which rule
-  would be best on scores that do.
+- Forty topics to fit on are few. What the web track shows is that Indri's scores are no help against spam, not which
+  rule would be best on scores that are.
 - The spam filter's verdict is known for 2012 and 2013 as yes or no only; its own scores, on which a cut could be tuned,
   were not at hand.
 - Labels are drawn independently of each other for E[g/(I − W)]. Answers of one question are not independent, which may

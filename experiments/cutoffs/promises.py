@@ -112,7 +112,7 @@ def kept(tuned: Sequence[Tuned], risks: Sequence[Controlled], sizes: BySize, que
             _threshold(t.threshold),
             whole(f"{_threshold(t.interval.low)} to {_threshold(t.interval.high)}"),
             _threshold(t.best_there),
-            *(number(v) for v in (t.fitted, t.expected, t.given, t.hindsight)),
+            *(number(v, 3) for v in (t.fitted, t.expected, t.given, t.hindsight)),
         ]
         for t in tuned
     ]

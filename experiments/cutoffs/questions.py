@@ -105,15 +105,15 @@ not know the four primed measures, and counts all documents the same there.
 def _table(system: System) -> str:
     found = system.outcomes
     every = next(iter(found.values())).rules
-    best = {h: max(number(o.value(rule)) for rule in o.rules) for h, o in found.items()}
+    best = {h: max(number(o.value(rule), 3) for rule in o.rules) for h, o in found.items()}
     rows = []
     for rule in (*every, ORACLE):
         cells = []
         for heading, o in found.items():
-            cell = number(o.value(rule))
+            cell = number(o.value(rule), 3)
             bold = rule != ORACLE and cell == best[heading]
             cells.append((f"**{cell}**" if bold else cell) + o.mark(rule))
-        correct = number(system.c_at_1[rule]) if rule in system.c_at_1 else ""
+        correct = number(system.c_at_1[rule], 3) if rule in system.c_at_1 else ""
         empty = [number(100 * found[h].value(rule, "Empty"), 0) for h in (f"nDCG_f@{K}", "nDCG′")]
         rows.append([whole(cell) for cell in (rule, *cells, correct, *empty)])
     return table(["rule", *found, "c@1", f"empty, nDCG_f@{K}, %", "empty, nDCG′, %"], rows)
