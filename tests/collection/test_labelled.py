@@ -51,12 +51,16 @@ def test_frames_and_parquet(tmp_path):
         ("doc,score,label\na,1,1\n", r"scored.csv:1: no column for the query"),
         ("query,doc,score,label\nq,a,1,good\n", r"scored.csv:2: label 'good' is not a number"),
         ("query,doc,score,label\nq,a,1,1\nq,b,2,inf\n", r"scored.csv:3: label 'inf' is not a number"),
+        ("query,doc,score,label\nq,a,1,1e300\n", r"scored.csv:2: label '1e300' is too large"),
         ("query,doc,score,label\nq,a,high,1\n", r"scored.csv:2: column 'score'"),
         ("query,doc,score,label\nq,a,,1\n", r"scored.csv:2: column 'score'"),
         ("query,doc,score,label\nq,a,nan,1\n", r"scored.csv:2: column 'score'"),
         ("query,doc,score,label\nq,a,1,\n", r"scored.csv:1: no document has a label"),
-        ("query,doc,score,label\nq,a,1,1\nq,a,2,1\n", r"'a'"),
-        ("query,doc,score,label\n", r"no document has a label"),
+        (
+            "query,doc,score,label\nq,a,1,1\nq,a,2,1\n",
+            r"scored.csv:3: document 'a' is listed twice for query 'q'; keep one",
+        ),
+        ("query,doc,score,label\n", r"scored.csv:1: the table has no row"),
         ("", r"scored.csv"),
     ],
 )

@@ -359,6 +359,8 @@ def are_whole(numbers: Floats) -> bool:
 
 def folds_of(queries: int, folds: int, seed: int) -> Ints:
     """The fold of each query, drawn by the seed."""
+    if queries < 2:
+        raise InputError("one query cannot be split into folds", remedy="give two at least")
     if not 2 <= folds <= queries:
         raise InputError(f"{folds} folds of {queries} queries", remedy=f"give between 2 and {queries} folds")
     fold = np.empty(queries, dtype=np.int64)

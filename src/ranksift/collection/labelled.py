@@ -14,6 +14,9 @@ from ranksift.collection.sheet import Sheet, read_sheet
 #: What a column of scores to cut on may be called, where it is not the score that ranks.
 CUT_SCORES = ("cut_score", "filter_score")
 
+# From here on not every whole number is a 64-bit float.
+_LARGEST = 2.0**53
+
 
 class Labelled(NamedTuple):
     """The labels and the scores of one table, and its scores to cut on where it has them."""
@@ -44,6 +47,8 @@ def read_labelled(source: Any) -> Labelled:
     import polars as pl
 
     sheet = read_sheet(source)
+    if not sheet.height:
+        raise sheet.wrong("the table has no row", "give one for every document")
     queries = sheet.ids(_column(sheet, "query"), "query")
     documents = (
         sheet.ids(_column(sheet, "document"), "document")
@@ -53,6 +58,12 @@ def read_labelled(source: Any) -> Labelled:
     scores = sheet.numbers(_column(sheet, "score"), "score")
     labels = _labels(sheet)
     rows = pl.DataFrame({"query_id": queries, "doc_id": documents, "score": scores, "label": labels})
+    again = np.flatnonzero(~rows.select(pl.struct("query_id", "doc_id").is_first_distinct()).to_series().to_numpy())
+    if len(again):
+        query, document = rows.row(int(again[0]))[:2]
+        raise sheet.fail(
+            int(again[0]), f"document {document!r} is listed twice for query {query!r}", "keep one of the rows"
+        )
     name = sheet.source or "table"
     judged = rows.filter(pl.col("label").is_not_nan())
     if (judged["label"] == judged["label"].round()).all():
@@ -89,4 +100,6 @@ def _labels(sheet: Sheet) -> Any:
             raise sheet.fail(
                 i, f"label {str(cell)[:40]!r} is not a number", "write a number, or nothing where nobody judged"
             )
+        if abs(labels[i]) >= _LARGEST:
+            raise sheet.fail(i, f"label {str(cell)[:40]!r} is too large to be kept exactly", "use labels below 9e15")
     return labels
