@@ -35,6 +35,20 @@ def test_fit_writes_a_rule_and_says_what_it_does(fitted, files: Files):
     assert "promise" in done.out
 
 
+def test_fit_tells_the_risk_that_it_was_asked_for(fitted):
+    done, out = fitted("--rule", "risk", "--alpha", 0.5, "--delta", "none", "--k", 2)
+    told = {line.rsplit("  ", 1)[0].strip(): line.split()[-1] for line in done.out.splitlines() if "risk" in line}
+    cut = rs.load_cutoff(out)
+    assert (told["risk"], told["risk, compared with 0.5"]) == (f"{cut.risk_:.4f}", f"{cut.bound_:.4f}")
+    assert told["risk, everything shown"] == f"{cut.fitted_on_['risk']['keep_all']:.4f}"
+
+
+def test_fit_says_that_queries_are_too_few_for_folds(fitted):
+    done, _ = fitted("--folds", 100_000)
+    assert "new queries (" not in done.out
+    assert "fewer queries than 100000 folds" in done.out
+
+
 def test_fit_as_json(fitted):
     done, out = fitted("--format", "json")
     said = json.loads(done.out)

@@ -401,6 +401,7 @@ def test_a_run_is_cut_at_the_threshold():
         ({"delta": 1.0}, "delta=1.0 is not between"),
         ({"k": 0}, "k=0 is no number of documents"),
         ({"k": 2.0}, "k=2.0"),
+        ({"k": 10**12}, "k=1000000000000 is more than anybody is shown"),
         ({"k": True}, "k=True"),
         ({"bound": "exact"}, "bound='exact' is unknown; use 'betting' or 'hoeffding-bentkus'"),
     ],

@@ -291,13 +291,39 @@ class TestBadInput:
             ([3.0, 2.0, 1.0], [1, 2, 0], ["q", "r", "s"], "no label is forbidden"),
             ([3.0, 2.0, 1.0], [1, -2, 0], ["q", "q", "q"], "one query only"),
             ([1.0, 1.0, 1.0], [1, -2, 0], ["q", "r", "s"], "all scores are equal"),
-            ([3.0, 2.0, 1.0], [1, -2, None], ["q", "r", "s"], "1 of 3 documents have no label"),
+            ([3.0, 2.0, 1.0], [1, -2, None], ["q", "r", "r"], "1 of 3 documents have no label"),
+            ([3.0, 2.0, 1.0], [1, -2, None], ["q", "r", "s"], "1 of 3 queries have no label: they count"),
         ],
     )
+    @quiet
     def test_a_word_of_warning(self, scores, labels, groups, word):
         with pytest.warns(RankSiftWarning, match=word):
             cut = GlobalCutoff().fit(scores, labels, groups)
         assert any(word in note for note in cut.notes_)
+
+    @quiet
+    def test_queries_of_a_run_without_labels_are_left_out(self):
+        with pytest.warns(RankSiftWarning, match="1 of 2 queries have no label: they are left out"):
+            cut = GlobalCutoff().fit_run({"q": {"a": 1, "b": -1}}, {"q": {"a": 2.0, "b": 1.0}, "r": {"a": 1.0}})
+        assert cut.fitted_on_["queries"] == 1
+
+    def test_unjudged_is_one_of_two_words(self):
+        for fit in (
+            lambda: GlobalCutoff().fit([1.0], [1], ["q"], unjudged="keep"),
+            lambda: GlobalCutoff().fit_run({"q": {"a": 1}}, {"q": {"a": 2.0}}, unjudged="keep"),
+        ):
+            with pytest.raises(InputError, match="unjudged='keep' is unknown"):
+                fit()
+
+    @pytest.mark.parametrize(("asked", "fault"), [({"samples": 0}, "samples=0"), ({"confidence": 2}, "confidence=2")])
+    def test_an_interval_of_nothing(self, asked, fault):
+        with pytest.raises(InputError, match=fault):
+            GlobalCutoff().fit(*drawn()).interval(**asked)
+
+    @quiet
+    def test_one_query_has_no_folds(self):
+        with pytest.raises(InputError, match="one query cannot be split into folds"):
+            GlobalCutoff().fit([1.0, 2.0], [1, -1], ["q", "q"]).cross_validated()
 
     def test_not_fitted(self):
         for use in (lambda c: c.keep([1.0]), lambda c: c.to_dict()):

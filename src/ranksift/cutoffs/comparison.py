@@ -194,7 +194,7 @@ class CutoffComparison:
             if level:
                 found.append(f"It cannot be told apart from {', '.join(level)}.")
         for bound in self.bounds:
-            found.append(f"The {bound} has {self.value(bound):.4f}: what better cuts on these scores could still gain.")
+            found.append(f"The {bound} has {self.value(bound):.4f}: better cuts on these scores cannot give more.")
         return found
 
     def __str__(self) -> str:

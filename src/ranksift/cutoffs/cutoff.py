@@ -105,8 +105,12 @@ class Cutoff(Parameterised):
             Another run that scores the same documents, where the cut is not made on the score that ranks them.
         """
         other = None if cut_scores is None else read_run(cut_scores)
-        lists = Lists.of_run(read_qrels(qrels), read_run(run), cut_scores=other, gains=gains, unjudged=unjudged)
+        labels, given = read_qrels(qrels), read_run(run)
+        lists = Lists.of_run(labels, given, cut_scores=other, gains=gains, unjudged=unjudged)
         self._fit(lists, {"gains": str(lists.gains), "unjudged": unjudged, "two_scores": other is not None})
+        unlabelled = len(set(given.query_ids) - set(labels.query_ids))
+        if unlabelled:
+            self.notes_ += (f"{unlabelled} of {len(given.query_ids)} queries have no label: they are left out",)
         tell(self.notes_)
         return self
 
@@ -224,7 +228,7 @@ class Cutoff(Parameterised):
     @property
     def promise(self) -> str:
         """What the rule promises of other queries, and under which assumption."""
-        return "none: the rule is the best one on the documents that it was fitted on"
+        return "none: the rule is a good one on the documents that it was fitted on"
 
     @property
     def instruction(self) -> str:
@@ -334,6 +338,11 @@ def _peculiarities(lists: Lists) -> tuple[str, ...]:
         notes.append("all scores are equal: a cut keeps all or nothing")
     if not (lists.gains(lists.pool.labels) < 0).any():
         notes.append("no label is forbidden (of negative gain): only where lists should end can be learned")
+    unlabelled = int((lists.pool.size == 0).sum())
+    if unlabelled:
+        notes.append(
+            f"{unlabelled} of {len(lists)} queries have no label: they count, with no gain and nothing forbidden"
+        )
     if unjudged:
         notes.append(f"{unjudged} of {len(lists.score)} documents have no label: they take a place with gain 0")
     return tuple(notes)

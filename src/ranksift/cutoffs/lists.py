@@ -198,6 +198,7 @@ class Lists:
         >>> lists.score.tolist(), lists.row.tolist(), lists.judged.tolist()
         ([0.9, 0.2, 0.5], [1, 0, 2], [True, True, False])
         """
+        _check_unjudged(unjudged)
         score = _numbers("score", scores)
         label = np.full(len(score), np.nan) if labels is None else _labels(labels)
         group = np.asarray(groups)
@@ -220,8 +221,6 @@ class Lists:
         pool = Pool.of(ragged.offsets_of(np.bincount(query[in_pool], minlength=len(names))), label[in_pool])
         if unjudged == "drop":
             order = in_pool
-        elif unjudged not in get_args(Unjudged):
-            raise InputError(f"unjudged={unjudged!r} is unknown", remedy="use 'zero' or 'drop'")
         offsets = ragged.offsets_of(np.bincount(query[order], minlength=len(names)))
         sorted_already = None
         if by is score and len(order) == len(grouped):
@@ -248,6 +247,7 @@ class Lists:
         ``cut_scores`` is another run that scores the same documents. Every judged query counts, also one that the run
         does not answer.
         """
+        _check_unjudged(unjudged)
         scores = run.scores if cut_scores is None else _scores_of(run, cut_scores)
         label, known = np.zeros(len(run)), np.zeros(len(run), dtype=bool)
         if qrels is None:
@@ -263,6 +263,11 @@ class Lists:
         rows = rows[np.argsort(query[rows], kind="stable")]
         offsets = ragged.offsets_of(np.bincount(query[rows], minlength=len(names)))
         return cls(offsets, scores[rows], label[rows], known[rows], rows, pool, names, Gains.of(gains))
+
+
+def _check_unjudged(given: str) -> None:
+    if given not in get_args(Unjudged):
+        raise InputError(f"unjudged={given!r} is unknown", remedy="use 'zero' or 'drop'")
 
 
 def _numbers(name: str, given: ArrayLike) -> Floats:

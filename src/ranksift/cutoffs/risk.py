@@ -55,6 +55,9 @@ if TYPE_CHECKING:
 
 BOUNDS = ("betting", "hoeffding-bentkus")
 
+# Places of a query that are counted one by one.
+_MOST_SHOWN = 1_000_000
+
 # Thresholds of a picture.
 _DRAWN = 300
 
@@ -229,6 +232,8 @@ class RiskCutoff(Cutoff):
             check_between("delta", self.delta, 0.0, 1.0)
         if isinstance(self.k, bool) or not isinstance(self.k, int | np.integer) or self.k < 1:
             raise InputError(f"k={self.k!r} is no number of documents", remedy="give k as 1, 2, 3, …")
+        if self.k > _MOST_SHOWN:
+            raise InputError(f"k={self.k} is more than anybody is shown", remedy=f"give {_MOST_SHOWN} at most")
         if self.bound not in BOUNDS:
             raise InputError(f"bound={self.bound!r} is unknown", remedy=f"use {' or '.join(map(repr, BOUNDS))}")
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ranksift.cutoffs.cutoff import Cutoff
+from ranksift.cutoffs.risk import RiskCutoff
 from ranksift.cutoffs.threshold import GlobalCutoff, Interval, one_measure
 from ranksift.cutoffs.validation import aggregate, held_out
 from ranksift.evaluation.table import Column, Table
@@ -59,6 +60,11 @@ class Summary:
             f"{self.dropped:,} of {self.documents:,} ({self.dropped / max(1, self.documents):.1%})",
         )
         yield "queries left empty", f"{self.emptied:,} of {self.queries:,} ({self.emptied / max(1, self.queries):.1%})"
+        if isinstance(self.rule, RiskCutoff):
+            known = self.rule.fitted_on_["risk"]
+            yield "risk", f"{self.rule.risk_:.4f}"
+            yield f"risk, compared with {self.rule.alpha:g}", f"{self.rule.bound_:.4f}"
+            yield "risk, everything shown", f"{known['keep_all']:.4f}"
         yield self.measure, f"{self.fitted:.4f}"
         if self.expected is not None:
             yield f"{self.measure}, new queries ({self.folds} folds)", f"{self.expected:.4f}"
@@ -68,6 +74,8 @@ class Summary:
     def table(self) -> Table:
         """Two columns, and the promise below."""
         notes = [f"keep: {self.rule.instruction}", f"promise: {self.rule.promise}", *self.rule.notes_]
+        if self.expected is None:
+            notes.append(f"fewer queries than {self.folds} folds: what new queries would give is not known")
         title = f"Cutoff: {self.rule.rule}, fitted to {self.queries:,} quer{'y' if self.queries == 1 else 'ies'}"
         return Table([Column("what"), Column("value", align="right")], self._rows(), title=title, notes=notes)
 

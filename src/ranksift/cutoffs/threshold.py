@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ranksift.collection.errors import InputError
 from ranksift.collection.examples import folds_of
 from ranksift.collection.ragged import Floats, Ints
-from ranksift.cutoffs.cutoff import Cutoff
+from ranksift.cutoffs.cutoff import Cutoff, check_between
 from ranksift.cutoffs.lists import Lists
 from ranksift.cutoffs.sweep import Sweep
 from ranksift.evaluation.evaluate import nil_ids, ready_measures
@@ -105,6 +105,11 @@ class GlobalCutoff(Cutoff):
         return np.full(len(lists), self.threshold_)
 
     @property
+    def promise(self) -> str:
+        """What the rule promises of other queries."""
+        return "none: the threshold is the best one on the documents that it was fitted on"
+
+    @property
     def instruction(self) -> str:
         """How to apply the rule without this library."""
         return "score >= float(threshold)"
@@ -113,6 +118,9 @@ class GlobalCutoff(Cutoff):
 
     def interval(self, samples: int = 1000, seed: int = 0, confidence: float = 0.95) -> Interval:
         """Where the threshold lies if queries are drawn anew, with replacement (percentiles; ends can be infinite)."""
+        check_between("confidence", confidence, 0.0, 1.0)
+        if samples < 1:
+            raise InputError(f"samples={samples!r} is no number of samples", remedy="give 1 or more")
         sweep = self._sweep()
         found = np.empty(samples)
         draw = np.random.default_rng(seed)
