@@ -150,6 +150,15 @@ def test_equal_labels_are_put_in_an_order_by_the_seed():
     assert not np.array_equal(one, other)
 
 
+@pytest.mark.parametrize("loss", ["listmle", "focused(k=2)"])
+def test_the_order_of_a_file_is_not_learned(loss):
+    # The only feature is the place in the file, and labels are all the same or say nothing of it.
+    place = np.tile(np.arange(10.0), 200)
+    labels = np.where(np.arange(2000) < 1000, 1, np.random.default_rng(0).integers(0, 2, 2000))
+    model = LinearRanker(loss).fit(Examples.of_arrays(place[:, None], labels, np.arange(2000) // 10))
+    assert abs(model.layers_[0][0].item()) < 0.1
+
+
 def test_l2_holds_weights_small():
     examples = drawn()
     norms = [np.abs(ListNet(l2=l2).fit(examples).layers_[0][0]).sum() for l2 in (0.0, 0.1, 1.0)]

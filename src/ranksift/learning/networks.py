@@ -106,8 +106,10 @@ class Network(Ranker, abstract=True):
         if self._outputs.ordinal:
             loss = partial(loss, levels=self._outputs.levels)
         draw = np.random.default_rng(self.seed)
-        x = torch.from_numpy(self._filled(examples.features).astype(np.float32))
-        y = torch.from_numpy(gains.astype(np.float32))
+        # Losses take equal documents as they come; the order of a file would be learned, and some put the best first.
+        order = np.lexsort((draw.random(len(examples)), examples.query))
+        x = torch.from_numpy(self._filled(examples.features)[order].astype(np.float32))
+        y = torch.from_numpy(gains[order].astype(np.float32))
         weights = self._initial(x.shape[1], draw)
         adam = torch.optim.Adam([w for layer in weights for w in layer], lr=self.learning_rate)
         objective = None if validation is None else Objective(validation, self.measure, self.gains)
