@@ -124,6 +124,7 @@ class TestFiles:
         cut.save(tmp_path / "cutoff.json")
         again = load_cutoff(tmp_path / "cutoff.json")
         assert (again.threshold_, again.get_params()) == (cut.threshold_, cut.get_params())
+        assert again.value_ == cut.value_
         scores = np.random.default_rng(9).normal(size=50)
         assert np.array_equal(again.keep(scores), cut.keep(scores))
         again.save(tmp_path / "again.json")

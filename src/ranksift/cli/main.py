@@ -28,6 +28,8 @@ COMMANDS = {
     "check": "A release gate: fails when a requirement is not met.",
     "study": "What measures are worth on your runs: a report with figures.",
     "cutoff": "Which results not to show: fit, apply and compare rules on scores.",
+    "train": "A ranker from labelled examples.",
+    "rank": "A run from a trained ranker.",
     "measures": "The catalogue of measures, with formulas and papers.",
     "demo": "The whole story on built-in data.",
 }

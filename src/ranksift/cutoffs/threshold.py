@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,6 +100,12 @@ class GlobalCutoff(Cutoff):
 
     def _kept(self, lists: Lists) -> NDArray[np.bool_]:
         return lists.score >= self.threshold_
+
+    @classmethod
+    def _from_dict(cls, given: Mapping[str, Any]) -> Self:
+        made = super()._from_dict(given)
+        made.value_ = float(given["fitted_on"]["value"][str(one_measure(made.measure))])
+        return made
 
     def thresholds(self, lists: Lists) -> Floats:
         """The same for every query."""

@@ -1,0 +1,40 @@
+"""``ranksift rank``: a run from a trained model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ranksift.cli.output import note
+
+
+def rank(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="What train wrote.", show_default=False)],
+    data: Annotated[
+        list[str], typer.Argument(metavar="DATA...", help="Examples: LETOR, CSV or Parquet files.", show_default=False)
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="RUN", help="The run. [default: standard output]")
+    ] = None,
+    name: Annotated[str | None, typer.Option("--name", help="Of the run. [default: the model's folder]")] = None,
+    keep_all: Annotated[
+        bool, typer.Option("--keep-all", help="Drop nothing, whatever the model's cutoff says.")
+    ] = False,
+) -> None:
+    """Rank examples by a model, without what its cutoff drops.
+
+    ranksift rank model test.txt --out model.run
+    """
+    from ranksift.collection.examples import read_examples
+    from ranksift.learning.ranker import load
+
+    ranker, examples = load(model), read_examples(data if len(data) > 1 else data[0])
+    if keep_all:
+        ranker.cutoff_ = None
+    run = ranker.rank(examples, name or Path(model).name)
+    run.save("-" if out is None else out)
+    if ranker.cutoff_ is not None:
+        dropped = len(examples) - len(run)
+        note(f"{dropped} of {len(examples)} documents dropped by the model's cutoff, {ranker.cutoff_.rule}")

@@ -1,0 +1,144 @@
+"""``ranksift train``: a ranker from labelled examples."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from ranksift.cli import options
+from ranksift.cli.output import note, progress, show
+from ranksift.collection.errors import InputError
+
+if TYPE_CHECKING:
+    from ranksift.learning.ranker import Ranker
+
+Model = Annotated[
+    str | None, typer.Option("--model", metavar="NAME", help="The method; --list shows all.", show_default=False)
+]
+Loss = Annotated[str | None, typer.Option("--loss", metavar="NAME", help="Of methods that have a choice of losses.")]
+Validation = Annotated[
+    list[str], typer.Option("--validation", metavar="DATA", help="Examples to stop and to cut by; may be repeated.")
+]
+MeasureName = Annotated[str, typer.Option("--measure", "-m", metavar="NAME", help="What stopping goes by.")]
+Scaling = Annotated[
+    Literal["none", "standard", "query"] | None,
+    typer.Option("--scaling", help="Of features; query: from 0 to 1 inside each query. [default: the method's own]"),
+]
+Data = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="DATA...", help="Examples: LETOR, CSV or Parquet files.", show_default=False),
+]
+
+
+def train(
+    data: Data = None,
+    model: Model = None,
+    loss: Loss = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="MODEL", help="Folder of the model.")] = None,
+    validation: Validation = options.NONE,
+    settings: options.Settings = options.NONE,
+    measure: MeasureName = "nDCG@10",
+    gains: options.GainsText = "linear",
+    scaling: Scaling = None,
+    cutoff: Annotated[
+        str | None,
+        typer.Option("--cutoff", metavar="RULE", help="A rule that drops documents; see: ranksift cutoff rules."),
+    ] = None,
+    folds: Annotated[
+        int | None,
+        typer.Option("--folds", min=3, help="Judge the method by cross-validation before the model is made."),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0)] = 0,
+    list_models: Annotated[bool, typer.Option("--list", help="List the methods and leave.")] = False,
+) -> None:
+    """Train a ranker, and save it with a card of what it was made of.
+
+    ranksift train train.txt --validation vali.txt --model LambdaMART --out model
+    """
+    from ranksift.collection.examples import read_examples
+
+    if list_models:
+        _list()
+        return
+    ranker = configured(
+        model, {"loss": loss, "measure": measure, "gains": gains, "scaling": scaling, "seed": seed}, settings
+    )
+    rule = None if cutoff is None else _rule(cutoff, measure)
+    if not data:
+        raise InputError("no examples are given", remedy="name a LETOR, CSV or Parquet file")
+    if out is None and folds is None:
+        raise InputError("no folder is named", remedy="say where the model goes: --out MODEL")
+    examples = read_examples(data if len(data) > 1 else data[0])
+    held_out = read_examples(validation if len(validation) > 1 else validation[0]) if validation else None
+    if folds is not None:
+        _cross_validated(ranker, examples, folds, measure, rule, seed)
+    if out is None:
+        return
+    ranker.fit(examples, held_out)
+    if rule is not None:
+        if held_out is None:
+            note("the cutoff is fitted to the documents that the model was trained on, and too sure; give --validation")
+        ranker.fit_cutoff(examples if held_out is None else held_out, rule)
+    ranker.save(out)
+    values = {"training": ranker.value(examples)}
+    if held_out is not None:
+        values["validation"] = ranker.value(held_out)
+    told = ", ".join(f"{measure} on {name} {value:.4f}" for name, value in values.items())
+    show(f"{type(ranker).__name__} from {examples!r}: {told}", f"The model: {out}")
+
+
+def configured(model: str | None, given: dict[str, Any], settings: list[str]) -> Ranker:
+    """A ranker by its name, with the parameters that were given."""
+    from ranksift.learning.methods import known_rankers
+
+    rankers = known_rankers()
+    if model is None:
+        raise InputError("no method is named", remedy=f"name one: --model {next(iter(rankers))}; --list shows all")
+    by_word = {name.lower().replace("-", ""): kind for name, kind in rankers.items()}
+    kind = by_word.get(model.lower().replace("-", "").replace("_", ""))
+    if kind is None:
+        raise InputError(f"method {model!r} is unknown", remedy=f"use {', '.join(rankers)}")
+    known = kind().get_params()
+    parameters = {name: value for name, value in given.items() if value is not None}
+    parameters |= options.settings_of(settings)
+    for name in parameters:
+        if name not in known:
+            raise InputError(f"{kind.__name__} has no parameter {name!r}", remedy=f"it has: {', '.join(known)}")
+    return kind(**parameters)
+
+
+def _rule(name: str, measure: str) -> Any:
+    from ranksift.cutoffs.rules import known_rules
+
+    rules = known_rules()
+    kind = rules.get(name.replace("_", "-"))
+    if kind is None:
+        raise InputError(f"rule {name!r} is unknown", remedy=f"use {', '.join(rules)}")
+    return kind(**({"measure": measure} if "measure" in kind().get_params() else {}))
+
+
+def _cross_validated(ranker: Ranker, examples: Any, folds: int, measure: str, rule: Any, seed: int) -> None:
+    from ranksift.learning.validation import cross_validated, three_way
+    from ranksift.report import scores as report
+
+    parts = three_way(examples, folds, seed)
+    found = cross_validated([ranker], parts, f"{measure} nDCG@10 AP", cutoff=rule, progress=progress("Training", folds))
+    show(report.table(found, per_query=False, digits=4, title=f"{folds} folds, {len(found.queries)} queries"))
+
+
+def _list() -> None:
+    from ranksift.evaluation.table import Table
+    from ranksift.learning.methods import known_rankers
+
+    common = ("gains", "measure", "scaling", "seed")
+    rows = [
+        [
+            name,
+            (kind.__doc__ or "").split("\n")[0],
+            ", ".join(f"{p}={v}" for p, v in kind().get_params().items() if p not in common),
+        ]
+        for name, kind in sorted(known_rankers().items())
+    ]
+    show(Table(["method", "what it is", "parameters"], rows))

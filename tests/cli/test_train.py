@@ -1,0 +1,140 @@
+"""ranksift train and rank: from labelled examples to a model, and from a model to a run."""
+
+import json
+
+import numpy as np
+import pytest
+
+import ranksift as rs
+from tests.cli.conftest import Command
+
+
+@pytest.fixture
+def letor(tmp_path):
+    """Training, validation and test files whose labels follow a feature; -1 is forbidden."""
+
+    def written(name: str, seed: int, features: int = 3):
+        draw = np.random.default_rng(seed)
+        x = draw.normal(size=(90, features))
+        labels = np.select([x[:, 0] < -0.5, x[:, 0] < 0.5], [-1, 0], 1)
+        lines = [
+            f"{label} qid:{seed}{i // 6:02d} "
+            + " ".join(f"{j}:{v:.5f}" for j, v in enumerate(row, 1))
+            + f" #docid = d{i}"
+            for i, (label, row) in enumerate(zip(labels, x, strict=True))
+        ]
+        path = tmp_path / name
+        path.write_text("\n".join(lines) + "\n")
+        return path
+
+    return {name: written(f"{name}.txt", seed) for seed, name in enumerate(("train", "vali", "test"), 1)} | {
+        "narrow": written("narrow.txt", 4, 2)
+    }
+
+
+def test_train_and_rank(ranksift: Command, letor, tmp_path):
+    model = tmp_path / "model"
+    done = ranksift(
+        "train",
+        letor["train"],
+        "--validation",
+        letor["vali"],
+        "--model",
+        "ListNet",
+        "--out",
+        model,
+        "--set",
+        "epochs=300",
+    )
+    assert (done.code, done.err) == (0, "")
+    assert "nDCG@10 on validation" in done.out
+    assert json.loads((model / "model.json").read_text())["parameters"]["epochs"] == 300
+    done = ranksift("rank", model, letor["test"], "--out", tmp_path / "test.run")
+    assert done.code == 0
+    examples = rs.read_examples(letor["test"])
+    assert rs.read_run(tmp_path / "test.run").to_dict() == rs.load(model).rank(examples).to_dict()
+    value = rs.evaluate(examples.qrels(), tmp_path / "test.run", "nDCG@5").mean_of("nDCG@5")
+    assert value > 0.85
+    assert ranksift("rank", model, letor["test"]).out == (tmp_path / "test.run").read_text()
+
+
+def test_a_cutoff_goes_with_the_model(ranksift: Command, letor, tmp_path):
+    model = tmp_path / "model"
+    command = [
+        "train",
+        letor["train"],
+        "--model",
+        "l2-logistic-regression",
+        "--gains=-1=-10",
+        "-m",
+        "nDCG_f@3",
+        "--cutoff",
+        "global",
+    ]
+    done = ranksift(*command, "--validation", letor["vali"], "--out", model)
+    assert done.code == 0
+    done = ranksift("rank", model, letor["test"], "--out", tmp_path / "short.run")
+    assert "documents dropped by the model's cutoff, global" in done.err
+    assert 0 < len(rs.read_run(tmp_path / "short.run")) < 90
+    assert ranksift("rank", model, letor["test"], "--keep-all", "--out", tmp_path / "full.run").err == ""
+    assert len(rs.read_run(tmp_path / "full.run")) == 90
+    assert "too sure" in ranksift(*command, "--out", tmp_path / "other").err
+
+
+def test_cross_validation(ranksift: Command, letor):
+    done = ranksift("train", letor["train"], letor["vali"], "--model", "L2LogisticRegression", "--folds", 3)
+    assert done.code == 0
+    assert "3 folds, 30 queries" in done.out
+
+
+def test_methods_are_listed(ranksift: Command):
+    done = ranksift("train", "--list")
+    assert done.code == 0
+    assert "ListNet" in done.out
+    assert "FocusedNet" in done.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fault"),
+    [
+        (["train", "{train}", "--out", "m"], "no method is named"),
+        (["train", "{train}", "--model", "Magic", "--out", "m"], "method 'Magic' is unknown"),
+        (["train", "--model", "ListNet", "--out", "m"], "no examples are given"),
+        (["train", "{train}", "--model", "ListNet"], "say where the model goes"),
+        (
+            ["train", "{train}", "--model", "ListNet", "--set", "depth=3", "--out", "m"],
+            "ListNet has no parameter 'depth'",
+        ),
+        (["train", "{train}", "--model", "ListNet", "--validation", "{narrow}", "--out", "m"], "has 2 features"),
+        (["train", "{train}", "{train}", "--model", "ListNet", "--out", "m"], "is also in"),
+        (["train", "absent.txt", "--model", "ListNet", "--out", "m"], "absent.txt"),
+        (["train", "{train}", "--model", "ListNet", "--cutoff", "magic", "--out", "m"], "rule 'magic' is unknown"),
+        (["rank", "absent", "{test}"], "is no folder of a model"),
+        (["rank", ".", "{test}"], "has no model.json"),
+    ],
+)
+def test_bad_input_is_one_line(ranksift: Command, letor, tmp_path, monkeypatch, arguments, fault):
+    monkeypatch.chdir(tmp_path)
+    before = set(tmp_path.iterdir())
+    done = ranksift(*(str(a).format(**letor) for a in arguments))
+    assert (done.code, done.err.count("\n")) == (2, 1), done.err
+    assert fault in done.err
+    assert set(tmp_path.iterdir()) == before
+
+
+def test_a_model_that_lacks_a_file(ranksift: Command, letor, tmp_path):
+    model = tmp_path / "model"
+    assert ranksift("train", letor["train"], "--model", "L2LogisticRegression", "--out", model).code == 0
+    assert "has 2 features, and the model was fitted to 3" in ranksift("rank", model, letor["narrow"]).err
+    (model / "weights.safetensors").unlink()
+    done = ranksift("rank", model, letor["test"])
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "has no weights.safetensors" in done.err
+
+
+def test_what_is_no_model_is_not_replaced(ranksift: Command, letor, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").write_text("years")
+    done = ranksift("train", letor["train"], "--model", "L2LogisticRegression", "--out", tmp_path / "mine")
+    assert done.code == 2
+    assert (tmp_path / "mine" / "thesis.tex").read_text() == "years"

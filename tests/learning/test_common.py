@@ -1,0 +1,149 @@
+"""What every ranker must do, whoever wrote it."""
+
+import json
+
+import numpy as np
+import pytest
+
+from ranksift import InputError, load
+from ranksift.collection.examples import Examples
+from ranksift.learning.methods import known_rankers
+from ranksift.learning.ranker import RANKERS, value_of
+
+pytestmark = pytest.mark.filterwarnings("ignore::ranksift.RankSiftWarning")
+
+NAMES = sorted(known_rankers())
+
+#: Parameters that make a method quick on a handful of documents.
+QUICK = {"epochs": 60, "iterations": 30, "trees": 30, "restarts": 2, "rounds": 30}
+
+#: Methods that are no function of one weighted sum of features.
+NON_LINEAR = {
+    "LambdaMART",
+    "LambdaMARTf",
+    "RandomForests",
+    "BoostedTrees",
+    "MLPRanker",
+    "RankNet",
+    "ExpectedGainRanker",
+}
+
+
+def made(name: str, **parameters):
+    kind = RANKERS[name]
+    known = kind().get_params()
+    quick = {key: value for key, value in QUICK.items() if key in known}
+    return kind(**{**quick, **parameters})
+
+
+def planted(queries=40, docs=10, features=4, seed=0, linear=True, labels=(0, 1, 2)):
+    """Documents whose labels follow a hidden function of their features."""
+    draw = np.random.default_rng(seed)
+    x = draw.normal(size=(queries * docs, features))
+    hidden = 2 * x[:, 0] - x[:, 1] if linear else np.abs(x[:, 0]) + 0.5 * np.abs(x[:, 1])
+    cuts = np.quantile(hidden, np.linspace(0, 1, len(labels) + 1)[1:-1])
+    return Examples.of_arrays(
+        x, np.array(labels, float)[np.searchsorted(cuts, hidden)], np.repeat(np.arange(queries), docs)
+    )
+
+
+@pytest.fixture(scope="module")
+def examples():
+    return planted()
+
+
+@pytest.mark.parametrize("name", NAMES)
+class TestEveryRanker:
+    def test_a_planted_ranking_is_found(self, name, examples):
+        other = planted(seed=1)
+        model = made(name).fit(examples)
+        random = np.mean(
+            [value_of(np.random.default_rng(s).normal(size=len(other)), other, "nDCG@5") for s in range(20)]
+        )
+        assert model.value(other, "nDCG@5") > random + 0.6 * (1 - random)
+
+    def test_a_clone_is_not_fitted_and_same_seed_same_scores(self, name, examples):
+        model = made(name, seed=3)
+        one, two = model.clone().fit(examples), model.clone().fit(examples)
+        assert model.clone().get_params() == model.get_params()
+        with pytest.raises(InputError, match="is not fitted"):
+            model.score(examples)
+        assert np.array_equal(one.score(examples), two.score(examples))
+
+    def test_saved_and_loaded_it_scores_the_same(self, name, examples, tmp_path):
+        model = made(name).fit(examples)
+        model.save(tmp_path / "model")
+        again = load(tmp_path / "model")
+        assert type(again) is type(model)
+        assert np.array_equal(again.score(examples), model.score(examples))
+        assert not list(tmp_path.glob("model/*.pkl"))
+        card = json.loads((tmp_path / "model" / "model.json").read_text())
+        assert card["data"]["queries"] == 40
+
+    def test_documents_in_any_order_have_the_same_scores(self, name, examples):
+        model = made(name).fit(examples)
+        shuffle = np.random.default_rng(0).permutation(len(examples))
+        groups = np.array(examples.query_ids)[examples.query][shuffle]
+        mixed = Examples.of_arrays(examples.features[shuffle], examples.labels[shuffle], groups)
+        np.testing.assert_allclose(model.score(mixed), model.score(examples)[shuffle], rtol=0, atol=1e-9)
+
+    def test_single_documents_one_label_and_one_query(self, name):
+        draw = np.random.default_rng(0)
+        x = draw.normal(size=(30, 3))
+        groups = [*range(10), *np.repeat([100, 101], 10)]
+        labels = [*draw.integers(0, 2, 10), *[1] * 10, *draw.integers(0, 3, 10)]
+        model = made(name).fit(Examples.of_arrays(x, labels, groups))
+        assert np.isfinite(model.score(Examples.of_arrays(x, labels, groups))).all()
+        one = Examples.of_arrays(x, draw.integers(0, 3, 30), ["q"] * 30)
+        assert np.isfinite(made(name).fit(one).score(one)).all()
+
+    def test_nothing_to_learn_is_no_fault(self, name):
+        x = np.random.default_rng(0).normal(size=(20, 2))
+        same = Examples.of_arrays(x, [1] * 20, np.repeat([0, 1], 10))
+        assert np.isfinite(made(name).fit(same).score(same)).all()
+
+    def test_negative_labels(self, name):
+        bad = planted(labels=(-2, 0, 1))
+        model = made(name, gains={-2: -10}).fit(bad)
+        other = planted(seed=1, labels=(-2, 0, 1))
+        scores = model.score(other)
+        assert np.isfinite(scores).all()
+        forbidden, good = scores[other.labels < 0], scores[other.labels > 0]
+        assert np.median(forbidden) < np.median(good)
+
+    def test_a_constant_feature_and_missing_values(self, name, examples):
+        x = np.column_stack([examples.features, np.full(len(examples), 7.0)])
+        x[np.random.default_rng(0).random(x.shape) < 0.05] = np.nan
+        x[:, -1] = 7.0
+        holes = Examples.of_arrays(x, examples.labels, examples.query)
+        model = made(name).fit(holes)
+        scores = model.score(holes)
+        assert np.isfinite(scores).all()
+        assert value_of(scores, holes, "nDCG@5") > 0.75
+
+    def test_a_validation_set_may_stop_it(self, name, examples):
+        model = made(name, measure="nDCG@5").fit(examples, planted(seed=2))
+        assert model.value(planted(seed=1), "nDCG@5") > 0.75
+
+    def test_ranks_without_what_its_cutoff_drops(self, name):
+        bad = planted(labels=(-2, 0, 1))
+        model = made(name, gains={-2: -10}).fit(bad)
+        model.fit_cutoff(planted(seed=2, labels=(-2, 0, 1)))
+        run = model.rank(bad)
+        assert 0 < len(run) < len(bad)
+        kept = model.cutoff_.keep(model.score(bad), bad.query)
+        assert len(run) == int(kept.sum())
+
+    def test_other_features_are_refused(self, name, examples):
+        model = made(name).fit(examples)
+        fewer = Examples.of_arrays(examples.features[:, :2], examples.labels, examples.query)
+        with pytest.raises(InputError, match="has 2 features, and the model was fitted to 4; missing is '3'"):
+            model.score(fewer)
+
+
+@pytest.mark.parametrize("name", sorted(NON_LINEAR & set(NAMES)))
+def test_a_planted_curve_is_found(name):
+    curved, other = planted(80, linear=False), planted(80, seed=1, linear=False)
+    model = made(name, **({"epochs": 300} if "epochs" in RANKERS[name]().get_params() else {})).fit(curved)
+    random = np.mean([value_of(np.random.default_rng(s).normal(size=len(other)), other, "nDCG@5") for s in range(20)])
+    assert model.value(other, "nDCG@5") > random + 0.5 * (1 - random)
