@@ -18,6 +18,13 @@ _HOME = {
     "TopKListMLE": "networks",
     "FocusedNet": "networks",
     "L2LogisticRegression": "logistic",
+    "RankBoost": "boosting",
+    "AdaRank": "boosting",
+    "FocusedBoost": "boosting",
+    "CoordinateAscent": "coordinate_ascent",
+    "RankSVM": "svm",
+    "SVMMAP": "svm",
+    "FocusedSVM": "svm",
     "topk_truth": "topk",
 }
 

@@ -1,5 +1,9 @@
 """All rankers, so that a command and a model's card can name any of them."""
 
+from ranksift.learning.boosting import AdaRank as AdaRank
+from ranksift.learning.boosting import FocusedBoost as FocusedBoost
+from ranksift.learning.boosting import RankBoost as RankBoost
+from ranksift.learning.coordinate_ascent import CoordinateAscent as CoordinateAscent
 from ranksift.learning.logistic import L2LogisticRegression as L2LogisticRegression
 from ranksift.learning.networks import FocusedNet as FocusedNet
 from ranksift.learning.networks import LinearRanker as LinearRanker
@@ -8,6 +12,9 @@ from ranksift.learning.networks import MLPRanker as MLPRanker
 from ranksift.learning.networks import RankNet as RankNet
 from ranksift.learning.networks import TopKListMLE as TopKListMLE
 from ranksift.learning.ranker import RANKERS, Ranker
+from ranksift.learning.svm import SVMMAP as SVMMAP
+from ranksift.learning.svm import FocusedSVM as FocusedSVM
+from ranksift.learning.svm import RankSVM as RankSVM
 
 
 def known_rankers() -> dict[str, type[Ranker]]:

@@ -1,0 +1,47 @@
+"""What FocusedRank looks at (paper 5, 3.2): T, the ordered top k documents of a query, and F, the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ranksift.collection.errors import InputError
+from ranksift.collection.examples import Examples
+from ranksift.collection.gains import GainsLike
+from ranksift.collection.ragged import Floats
+from ranksift.learning.topk import topk_truth
+
+
+@dataclass(frozen=True, eq=False)
+class Focus:
+    """Position labels y of documents: k for the first of its query, then k - 1, …, 1 in T, and 0 in F.
+
+    Examples
+    --------
+    >>> examples = Examples.of_arrays([[0.0]] * 3, [0, 2, 1], ["q"] * 3)
+    >>> focus = Focus.on(examples, k=2, beta=0.5)
+    >>> focus.truth.tolist(), focus.ordered.labels.tolist()
+    ([0.0, 2.0, 1.0], [2.0, 1.0])
+    """
+
+    examples: Examples
+    truth: Floats
+
+    @classmethod
+    def on(cls, examples: Examples, k: int, beta: float, gains: GainsLike = "linear", seed: int = 0) -> Focus:
+        """The top k of every query; equal documents are put in an order that the seed draws."""
+        if not 0 <= beta <= 1:
+            raise InputError(f"beta={beta!r} is not between 0 and 1", remedy="use beta=0.5")
+        return cls(examples, topk_truth(examples, k, gains, seed))
+
+    @property
+    def top(self) -> NDArray[np.bool_]:
+        """Which documents are in T."""
+        return self.truth > 0
+
+    @property
+    def ordered(self) -> Examples:
+        """The documents of T, with their position labels."""
+        return replace(self.examples, labels=np.where(self.top, self.truth, np.nan)).judged_only()
