@@ -55,7 +55,7 @@ def test_train_and_rank(ranksift: Command, letor, tmp_path):
     assert rs.read_run(tmp_path / "test.run").to_dict() == rs.load(model).rank(examples).to_dict()
     value = rs.evaluate(examples.qrels(), tmp_path / "test.run", "nDCG@5").mean_of("nDCG@5")
     best = rs.evaluate(examples.qrels(), examples.run(examples.labels), "nDCG@5").mean_of("nDCG@5")
-    assert value > 0.95 * best
+    assert value > 0.9 * best
     assert ranksift("rank", model, letor["test"]).out == (tmp_path / "test.run").read_text()
 
 
