@@ -76,7 +76,7 @@ With the tables at hand anyone can ask the same, for a page with tables and figu
 ranksift study --scores AP=web2012_ap.csv --scores nDCG@20=web2012_ndcg20.csv --scores RR=web2012_rr.csv --out study
 ```
 
-```python
+```
 import ranksift as rs
 from ranksift import study
 scores = rs.read_scores({"AP": "web2012_ap.csv", "nDCG@20": "web2012_ndcg20.csv", "RR": "web2012_rr.csv"})
