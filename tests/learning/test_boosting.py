@@ -241,10 +241,23 @@ class TestFocusedBoost:
         model = FocusedBoost(k=2, beta=1.0).fit(examples)
         assert len(model.alphas_) == 1
 
-    @pytest.mark.parametrize("wrong", [{"beta": 1.5}, {"beta": -0.1}, {"beta": float("nan")}])
+    @pytest.mark.parametrize("wrong", [{"beta": 1.5}, {"beta": -0.1}, {"beta": float("nan")}, {"beta": "half"}])
     def test_a_beta_that_is_no_share_is_refused(self, wrong):
         with pytest.raises(InputError, match="is not between 0 and 1"):
             FocusedBoost(**wrong).fit(self.examples())
+
+
+@pytest.mark.parametrize("kind", [RankBoost, AdaRank, FocusedBoost])
+@pytest.mark.parametrize("wrong", [0, -1, 2.5, "many", True])
+def test_rounds_that_are_no_count_are_refused(kind, wrong):
+    with pytest.raises(InputError, match=r"rounds=.* is not a positive integer"):
+        kind(rounds=wrong).fit(drawn())
+
+
+@pytest.mark.parametrize("kind", [RankBoost, AdaRank, FocusedBoost])
+def test_without_features_all_scores_are_equal(kind):
+    examples = Examples.of_arrays(np.zeros((4, 0)), [1, 0, 2, 0], ["p", "p", "q", "q"])
+    assert kind().fit(examples).score(examples).tolist() == [0, 0, 0, 0]
 
 
 def test_alpha_is_half_the_log_of_right_over_wrong():

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ranksift import InputError
 from ranksift.collection.examples import Examples
 from ranksift.learning import CoordinateAscent
 from ranksift.learning.coordinate_ascent import STEPS, _line_search, _useful
@@ -84,6 +85,10 @@ class TestCoordinateAscent:
         model = CoordinateAscent(measure="Fdocs@3", restarts=2).fit(forbidden)
         assert model.value(forbidden) < 0.05
         assert model.value_ <= 0
+
+    def test_no_start_at_all_is_refused(self):
+        with pytest.raises(InputError, match="restarts=0 is not a positive integer"):
+            CoordinateAscent(restarts=0).fit(planted(0, queries=2))
 
     def test_features_that_tell_no_documents_apart_are_left_alone(self):
         x = np.column_stack([[1.0, 0.0, 2.0, 1.0], [5.0, 5.0, 7.0, 7.0]])

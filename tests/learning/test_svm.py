@@ -175,6 +175,21 @@ class TestCuttingPlanes:
             w = found.weights + 0.1 * draw.normal(size=len(found.weights))
             assert 0.5 * w @ w + 10 * value_of(risk, examples.features @ w) >= found.bound
 
+    def test_features_of_very_different_sizes(self):
+        examples = planted(0, queries=20, noise=1.0)
+        risk = PairwiseHinge(Contests.of_all_pairs(examples.labels, examples.query))
+        x = examples.features * np.array([1e6, 1.0, 1e-4, 1e3])
+        found = CuttingPlanes(x).minimum(risk, 1e4, 1e-4)
+        assert found.value <= found.bound * (1 + 2e-4)
+        assert found.planes < 200
+
+    def test_planes_that_say_the_same(self):
+        # Two documents twice: after the first plane every other one is the same, or 0.
+        x = np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 1.0], [1.0, 1.0]])
+        risk = PairwiseHinge(Contests.of_all_pairs(np.array([0.0, 0.0, 1.0, 1.0]), np.zeros(4, dtype=np.int64)))
+        found = CuttingPlanes(x).minimum(risk, 1000.0, 1e-9)
+        np.testing.assert_allclose(found.weights, [0.5, 0.5])
+
     def test_other_values_of_C_reuse_the_planes(self):
         examples = planted(0, queries=20, noise=1.0)
         risk = PairwiseHinge(Contests.of_all_pairs(examples.labels, examples.query))
@@ -215,7 +230,7 @@ class TestEverySVM:
         with pytest.raises(InputError, match="2 values of C, and no validation examples"):
             kind(C=(1, 2)).fit(planted(0, queries=3))
 
-    @pytest.mark.parametrize("C", [0, -1.0, float("nan"), float("inf"), ()])
+    @pytest.mark.parametrize("C", [0, -1.0, float("nan"), float("inf"), (), "much", ["1"]])
     def test_a_C_that_is_not_positive_is_refused(self, kind, C):
         with pytest.raises(InputError, match="is not positive"):
             kind(C=C).fit(planted(0, queries=3))

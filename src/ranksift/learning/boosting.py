@@ -68,6 +68,7 @@ class RankBoost(Ranker):
     patience: int = 50
 
     def _train(self, examples: Examples, validation: Examples | None) -> None:
+        self._check_counts("rounds", "thresholds", "patience")
         stumps = Stumps(examples.features, self.thresholds)
         pairs = Pairs(Gains.of(self.gains)(examples.labels), examples.query)
         rounds = Rounds.of(validation, self.measure, self.gains, self.patience)
@@ -172,13 +173,14 @@ class Stumps:
         values = _at_least(features)
         self._thresholds = [_thresholds(column, count) for column in values.T]
         self._width = max((len(t) for t in self._thresholds), default=0)
-        above = [np.searchsorted(t, column) for t, column in zip(self._thresholds, values.T, strict=True)]
-        step = np.concatenate([f * self._width + a - 1 for f, a in enumerate(above)])
-        document = np.tile(np.arange(len(values)), len(above))
-        crossed = np.concatenate(above) > 0
+        above = np.zeros(values.T.shape, dtype=np.int64)
+        for row, thresholds, column in zip(above, self._thresholds, values.T, strict=True):
+            row[:] = np.searchsorted(thresholds, column)
+        step = above - 1 + self._width * np.arange(len(above))[:, None]
+        feature, document = np.nonzero(above)
         shape = (len(above) * self._width, len(values))
-        cells = (step[crossed], document[crossed])
-        self._highest = csr_array((np.ones(len(cells[0])), cells), shape=shape)
+        cells = (step[feature, document], document)
+        self._highest = csr_array((np.ones(len(document)), cells), shape=shape)
 
     def best(self, potential: Floats) -> tuple[int, float, float]:
         """The feature, the threshold and the edge of the weak ranker with the largest edge, of either sign."""
@@ -254,6 +256,7 @@ class AdaRank(FeatureBoosting):
     patience: int = 50
 
     def _train(self, examples: Examples, validation: Examples | None) -> None:
+        self._check_counts("rounds", "patience")
         training = with_several_gains(examples, self.gains)
         objective = Objective(training, self.measure, self.gains)
         rounds = Rounds.of(validation, self.measure, self.gains, self.patience)
@@ -327,6 +330,7 @@ class FocusedBoost(FeatureBoosting):
     patience: int = 50
 
     def _train(self, examples: Examples, validation: Examples | None) -> None:
+        self._check_counts("rounds", "patience")
         focus = Focus.on(examples, self.k, self.beta, self.gains, self.seed)
         pairs = Pairs(focus.top.astype(np.float64), examples.query)
         ordered = with_several_gains(focus.ordered, "linear")
@@ -380,8 +384,8 @@ def goodness(objective: Objective, scores: NDArray[np.float64]) -> NDArray[np.fl
 
 def values_of_features(objective: Objective, examples: Examples, least: float) -> NDArray[np.float64]:
     """What each feature alone, rising and then falling, gives each query."""
-    if not len(examples):
-        return np.zeros((2 * len(examples.feature_names), 0))
+    if not examples.features.size:
+        return np.zeros((2 * len(examples.feature_names), len(examples.query_ids)))
     rising, falling = goodness(objective, examples.features.T), goodness(objective, -examples.features.T)
     values = np.concatenate((rising, falling))
     if values.min() < least - LEAST or values.max() > 1 + LEAST:

@@ -56,6 +56,7 @@ class CoordinateAscent(WeightedSum):
     tolerance: float = 1e-3
 
     def _train(self, examples: Examples, validation: Examples | None) -> None:
+        self._check_counts("restarts", "sweeps")
         training = with_several_gains(examples, self.gains)
         objective = Objective(training, self.measure, self.gains)
         held_out = None if validation is None else Objective(validation, self.measure, self.gains)

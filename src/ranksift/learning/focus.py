@@ -32,7 +32,7 @@ class Focus:
     @classmethod
     def on(cls, examples: Examples, k: int, beta: float, gains: GainsLike = "linear", seed: int = 0) -> Focus:
         """The top k of every query; equal documents are put in an order that the seed draws."""
-        if not 0 <= beta <= 1:
+        if not isinstance(beta, int | float | np.number) or not 0 <= beta <= 1:
             raise InputError(f"beta={beta!r} is not between 0 and 1", remedy="use beta=0.5")
         return cls(examples, topk_truth(examples, k, gains, seed))
 

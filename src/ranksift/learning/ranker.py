@@ -119,6 +119,13 @@ class Ranker(Parameterised):
         """Set what :meth:`_score` needs; features are scaled."""
         raise NotImplementedError
 
+    def _check_counts(self, *names: str) -> None:
+        """Refuse parameters that are no positive integers."""
+        for name in names:
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+                raise InputError(f"{name}={value!r} is not a positive integer", remedy=f"write {name}=10, say")
+
     def fit_cutoff(self, examples: Any, rule: Cutoff | None = None) -> Self:
         """Fit a rule to this model's scores of some examples; by default the best global threshold of ``measure``.
 
@@ -163,13 +170,17 @@ class Ranker(Parameterised):
         if not hasattr(self, "feature_names_"):
             raise InputError(f"this {type(self).__name__} is not fitted", remedy="call fit first")
         _same_features(examples, self.feature_names_)
-        scores = np.asarray(self._score(self._prepared(examples).features), dtype=np.float64)
+        scores = np.asarray(self._score_of(self._prepared(examples)), dtype=np.float64)
         if not np.isfinite(scores).all():
             raise InputError(
                 f"a score of {type(self).__name__} is not finite",
                 remedy="fit it with a smaller step, or scale features",
             )
         return scores
+
+    def _score_of(self, examples: Examples) -> Floats:
+        """Scores of documents whose features are scaled; a method that looks at whole lists has its own."""
+        return self._score(examples.features)
 
     def _score(self, features: NDArray[np.float64]) -> Floats:
         """Scores of documents, from scaled features."""

@@ -61,9 +61,7 @@ class MaxMargin(WeightedSum, abstract=True):
         raise NotImplementedError
 
     def _train(self, examples: Examples, validation: Examples | None) -> None:
-        choices = sorted(np.atleast_1d(np.asarray(self.C, dtype=np.float64)).tolist())
-        if not choices or not all(0 < c < np.inf for c in choices):
-            raise InputError(f"C={self.C} is not positive", remedy="use C=1, or several values")
+        choices = self._choices()
         if len(choices) > 1 and validation is None:
             raise InputError(f"{len(choices)} values of C, and no validation examples", remedy="give these, or one C")
         risk = self._risk(examples)
@@ -76,6 +74,12 @@ class MaxMargin(WeightedSum, abstract=True):
                 value = held_out(validation.features @ optimum.weights)
             if value > best:
                 best, self.weights_, self.C_, self.optimum_ = value, optimum.weights, C, optimum
+
+    def _choices(self) -> list[float]:
+        given = list(self.C) if isinstance(self.C, Sequence | np.ndarray) else [self.C]
+        if not given or not all(isinstance(C, int | float | np.number) and 0 < C < np.inf for C in given):
+            raise InputError(f"C={self.C!r} is not positive", remedy="use C=1, or several values")
+        return sorted(map(float, given))
 
     def _state(self) -> Mapping[str, NDArray[Any] | str]:
         return {"weights": self.weights_, "C": np.array([self.C_])}
@@ -485,36 +489,44 @@ class CuttingPlanes:
         """
         alphas = self._alphas * (C / self._alphas.sum())
         used = alphas > 0
-        scale = max(1.0, float(self._products.diagonal().max()))
-        for _ in range(20 * len(alphas)):
+        for _ in range(100 + 2 * len(alphas)):
             chosen = np.flatnonzero(used)
-            wanted, level = self._balanced(chosen, C, scale)
+            held = alphas[chosen]
+            wanted, level = self._balanced(chosen, held, C)
             if (wanted < 0).any():
-                held = alphas[chosen]
-                falling = wanted < held
-                room = np.where(wanted < 0, held / np.where(falling, held - wanted, 1.0), np.inf)
+                room = np.divide(held, held - wanted, out=np.full(len(held), np.inf), where=wanted < 0)
                 moved = held + room.min() * (wanted - held)
                 moved[room <= room.min()] = 0.0
                 alphas[chosen] = np.maximum(moved, 0.0)
                 used = alphas > 0
+                if room.min() <= 0:  # what came in goes out again: all that is left is rounding
+                    break
                 continue
             alphas[chosen] = wanted
             slack = self._products @ alphas - self._offsets + level
             slack[used] = 0.0
-            if slack.min() >= -1e-12 * max(1.0, abs(level)):
+            if slack.min() < -1e-12 * max(1.0, abs(level)):
+                used[slack.argmin()] = True
+            elif np.abs(wanted - held).max() <= 1e-9 * C:
                 break
-            used[slack.argmin()] = True
         self._alphas = alphas
         self._unused = np.where(alphas > 0, 0, self._unused + 1)
         self._unused[0] = 0  # R >= 0 stays
         weights = -alphas @ self._slopes
         return weights, float(self._offsets @ alphas - 0.5 * weights @ weights)
 
-    def _balanced(self, chosen: Ints, C: float, scale: float) -> tuple[Floats, float]:
-        """The α of the chosen planes at which all of them are equally high, and how high that is."""
+    def _balanced(self, chosen: Ints, held: Floats, C: float) -> tuple[Floats, float]:
+        """The α of the chosen planes at which all of them are equally high, and how high that is.
+
+        Planes may depend on each other, and then α is not unique. It stays near what it was; that costs nothing, as
+        it is exact where α no longer moves.
+        """
         n = len(chosen)
-        system = np.ones((n + 1, n + 1))
-        system[:n, :n] = self._products[np.ix_(chosen, chosen)] + 1e-12 * scale * np.eye(n)  # planes may be equal
+        products = self._products[np.ix_(chosen, chosen)]
+        scale = float(products.diagonal().max()) or 1.0
+        near = 1e-14 * scale
+        system = np.full((n + 1, n + 1), scale)  # the sum of α, in units of the products
+        system[:n, :n] = products + near * np.eye(n)
         system[n, n] = 0.0
-        solved = np.linalg.solve(system, np.append(self._offsets[chosen], C))
-        return solved[:n], float(solved[n])
+        solved = np.linalg.solve(system, np.append(self._offsets[chosen] + near * held, C * scale))
+        return solved[:n], float(solved[n] * scale)
