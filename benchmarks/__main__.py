@@ -7,7 +7,7 @@ import os
 import platform
 import sys
 
-from benchmarks import compare, cutoffs, evaluation, study
+from benchmarks import compare, cutoffs, evaluation, learning, study
 
 
 def main() -> None:
@@ -15,7 +15,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="RankSift beside its peers")
     parser.add_argument("--quick", action="store_true", help="small sizes and few repeats: does it run at all?")
     parser.add_argument(
-        "--only", default="", help="one part: files, awkward, commands, runs, compare, study or cutoffs"
+        "--only", default="", help="one part: files, awkward, commands, runs, compare, study, cutoffs or learning"
     )
     options = parser.parse_args()
     parts = {
@@ -26,6 +26,7 @@ def main() -> None:
         "compare": compare.report,
         "study": study.report,
         "cutoffs": cutoffs.report,
+        "learning": learning.report,
     }
     head = f"Python {platform.python_version()}, {os.cpu_count()} cores, {platform.machine()}; every table is one run."
     out = [head, ""]

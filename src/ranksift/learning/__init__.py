@@ -25,6 +25,12 @@ _HOME = {
     "RankSVM": "svm",
     "SVMMAP": "svm",
     "FocusedSVM": "svm",
+    "LambdaMART": "trees",
+    "RandomForests": "trees",
+    "BoostedTrees": "trees",
+    "LambdaMARTf": "trees",
+    "ExpectedGainRanker": "optimal",
+    "expected_shares": "optimal",
     "topk_truth": "topk",
 }
 

@@ -1,0 +1,146 @@
+"""Rankers: LambdaMART-f beside LightGBM's own lambdarank, and what every method takes on one fold of MQ2008.
+
+Both grow the same number of trees with the same number of leaves, on one thread, from the same arrays. What differs is
+where the lambdas come from: LightGBM's are compiled, ours are arrays.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from benchmarks.evaluation import table
+from ranksift.collection.examples import Examples, read_examples
+from ranksift.datasets.letor import mq2008
+from ranksift.learning.methods import known_rankers
+from ranksift.learning.trees import LambdaMARTf
+
+DATA = Path(os.environ.get("RANKSIFT_DATA", "../shared/data"))
+TREES, LEAVES = 100, 31
+
+# No shares are drawn, so that both see the same documents and features.
+SAME = {"trees": TREES, "leaves": LEAVES, "feature_share": 1.0, "document_share": 1.0, "context": False}
+
+
+def report(quick: bool) -> str:
+    """Measure, and give Markdown tables."""
+    if not (DATA / "letor4_mq2008").is_dir():
+        return f"### learning\n\nLeft out: there is no {DATA / 'letor4_mq2008'}.\n"
+    fold = mq2008(DATA / "letor4_mq2008", 1)
+    sets = {"MQ2008 Fold1": fold.train}
+    web = DATA / "mslr_web30k_fold1_5k" / "msn1.fold1.train.5k.txt.gz"
+    if web.is_file():
+        sets["MSLR-WEB30K, 5,000 rows"] = read_examples(web)
+    return "\n".join([beside_lightgbm(sets, 2 if quick else 9), growth(quick), every_method(fold.train, quick)])
+
+
+def beside_lightgbm(sets: dict[str, Examples], repeats: int) -> str:
+    """The two in turn, so that a slow minute of the machine hits both; medians."""
+    rows = []
+    for name, examples in sets.items():
+        jobs = {"own": lambda e=examples: lambdarank(e), "ours": lambda e=examples: LambdaMARTf(**SAME).fit(e)}
+        found = in_turn(jobs, repeats)
+        rows.append(
+            [
+                name,
+                f"{len(examples):,} × {len(examples.feature_names)}",
+                f"{found['own']:.3f}",
+                f"{found['ours']:.3f}",
+                f"{found['ours'] / found['own']:.2f}x",
+            ]
+        )
+    title = f"learning: {TREES} trees of {LEAVES} leaves, num_threads=1, from arrays to a model"
+    head = ["data", "documents × features", "LightGBM lambdarank, s", "LambdaMARTf, s", "ratio"]
+    return table(title, head, rows)
+
+
+def lambdarank(examples: Examples) -> Any:
+    """LightGBM's own, with the same parameters."""
+    import lightgbm
+
+    parameters = {
+        "objective": "lambdarank",
+        "num_leaves": LEAVES,
+        "learning_rate": 0.05,
+        "lambda_l2": 1.0,
+        "num_threads": 1,
+        "deterministic": True,
+        "force_col_wise": True,
+        "verbosity": -1,
+    }
+    data = lightgbm.Dataset(examples.features, examples.labels, group=examples.lengths, params=parameters)
+    return lightgbm.train(parameters, data, TREES)
+
+
+def growth(quick: bool) -> str:
+    """What LambdaMART-f takes for more rows and more features."""
+    sizes = (
+        [(2_000, 20), (4_000, 20)] if quick else [(5_000, 20), (20_000, 20), (80_000, 20), (20_000, 80), (20_000, 320)]
+    )
+    rows = []
+    for n, features in sizes:
+        examples = made_up(n, features)
+        jobs = {"own": lambda e=examples: lambdarank(e), "ours": lambda e=examples: LambdaMARTf(**SAME).fit(e)}
+        found = in_turn(jobs, 1 if quick else 3)
+        cost = 1e6 * found["ours"] / n
+        rows.append(
+            [
+                f"{n:,}",
+                str(features),
+                f"{found['own']:.2f}",
+                f"{found['ours']:.2f}",
+                f"{found['ours'] / found['own']:.2f}x",
+                f"{cost:.0f}",
+            ]
+        )
+    head = ["documents", "features", "LightGBM lambdarank, s", "LambdaMARTf, s", "ratio", "µs a document"]
+    return table("learning: cost against rows and features, 20 documents a query", head, rows)
+
+
+def made_up(n: int, features: int) -> Examples:
+    """Documents with labels 0 to 4 that follow some of their features."""
+    draw = np.random.default_rng(0)
+    x = draw.normal(size=(n, features))
+    hidden = x[:, 0] + np.abs(x[:, 1]) + draw.normal(size=n)
+    labels = np.searchsorted(np.quantile(hidden, [0.5, 0.75, 0.9, 0.97]), hidden)
+    return Examples.of_arrays(x, labels, np.arange(n) // 20)
+
+
+def every_method(examples: Examples, quick: bool) -> str:
+    """Each method once, as it comes."""
+    rows = []
+    for name, kind in sorted(known_rankers().items()):
+        if quick and name not in ("LambdaMART", "LambdaMARTf", "RandomForests"):
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            rows.append([name, f"{seconds(lambda kind=kind: kind().fit(examples)):.1f}"])
+    title = (
+        f"learning: every method on MQ2008 Fold1 ({len(examples):,} documents), its own parameters, no validation set"
+    )
+    return table(title, ["method", "s"], rows)
+
+
+def in_turn(jobs: dict[str, Callable[[], Any]], repeats: int) -> dict[str, float]:
+    """Median seconds of jobs that run one after another, again and again."""
+    for job in jobs.values():
+        job()  # imports, and the first touch of memory
+    found: dict[str, list[float]] = {name: [] for name in jobs}
+    for _ in range(repeats):
+        for name, job in jobs.items():
+            found[name].append(seconds(job))
+    return {name: median(times) for name, times in found.items()}
+
+
+def seconds(job: Callable[[], Any]) -> float:
+    """Of one call."""
+    start = time.perf_counter()
+    job()
+    return time.perf_counter() - start

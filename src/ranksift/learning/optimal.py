@@ -1,0 +1,297 @@
+r"""The optimal rule: rank by what a document is expected to add to the measure, and show none that takes from it.
+
+DCG adds up gains at falling, positive discounts. So of all ordered sublists, that of highest expected DCG ranks by the
+expected gain E[g] and leaves out what is below 0. nDCG_f divides by I − W, which depends on the labels of the whole
+query; the same argument holds for each document's expected share
+
+.. math:: E\left[\frac{g_d}{I_{k,f} - W_{k,f}}\right]
+
+The two cut at very different places. Of a document that stands alone a share is 1 if it is good and −1 if it is
+forbidden, whatever the gains: it is worth showing if it is likelier to be good. Its expected gain at −10 and 2 is
+positive only if it is five times as likely.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import combinations_with_replacement
+from math import comb
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ranksift.collection import ragged
+from ranksift.collection.errors import InputError
+from ranksift.collection.examples import Examples, folds_of, read_examples
+from ranksift.collection.gains import Gains
+from ranksift.collection.ragged import Floats, Ints
+from ranksift.cutoffs.baselines import FixedCutoff
+from ranksift.cutoffs.calibration import METHODS, Calibrator
+from ranksift.cutoffs.lists import Lists
+from ranksift.cutoffs.threshold import one_measure
+from ranksift.learning.batches import batch_of
+from ranksift.learning.ranker import RANKERS, Ranker
+from ranksift.learning.trees import BoostedTrees
+from ranksift.measures.cumulative import discounted, nDCG_f
+from ranksift.measures.names import MeasureLike
+
+#: Pools that are told apart; where there would be more, k is taken smaller.
+MOST_POOLS = 4000
+
+# Numbers that are kept at once.
+_TOGETHER = 1 << 21
+
+# What the files and arrays of the model inside begin with, and the file of its calibration.
+_INNER, _CALIBRATION = "model-", "calibration.json"
+
+
+def expected_shares(chances: NDArray[np.float64], gains: Floats, offsets: Ints, k: int | None = None) -> Floats:
+    r"""What each document is expected to add to nDCG_f@k at rank 1: :math:`E[g / (I_{k,f} - W_{k,f})]`, exactly.
+
+    Labels are taken as independent. I and W depend on the k best and the k worst of the query's labels. Their
+    distribution is built up document by document, from the first to the last and back, so that each document meets
+    that of all others.
+
+    Parameters
+    ----------
+    chances
+        The probability of each label: documents × labels.
+    gains
+        What each label is worth.
+    offsets
+        Query i owns the documents ``offsets[i]`` to ``offsets[i + 1]``.
+    k
+        None: the whole list. It is taken smaller where that would be too many cases (:data:`MOST_POOLS`).
+
+    Examples
+    --------
+    Alone, being good is worth 1 and being forbidden −1. With a good document beside it, 0.41 and −0.83:
+
+    >>> expected_shares(np.array([[0.4, 0.6]]), np.array([-10.0, 2.0]), np.array([0, 1]), k=3).round(2).tolist()
+    [0.2]
+    >>> two = np.array([[0.4, 0.6], [0.0, 1.0]])
+    >>> expected_shares(two, np.array([-10.0, 2.0]), np.array([0, 2]), k=3).round(2).tolist()
+    [0.03, 0.43]
+    """
+    some = np.flatnonzero(gains != 0)
+    lengths = np.diff(offsets)
+    out = np.zeros(len(chances))
+    if not len(some) or not len(chances):
+        return out
+    pools = _pools(tuple(gains[some].tolist()), min(k or len(chances), int(lengths.max())))
+    for places, mask in _in_lists(offsets, len(pools.share)):
+        p = np.where(mask[..., None], chances[places][..., some], 0.0).transpose(1, 2, 0)  # place × label × list
+        out[places[mask]] = _shares(p, gains[some], pools).T[mask]
+    return out
+
+
+def _shares(p: NDArray[np.float64], gain: Floats, pools: _Pools) -> NDArray[np.float64]:
+    """Shares of the documents at each place (rows) of some lists (columns)."""
+    stays = 1.0 - p.sum(axis=1)
+    # What is to be expected of a pool after the documents from a place on.
+    after = np.empty((len(p) + 1, len(pools.share), p.shape[2]))
+    after[-1] = pools.share[:, None]
+    for t in range(len(p) - 1, -1, -1):
+        after[t] = stays[t] * after[t + 1]
+        for c in range(len(gain)):
+            after[t] += p[t, c] * after[t + 1][pools.next[:, c]]
+    now = np.zeros((len(pools.share), p.shape[2]))  # the chance of each pool before a place
+    now[0] = 1.0
+    out = np.empty((len(p), p.shape[2]))
+    for t in range(len(p)):
+        then = stays[t] * now
+        out[t] = 0.0
+        for c in range(len(gain)):
+            out[t] += gain[c] * p[t, c] * (now * after[t + 1][pools.next[:, c]]).sum(axis=0)
+            then += p[t, c] * (pools.enter[c] @ now)
+        now = then
+    return out
+
+
+class _Pools(NamedTuple):
+    """All that can be told of a pool by its k best and its k worst gains; the first has none."""
+
+    share: Floats  # 1 / (I − W)
+    next: Ints  # the pool that it becomes when a document of each gain is added
+    enter: tuple[Any, ...]  # the same as sparse matrices, from where it came
+
+
+@lru_cache(maxsize=32)
+def _pools(gains: tuple[float, ...], k: int) -> _Pools:
+    from scipy.sparse import csr_array
+
+    good, bad = sorted((g for g in gains if g > 0), reverse=True), sorted(g for g in gains if g < 0)
+    while k > 1 and comb(k + len(good), k) * comb(k + len(bad), k) > MOST_POOLS:
+        k -= 1
+    best = [c for n in range(k + 1) for c in combinations_with_replacement(range(len(good)), n)]
+    worst = [c for n in range(k + 1) for c in combinations_with_replacement(range(len(bad)), n)]
+    number = {pair: i for i, pair in enumerate((b, w) for b in best for w in worst)}
+    rank = np.arange(1, k + 1)
+    ideal = [discounted(np.array([good[c] for c in b]), rank[: len(b)]).sum() for b in best]
+    lowest = [discounted(np.array([bad[c] for c in w]), rank[: len(w)]).sum() for w in worst]
+    width = np.subtract.outer(np.array(ideal), np.array(lowest)).ravel()
+    share = np.divide(1.0, width, out=np.zeros(len(width)), where=width > 0)
+    following = np.empty((len(number), len(gains)), dtype=np.int64)
+    for (b, w), i in number.items():
+        for c, g in enumerate(gains):
+            wider = tuple(sorted((*b, good.index(g)))[:k]) if g > 0 else b
+            lower = tuple(sorted((*w, bad.index(g)))[:k]) if g < 0 else w
+            following[i, c] = number[wider, lower]
+    size, ones = len(number), np.ones(len(number))
+    enter = tuple(csr_array((ones, (following[:, c], np.arange(size))), shape=(size, size)) for c in range(len(gains)))
+    return _Pools(share, following, enter)
+
+
+def _in_lists(offsets: Ints, pools: int) -> Iterator[tuple[Ints, NDArray[np.bool_]]]:
+    """Lists of about the same length as rows, a few at a time."""
+    batch = batch_of(offsets, np.flatnonzero(np.diff(offsets) > 0))
+    for group in batch.groups:
+        step = max(1, _TOGETHER // (pools * group.mask.shape[1]))
+        for i in range(0, len(group.mask), step):
+            yield batch.rows[group.places[i : i + step]], group.mask[i : i + step]
+
+
+@dataclass(eq=False)
+class ExpectedGainRanker(Ranker):
+    r"""The optimal rule on top of a model: rank by the expected share of nDCG_f, cut at 0.
+
+    The model's scores become the probabilities of all gains, :math:`P(g \ge g_j)` of each on its own, by a calibration
+    on documents that it was not fitted to: the validation set, or else each fold of the training queries for a model of
+    the others. A document's score is then :func:`expected_shares`, given the probabilities of its whole list; with a
+    ``measure`` that is not normalised, as DCG, it is the expected gain.
+
+    Parameters
+    ----------
+    model
+        A method's name. Of trees with an ordinal loss, each of their outputs is calibrated; of any other model its
+        score.
+    options
+        Parameters of the method; ``{"loss": "ordinal", "stop_by": "loss", "context": True}`` where the model is
+        BoostedTrees.
+    calibration
+        ``"platt"`` (logistic) or ``"isotonic"``.
+    folds
+        Of the training queries, where there is no validation set.
+    measure
+        ``"nDCG_f@k"``, ``"DCG@k"``.
+
+    Attributes
+    ----------
+    model_
+        The fitted model.
+    cutoff_
+        At 0, until another is fitted.
+
+    Examples
+    --------
+    >>> draw = np.random.default_rng(0)
+    >>> x = draw.normal(size=(400, 2))
+    >>> labels = np.where(np.abs(x[:, 0]) + 0.3 * draw.normal(size=400) > 1, 1, -1)
+    >>> examples = Examples.of_arrays(x, labels, np.repeat(np.arange(40), 10))
+    >>> model = ExpectedGainRanker(gains={-1: -10}).fit(examples)
+    >>> chances = model.chances(examples)
+    >>> bool(np.allclose(chances.sum(axis=1), 1)), chances.shape
+    (True, (400, 2))
+    """
+
+    natural_scaling = "none"
+
+    model: str = "BoostedTrees"
+    options: Mapping[str, Any] | None = None
+    calibration: Literal["platt", "isotonic"] = "platt"
+    folds: int = 5
+    measure: MeasureLike = field(default="nDCG_f@10", kw_only=True)
+
+    def _train(self, examples: Examples, validation: Examples | None) -> None:
+        self._check()
+        self.gains_ = ragged.distinct(self._gain(examples))
+        self.model_ = self._inner().fit(examples, validation)
+        if validation is None:
+            columns, gain = self._out_of_fold(examples), self._gain(examples)
+        else:
+            columns, gain = self._columns(self.model_, validation), self._gain(validation)
+        self._levels = [
+            METHODS[self.calibration]().fit(column, gain >= level)
+            for column, level in zip(columns.T, self.gains_[1:], strict=True)
+        ]
+        shown = Lists.of_arrays(self._score_of(examples), examples.labels, examples.query, gains=self.gains)
+        self.cutoff_ = FixedCutoff(0.0).fit_lists(shown)
+
+    def _gain(self, examples: Examples) -> Floats:
+        return Gains.of(self.gains)(examples.labels)
+
+    def _check(self) -> None:
+        known = [name for name in RANKERS if name != type(self).__name__]
+        if self.model not in known:
+            raise InputError(f"model={self.model!r} is unknown", remedy=f"use one of: {', '.join(known)}")
+        if self.calibration not in ("platt", "isotonic"):
+            raise InputError(f"calibration={self.calibration!r} is unknown", remedy="use 'platt' or 'isotonic'")
+        if self.folds < 2:
+            raise InputError(f"folds={self.folds}", remedy="use at least 2")
+
+    def _inner(self) -> Ranker:
+        usual = {"loss": "ordinal", "stop_by": "loss", "context": True} if self.model == "BoostedTrees" else {}
+        return RANKERS[self.model](**{"gains": self.gains, "seed": self.seed, **usual, **(self.options or {})})
+
+    def _out_of_fold(self, examples: Examples) -> NDArray[np.float64]:
+        """What models of the other folds say of each fold."""
+        queries = len(examples.query_ids)
+        if queries < 2:
+            return self._columns(self.model_, examples)
+        fold = folds_of(queries, min(self.folds, queries), self.seed)
+        out = np.empty((len(examples), len(self.gains_) - 1))
+        for f in range(fold.max() + 1):
+            own = np.flatnonzero(fold == f)
+            model = self._inner().fit(examples.of_queries(np.flatnonzero(fold != f)))
+            out[ragged.take(examples.offsets, own)[0]] = self._columns(model, examples.of_queries(own))
+        return out
+
+    def _columns(self, model: Ranker, examples: Examples) -> NDArray[np.float64]:
+        """What the calibration of each level sees: the output of an ordinal model that speaks of it, or the score."""
+        if isinstance(model, BoostedTrees) and model.loss in ("ordinal", "weighted_ordinal"):
+            outputs = model.outputs(examples)
+            # A fold may lack a level; then the next one speaks for it.
+            spoken = np.searchsorted(model.levels_[1:], self.gains_[1:])
+            return outputs[:, np.minimum(spoken, outputs.shape[1] - 1)]
+        return np.repeat(model.scored(examples)[:, None], len(self.gains_) - 1, axis=1)
+
+    def chances(self, examples: Any) -> NDArray[np.float64]:
+        """The probability of each of ``gains_`` (columns) for every document, in the order in which they were given."""
+        given = read_examples(examples)
+        out = np.empty((len(given), len(self.gains_)))
+        out[given.row] = self._chances(self._prepared(given))
+        return out
+
+    def _chances(self, examples: Examples) -> NDArray[np.float64]:
+        columns = self._columns(self.model_, examples)
+        above = [level.probabilities(column) for level, column in zip(self._levels, columns.T, strict=True)]
+        # Where two cross they are put in order, so that differences are probabilities.
+        at_least = -np.sort(-np.column_stack([np.ones(len(examples)), *above, np.zeros(len(examples))]), axis=1)
+        return -np.diff(at_least, axis=1)
+
+    def _score_of(self, examples: Examples) -> Floats:
+        chances, measure = self._chances(examples), one_measure(self.measure)
+        if isinstance(measure, nDCG_f):
+            return expected_shares(chances, self.gains_, examples.offsets, measure.k)
+        return np.asarray(chances @ self.gains_)
+
+    # -- files ----------------------------------------------------------------------------------------------------
+
+    def _state(self) -> Mapping[str, NDArray[Any] | str]:
+        inner = {f"{_INNER}{name}": value for name, value in self.model_._state().items()}
+        scale = {f"{_INNER}_centre": self.model_._centre, f"{_INNER}_spread": self.model_._spread}
+        levels = json.dumps([level.to_dict() for level in self._levels], indent=2)
+        return {**inner, **scale, "gains": self.gains_, _CALIBRATION: levels + "\n"}
+
+    def _restore(self, state: Mapping[str, Any]) -> None:
+        inner = {name.removeprefix(_INNER): value for name, value in state.items() if name.startswith(_INNER)}
+        self.gains_ = state["gains"]
+        self._levels = [Calibrator.from_dict(level) for level in json.loads(state[_CALIBRATION])]
+        self.model_ = self._inner()
+        self.model_.feature_names_, self.model_.cutoff_ = self.feature_names_, None
+        self.model_._centre, self.model_._spread = inner.pop("_centre"), inner.pop("_spread")
+        self.model_._restore(inner)

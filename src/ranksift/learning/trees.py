@@ -1,0 +1,524 @@
+"""Rankers made of trees, grown by LightGBM."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ranksift.collection import ragged
+from ranksift.collection.errors import InputError
+from ranksift.collection.examples import Examples
+from ranksift.collection.gains import Gains
+from ranksift.collection.ragged import Floats
+from ranksift.cutoffs.baselines import FixedCutoff
+from ranksift.cutoffs.lists import Lists
+from ranksift.cutoffs.threshold import one_measure
+from ranksift.learning.lambdas import Lambdas, Stop, Stops, Swaps
+from ranksift.learning.objective import Objective
+from ranksift.learning.outputs import Outputs, ScoreKind
+from ranksift.learning.ranker import Ranker
+from ranksift.measures.cumulative import Cumulative
+from ranksift.measures.names import MeasureLike
+
+#: Gradient and curvature of a loss at some outputs: both documents × outputs.
+Loss = Callable[[NDArray[np.float64]], tuple[NDArray[np.float64], NDArray[np.float64]]]
+
+TreeLoss = Literal["bce", "mse", "ordinal", "weighted_ordinal", "lambdarank", "lambdarank_bce"]
+
+TREES = "trees.txt"
+
+
+@dataclass(eq=False)
+class TreeModel(Ranker, abstract=True):
+    """The common ground of tree models. Missing values are taken as they are; scaling features changes nothing.
+
+    With a validation set, growing stops when ``measure`` has not risen for ``patience`` trees, and the model is that of
+    the best number of trees.
+
+    Parameters
+    ----------
+    trees
+        At most.
+    leaves
+        Of a tree, at most.
+    learning_rate
+        How much of each tree is taken.
+    min_documents
+        Of a leaf, at least.
+    l2
+        Holds the values of leaves small.
+    feature_share, document_share
+        Drawn anew for each tree.
+    patience
+        Trees without a better value, after which growing stops.
+    context
+        The trees also see the list that a document stands in: its length, and the mean of each feature over it. A model
+        can then tell a document that stands alone from one of many.
+    num_threads
+        Of LightGBM. More than one pay on large data only.
+
+    Attributes
+    ----------
+    trees_
+        How many there are, of each output.
+    """
+
+    natural_scaling = "none"
+
+    trees: int = field(default=300, kw_only=True)
+    leaves: int = field(default=15, kw_only=True)
+    learning_rate: float = field(default=0.05, kw_only=True)
+    min_documents: int = field(default=20, kw_only=True)
+    l2: float = field(default=1.0, kw_only=True)
+    feature_share: float = field(default=0.7, kw_only=True)
+    document_share: float = field(default=0.8, kw_only=True)
+    patience: int = field(default=50, kw_only=True)
+    context: bool = field(default=False, kw_only=True)
+    num_threads: int = field(default=1, kw_only=True)
+
+    # -- growing ------------------------------------------------------------------------------------------------
+
+    def _grow(
+        self,
+        examples: Examples,
+        validation: Examples | None,
+        objective: str | Loss,
+        targets: Floats,
+        start: Floats,
+        weight: Floats | None = None,
+        **options: Any,
+    ) -> None:
+        """Let LightGBM fit trees to a loss of its own or of ours, from constant outputs."""
+        import lightgbm
+
+        self._check()
+        self._start = start
+        if not _varies(examples.features):  # LightGBM refuses
+            self._plant("")
+            return
+        parameters = {
+            "objective": objective if isinstance(objective, str) else _ours(objective),
+            "num_class": len(start),
+            "metric": "None",
+            "num_leaves": self.leaves,
+            "learning_rate": self.learning_rate,
+            "min_data_in_leaf": self.min_documents,
+            "lambda_l2": self.l2,
+            "feature_fraction": self.feature_share,
+            "bagging_fraction": self.document_share,
+            "bagging_freq": 1,
+            "seed": self.seed,
+            "num_threads": self.num_threads,
+            "deterministic": True,
+            "force_col_wise": True,
+            "feature_pre_filter": False,
+            "verbosity": -1,
+            **options,
+        }
+        data = lightgbm.Dataset(
+            examples.features,
+            targets,
+            group=examples.lengths[examples.lengths > 0],
+            weight=weight,
+            init_score=np.repeat(start, len(examples)) if start.any() else None,
+            params=parameters,
+        )
+        stopping: dict[str, Any] = {}
+        if validation is not None:
+            value = self._value_on(validation)
+            known = lightgbm.Dataset(validation.features, np.zeros(len(validation)), reference=data)
+            stopping = {
+                "valid_sets": [known],
+                "feval": lambda outputs, _: ("value", value(_columns(outputs, len(start)) + start), True),
+                "callbacks": [lightgbm.early_stopping(self.patience, verbose=False)],
+            }
+        grown = lightgbm.train(parameters, data, self.trees, **stopping)
+        self._plant(grown.model_to_string(num_iteration=grown.best_iteration if validation is not None else -1))
+
+    def _plant(self, text: str) -> None:
+        """Take trees as they are saved, so that a loaded model is the same model."""
+        import lightgbm
+
+        self._text, self._booster = text, lightgbm.Booster(model_str=text) if text else None
+        self.trees_ = 0 if self._booster is None else int(self._booster.current_iteration())
+
+    def _value_on(self, validation: Examples) -> Callable[[NDArray[np.float64]], float]:
+        """What early stopping goes by, of the outputs for validation documents; the higher the better."""
+        objective = Objective(validation, self.measure, self.gains)
+        return lambda outputs: objective(self._of_outputs(outputs))
+
+    def _gain(self, examples: Examples) -> Floats:
+        return Gains.of(self.gains)(examples.labels)
+
+    def _check(self) -> None:
+        for name in ("trees", "min_documents", "patience", "num_threads"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name}={getattr(self, name)} is not positive", remedy="use a positive integer")
+        if self.leaves < 2:
+            raise InputError(f"leaves={self.leaves}", remedy="use at least 2")
+        if not self.learning_rate > 0 or not self.l2 >= 0:
+            what = f"learning_rate={self.learning_rate}, l2={self.l2}"
+            raise InputError(what, remedy="use a positive learning_rate, and an l2 of at least 0")
+        for name in ("feature_share", "document_share"):
+            if not 0 < getattr(self, name) <= 1:
+                raise InputError(f"{name}={getattr(self, name)}", remedy="use a share above 0, up to 1")
+
+    # -- use ----------------------------------------------------------------------------------------------------
+
+    def _prepared(self, examples: Examples) -> Examples:
+        ready = super()._prepared(examples)
+        return ready.with_features(with_context(ready)) if self.context else ready
+
+    def outputs(self, examples: Examples) -> NDArray[np.float64]:
+        """What the trees add up to: documents × outputs, in the order of the examples."""
+        return self._outputs_of(self._prepared(examples).features)
+
+    def _score(self, features: NDArray[np.float64]) -> Floats:
+        return self._of_outputs(self._outputs_of(features))
+
+    def _outputs_of(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
+        if self._booster is None or not len(features):
+            return np.tile(self._start, (len(features), 1))
+        found = self._booster.predict(features, raw_score=True, num_threads=self.num_threads)
+        return _columns(found, len(self._start)) + self._start
+
+    def _of_outputs(self, outputs: NDArray[np.float64]) -> Floats:
+        """Scores of documents, from documents × outputs."""
+        return np.asarray(outputs[:, 0])
+
+    def _state(self) -> Mapping[str, NDArray[Any] | str]:
+        return {TREES: self._text, "start": self._start}
+
+    def _restore(self, state: Mapping[str, Any]) -> None:
+        self._start = state["start"]
+        self._plant(state[TREES])
+
+
+def with_context(examples: Examples) -> NDArray[np.float64]:
+    """Features, the logarithm of the length of the list, and the mean of each feature over the list.
+
+    >>> with_context(Examples.of_arrays([[1.0], [3.0], [np.nan]], None, ["q", "q", "r"])).round(2).tolist()
+    [[1.0, 0.69, 2.0], [3.0, 0.69, 2.0], [nan, 0.0, nan]]
+    """
+    x, count = examples.features, len(examples.query_ids)
+    known = ~np.isnan(x)
+    mean = np.full((count, x.shape[1]), np.nan)
+    for column, (values, there) in enumerate(zip(np.where(known, x, 0.0).T, known.T, strict=True)):
+        counted = ragged.counts(there, examples.query, count)
+        some = counted > 0
+        mean[some, column] = ragged.sums(values, examples.query, count)[some] / counted[some]
+    # In 32 bits a sum does not depend on the order of documents, but for one case in many millions.
+    mean = mean.astype(np.float32).astype(np.float64)
+    size = np.log(np.maximum(examples.lengths, 1))
+    return np.column_stack([x, size[examples.query], mean[examples.query]])
+
+
+def _varies(features: NDArray[np.float64]) -> bool:
+    """Whether there is a feature that is not the same everywhere."""
+    same = (features == features[:1]) | (np.isnan(features) & np.isnan(features[:1]))
+    return not bool(same.all())
+
+
+def _columns(outputs: Any, width: int) -> NDArray[np.float64]:
+    return np.asarray(outputs, dtype=np.float64).reshape(-1, width)
+
+
+def _ours(loss: Loss) -> Callable[..., tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """A loss as LightGBM calls it."""
+
+    def objective(outputs: NDArray[np.float64], _: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        flat = outputs.ndim == 1
+        gradient, curvature = loss(outputs[:, None] if flat else outputs)
+        return (gradient[:, 0], curvature[:, 0]) if flat else (gradient, curvature)
+
+    return objective
+
+
+def _log_odds(happened: NDArray[np.bool_], weight: Floats) -> float:
+    """Of an outcome, with half of one more of each kind, so that it is finite."""
+    half = weight.mean() / 2.0
+    return float(np.log((weight[happened].sum() + half) / (weight[~happened].sum() + half)))
+
+
+# -- methods -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class LambdaMART(TreeModel):
+    """LambdaMART (Burges 2010; paper 3): boosted trees fitted to what swaps of two documents do to nDCG.
+
+    Where no gain is negative this is LightGBM's own. It has no place for negative gains (its scores all become 0), so
+    where there are some, a pair counts by its change of nDCG_f: :class:`~ranksift.learning.lambdas.Swaps`. Scores order
+    the documents of a query, and say nothing across queries.
+
+    Parameters
+    ----------
+    depth
+        Pairs are taken of which one document, at least, is among this many first ones.
+
+    Examples
+    --------
+    >>> draw = np.random.default_rng(0)
+    >>> x = draw.normal(size=(200, 2))
+    >>> examples = Examples.of_arrays(x, np.abs(x[:, 0]).round(), np.repeat(np.arange(20), 10))
+    >>> LambdaMART(trees=50).fit(examples).value(examples, "nDCG@5") > 0.95
+    True
+    """
+
+    depth: int = 30
+
+    def _train(self, examples: Examples, validation: Examples | None) -> None:
+        gain = self._gain(examples)
+        start = np.zeros(1)
+        if (gain < 0).any():
+            swaps = Swaps(examples.offsets, gain, depth=self.depth)
+            self._grow(examples, validation, lambda s: _as_columns(swaps(s[:, 0])), gain, start)
+            return
+        grades, grade = np.unique(gain, return_inverse=True)
+        options = {"label_gain": grades.tolist(), "lambdarank_truncation_level": self.depth}
+        self._grow(examples, validation, "lambdarank", grade.astype(np.float64), start, **options)
+
+
+@dataclass(eq=False)
+class RandomForests(TreeModel):
+    """Random forests (Breiman 2001; paper 3): the mean of many trees, each of other documents, that estimate the gain.
+
+    Trees are large, and see some documents (drawn without replacement) and some features each. Nothing is stopped
+    early.
+
+    Examples
+    --------
+    >>> draw = np.random.default_rng(0)
+    >>> x = draw.normal(size=(200, 2))
+    >>> examples = Examples.of_arrays(x, np.abs(x[:, 0]).round(), np.repeat(np.arange(20), 10))
+    >>> RandomForests(trees=50).fit(examples).value(examples, "nDCG@5") > 0.95
+    True
+    """
+
+    leaves: int = field(default=127, kw_only=True)
+    min_documents: int = field(default=5, kw_only=True)
+    l2: float = field(default=0.0, kw_only=True)
+    feature_share: float = field(default=0.5, kw_only=True)
+    document_share: float = field(default=0.632, kw_only=True)
+
+    def _train(self, examples: Examples, validation: Examples | None) -> None:
+        if not self.document_share < 1:
+            raise InputError("document_share=1 grows equal trees", remedy="use a share below 1")
+        self._grow(examples, None, "regression", self._gain(examples), np.zeros(1), boosting="rf")
+
+
+@dataclass(eq=False)
+class BoostedTrees(TreeModel):
+    r"""Boosted trees with one of paper 1's losses (:mod:`~ranksift.learning.losses` has the formulas).
+
+    An ordinal loss has one output a document for each of the m − 1 questions whether the gain is higher than
+    :math:`g_i`, each with trees of its own. So the weights of ``weighted_ordinal`` change little of the probabilities;
+    what differs is the score. All losses are means over the documents of a query, so that all queries count the same.
+
+    Parameters
+    ----------
+    loss
+        ``"bce"``, ``"mse"``, ``"ordinal"``, ``"weighted_ordinal"``, ``"lambdarank"`` or ``"lambdarank_bce"``.
+    gamma
+        γ, the weight of BCE in ``"lambdarank_bce"``.
+    scores
+        What a score is: ``"own"``, as the paper has it, or the ``"expected_gain"``, for losses that estimate it.
+    stop_by
+        With a validation set: growing stops by the ``"measure"``, or by the ``"loss"`` (not of lambdarank), which is
+        steadier and asks for good probabilities rather than for a good order.
+
+    Attributes
+    ----------
+    natural_cut_
+        The score of an expected gain of 0, where the loss tells it.
+    levels_
+        Of an ordinal loss: the gains, from the lowest; output i asks for one above the i-th.
+
+    Examples
+    --------
+    >>> draw = np.random.default_rng(0)
+    >>> x = draw.normal(size=(400, 2))
+    >>> labels = np.where(np.abs(x[:, 0]) > 1, 1, -1)
+    >>> examples = Examples.of_arrays(x, labels, np.repeat(np.arange(40), 10))
+    >>> model = BoostedTrees("mse", gains={-1: -10}).fit(examples)
+    >>> bool(np.array_equal(model.score(examples) > model.natural_cut_, labels > 0))
+    True
+    """
+
+    loss: TreeLoss = "bce"
+    gamma: float = 1.0
+    scores: ScoreKind = "own"
+    stop_by: Literal["measure", "loss"] = "measure"
+
+    def _train(self, examples: Examples, validation: Examples | None) -> None:
+        if self.loss not in get_args(TreeLoss):
+            raise InputError(f"loss={self.loss!r} is unknown", remedy=f"use one of: {', '.join(get_args(TreeLoss))}")
+        if self.stop_by not in ("measure", "loss") or (self.stop_by == "loss" and self.loss.startswith("lambda")):
+            raise InputError(f"stop_by={self.stop_by!r} with loss={self.loss!r}", remedy="use stop_by='measure'")
+        if not self.gamma >= 0:
+            raise InputError(f"gamma={self.gamma}", remedy="use a weight of at least 0")
+        gain = self._gain(examples)
+        self._outputs = Outputs.of(self.loss, gain, self.scores)
+        if not self._outputs.width:  # all gains are the same: ask for one that nobody has
+            self._outputs = replace(self._outputs, levels=gain[0] + np.arange(2.0))
+        # In the mean a document counts 1, as LightGBM's parameters expect.
+        weight = (examples.lengths.mean() / np.maximum(examples.lengths, 1))[examples.query]
+        loss, start = self._loss_of(examples, gain, weight)
+        self._grow(examples, validation, loss, gain, start)
+
+    def _loss_of(self, examples: Examples, gain: Floats, weight: Floats) -> tuple[Loss, Floats]:
+        """The loss, and the constant outputs to start from."""
+        name, w = self._outputs.loss, weight[:, None]
+        if name == "mse":
+            start = np.array([np.average(gain, weights=weight)])
+            return (lambda s: (w * (s - gain[:, None]), np.broadcast_to(w, s.shape))), start
+        if self._outputs.ordinal:
+            levels = self._outputs.levels
+            above = gain[:, None] > levels[:-1]
+            counts = w * (np.diff(levels) if name == "weighted_ordinal" else np.ones(len(levels) - 1))
+            return _bce(above, counts), np.array([_log_odds(column, weight) for column in above.T])
+        worth = _bce(gain[:, None] > 0, w)
+        if name == "bce":
+            return worth, np.array([_log_odds(gain > 0, weight)])
+        swaps = Swaps(examples.offsets, gain)
+        size = float(examples.lengths.mean()) / np.log(2.0)  # the paper's form has the logarithm of base 2
+        gamma = self.gamma if name == "lambdarank_bce" else 0.0
+
+        def together(s: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+            pairs, points = _as_columns(swaps(s[:, 0])), worth(s)
+            return size * pairs[0] + gamma * points[0], size * pairs[1] + gamma * points[1]
+
+        return together, np.zeros(1)
+
+    def _value_on(self, validation: Examples) -> Callable[[NDArray[np.float64]], float]:
+        if self.stop_by == "measure":
+            return super()._value_on(validation)
+        gain = self._gain(validation)
+        weight = 1.0 / np.maximum(validation.lengths, 1)[validation.query]
+        if self._outputs.loss == "mse":
+            return lambda outputs: -float(weight @ (outputs[:, 0] - gain) ** 2)
+        levels = self._outputs.levels[:-1] if self._outputs.ordinal else np.zeros(1)
+        side = np.where(gain[:, None] > levels, -1.0, 1.0)
+        return lambda outputs: -float((weight @ np.logaddexp(0.0, side * outputs)).sum())
+
+    @property
+    def natural_cut_(self) -> float | None:
+        """The score of an expected gain of 0, where the loss tells it."""
+        return self._outputs.natural_cut
+
+    @property
+    def levels_(self) -> Floats:
+        """The gains that an ordinal loss tells apart."""
+        return self._outputs.levels
+
+    def _of_outputs(self, outputs: NDArray[np.float64]) -> Floats:
+        return self._outputs.score(outputs)
+
+    def _state(self) -> Mapping[str, NDArray[Any] | str]:
+        return {**super()._state(), "levels": self._outputs.levels}
+
+    def _restore(self, state: Mapping[str, Any]) -> None:
+        super()._restore(state)
+        self._outputs = Outputs(self.loss, state["levels"], self.scores)
+
+
+def _bce(happened: NDArray[np.bool_], weight: NDArray[np.float64]) -> Loss:
+    from scipy.special import expit
+
+    def loss(s: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        p = expit(s)
+        return weight * (p - happened), weight * p * (1.0 - p)
+
+    return loss
+
+
+def _as_columns(lambdas: Lambdas) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    return lambdas.gradient[:, None], lambdas.curvature[:, None]
+
+
+@dataclass(eq=False)
+class LambdaMARTf(TreeModel):
+    r"""LambdaMART-f: boosted trees that rank and filter together, fitted to changes of nDCG_f.
+
+    There is one more document in every list, the stop, with a score of 0: what lies below it is not shown. So the cut
+    is a part of what is learned, and not something to tune afterwards. The loss has two parts,
+
+    .. math:: \sum_d |\Delta_d| \log\big(1 + e^{-\operatorname{sign}(\Delta_d)\, s_d}\big) +
+        \beta \sum_{g_u > g_v} |\Delta_{uv}| \log\big(1 + e^{-(s_u - s_v)}\big)
+
+    with :math:`\Delta_d` the change of nDCG_f when a document is shown, and :math:`\Delta_{uv}` that of swapping two
+    (:mod:`~ranksift.learning.lambdas`). Of all lists, that of highest expected nDCG_f shows the documents of positive
+    :math:`E[\Delta_d]`; where features suffice to tell it, the first part alone is lowest at scores of its sign. The
+    second part improves the order above the cut, and moves the cut if it weighs too much.
+
+    Parameters
+    ----------
+    pairs
+        β, the weight of swaps.
+    stop
+        What a document meets when it crosses the cut: no other document (``"alone"``), or the ``"list"`` as it is
+        ranked now: :class:`~ranksift.learning.lambdas.Stops`.
+    depth
+        Pairs are taken of which one document, at least, is among this many first ones.
+    measure
+        ``"nDCG_f@k"``: its k is that of nDCG_f here. Early stopping goes by the measure of the lists as they are cut.
+
+    Attributes
+    ----------
+    cutoff_
+        At 0, until another is fitted.
+
+    Examples
+    --------
+    >>> draw = np.random.default_rng(0)
+    >>> x = draw.normal(size=(400, 2))
+    >>> labels = np.where(np.abs(x[:, 0]) > 1, 1, -1)
+    >>> examples = Examples.of_arrays(x, labels, np.repeat(np.arange(40), 10))
+    >>> model = LambdaMARTf(gains={-1: -10}).fit(examples)
+    >>> bool(np.array_equal(model.score(examples) > 0, labels > 0))
+    True
+    >>> len(examples), len(model.rank(examples))
+    (400, 139)
+    """
+
+    pairs: float = 0.3
+    stop: Stop = "alone"
+    depth: int = 30
+    measure: MeasureLike = field(default="nDCG_f@10", kw_only=True)
+    context: bool = field(default=True, kw_only=True)
+
+    def _train(self, examples: Examples, validation: Examples | None) -> None:
+        if not self.pairs >= 0:
+            raise InputError(f"pairs={self.pairs}", remedy="use a weight of at least 0")
+        measure, gain = one_measure(self.measure), self._gain(examples)
+        k = measure.k if isinstance(measure, Cumulative) else None
+        stops = Stops(examples.offsets, gain, k, self.stop)
+        swaps = Swaps(examples.offsets, gain, k, self.depth)
+        # In the mean a document counts 1, as LightGBM's parameters expect.
+        size = 1.0 / max(float(np.abs(stops.alone).mean()), np.finfo(np.float64).tiny)
+
+        def loss(s: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+            gradient, curvature = stops(s[:, 0])
+            if self.pairs:
+                other = swaps(s[:, 0], cut=0.0)
+                gradient, curvature = gradient + self.pairs * other.gradient, curvature + self.pairs * other.curvature
+            return size * gradient[:, None], size * curvature[:, None]
+
+        self._grow(examples, validation, loss, gain, np.zeros(1))
+        shown = Lists.of_arrays(self._score(examples.features), examples.labels, examples.query, gains=self.gains)
+        self.cutoff_ = FixedCutoff(0.0).fit_lists(shown)
+
+    def _value_on(self, validation: Examples) -> Callable[[NDArray[np.float64]], float]:
+        measure = one_measure(self.measure)
+        sign = 1.0 if measure.higher_is_better else -1.0
+
+        def value(outputs: NDArray[np.float64]) -> float:
+            lists = Lists.of_arrays(outputs[:, 0], validation.labels, validation.query, gains=self.gains)
+            top, bottom = measure.per_query(lists.judged_by(lists.score >= 0.0))
+            return sign * float(measure.aggregate(top, np.ones(len(top)) if bottom is None else bottom))
+
+        return value

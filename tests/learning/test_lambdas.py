@@ -1,0 +1,161 @@
+"""Lambdas against the torch losses, against finite differences, and against what really happens to nDCG_f."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import ranksift as rs
+from ranksift import InputError
+from ranksift.learning.lambdas import Stops, Swaps, slope_of
+
+LENGTHS = [1, 2, 3, 7, 9, 40, 5]
+
+
+@pytest.fixture
+def lists():
+    """Lists of several lengths: offsets, gains and scores, some of them equal."""
+    draw = np.random.default_rng(0)
+    offsets = np.concatenate([[0], np.cumsum(LENGTHS)])
+    gain = draw.choice([-10.0, 0.0, 1.0, 2.0], offsets[-1])
+    return offsets, gain, draw.normal(size=offsets[-1]).round(1)
+
+
+def nDCG_f(offsets, gain, scores, kept, k):
+    """nDCG_f of each query when some documents are shown."""
+    queries = [f"q{i}" for i in range(len(offsets) - 1)]
+    query = np.repeat(queries, np.diff(offsets))
+    qrels = {q: {} for q in queries}
+    run = {q: {} for q in queries}
+    # Equal scores stand as they come: the places of the ranking are the scores.
+    place = np.empty(len(scores))
+    place[np.lexsort((-scores, query))] = -np.arange(len(scores))
+    for i, q in enumerate(query):
+        qrels[q][f"d{i}"] = gain[i]
+        if kept[i]:
+            run[q][f"d{i}"] = place[i]
+    return rs.evaluate(qrels, run, f"nDCG_f@{k}").values[0, :, 0]
+
+
+class TestSwaps:
+    def test_one_pair_by_hand(self):
+        gradient, curvature = Swaps(np.array([0, 2]), np.array([2.0, -1.0]))(np.array([1.0, 3.0]))
+        # The better one stands second: (2 + 1) / (2 + 1) · (1 - 1 / log2 3) / (1 + exp(1 - 3)).
+        p = 1 / (1 + np.exp(-2))
+        expected = (1 - 1 / np.log2(3)) * p
+        np.testing.assert_allclose(gradient, [-expected, expected], rtol=1e-6)
+        np.testing.assert_allclose(curvature, [expected * (1 - p)] * 2, rtol=1e-6)
+
+    def test_the_gradient_is_that_of_the_torch_loss(self, lists):
+        torch = pytest.importorskip("torch")
+        from ranksift.learning.losses import lambdarank
+
+        offsets, gain, scores = lists
+        found = Swaps(offsets, gain, depth=100)(scores)
+        for start, end in pairwise(offsets):
+            s = torch.tensor(scores[start:end], requires_grad=True)
+            lambdarank(s, gain[start:end]).backward()
+            # That loss has the logarithm of base 2.
+            np.testing.assert_allclose(found.gradient[start:end], s.grad.numpy() * np.log(2), rtol=1e-4, atol=1e-6)
+
+    def test_the_curvature_is_the_slope_of_the_gradient(self, lists):
+        offsets, gain, scores = lists
+        scores = scores + np.arange(len(scores)) * 1e-3  # no two are equal, so that no rank changes
+        swaps, step = Swaps(offsets, gain), 1e-4
+        for i in (1, 4, 8, 30):
+            moved = [scores + sign * step * (np.arange(len(scores)) == i) for sign in (1, -1)]
+            slope = np.diff([swaps(s).gradient[i] for s in reversed(moved)])[0] / (2 * step)
+            assert swaps(scores).curvature[i] == pytest.approx(slope, rel=0.02, abs=1e-3)
+
+    def test_pairs_of_documents_far_down_are_left_out(self, lists):
+        offsets, gain, scores = lists
+        shallow, deep = Swaps(offsets, gain, depth=5)(scores), Swaps(offsets, gain, depth=100)(scores)
+        long = slice(int(offsets[5]), int(offsets[6]))  # 40 documents
+        order = np.argsort(-scores[long], kind="stable")
+        assert (shallow.curvature[long] <= deep.curvature[long] + 1e-7).all()
+        # A document among the first meets all others in both.
+        np.testing.assert_allclose(
+            shallow.gradient[long][order[:5]], deep.gradient[long][order[:5]], rtol=1e-4, atol=1e-6
+        )
+
+    def test_weights_are_changes_of_ndcg_f_where_nothing_is_shown_below_the_cut(self):
+        offsets, gain, scores = np.array([0, 3]), np.array([2.0, -10.0, 1.0]), np.array([1.0, 0.5, -0.5])
+        swaps = Swaps(offsets, gain)
+        # With a cut at 0, the last one is worth its gain at no rank at all.
+        slope = 1 / (2 + 1 / np.log2(3) + 10)
+        first, second = slope * 12 * (1 - 1 / np.log2(3)), slope * 1 * (1 - 0)
+        third = slope * 11 * (1 / np.log2(3) - 0)
+        p = [1 / (1 + np.exp(x)) for x in (0.5, 1.5, -1.0)]
+        expected = [-first * p[0] - second * p[1], first * p[0] + third * p[2], second * p[1] - third * p[2]]
+        np.testing.assert_allclose(swaps(scores, cut=0.0).gradient, expected, rtol=1e-5)
+
+    def test_a_query_with_nothing_to_gain_gives_nothing(self):
+        gradient, curvature = Swaps(np.array([0, 2, 5]), np.array([1.0, 1.0, 0.0, 0.0, 0.0]))(np.arange(5.0))
+        assert not gradient.any()
+        assert not curvature.any()
+
+    def test_the_order_of_equal_scores_is_that_of_the_input(self):
+        swaps = Swaps(np.array([0, 3]), np.array([0.0, 1.0, 2.0]))
+        one, two = swaps(np.zeros(3)), swaps(np.array([2e-6, 1e-6, 0.0]))
+        np.testing.assert_allclose(one.gradient, two.gradient, atol=1e-5)
+
+    def test_far_apart_scores_do_not_overflow(self):
+        gradient, curvature = Swaps(np.array([0, 2]), np.array([1.0, 0.0]))(np.array([-1e4, 1e4]))
+        assert np.isfinite(gradient).all()
+        assert gradient[0] == pytest.approx(-(1 - 1 / np.log2(3)))
+        assert np.isfinite(curvature).all()
+
+
+class TestStops:
+    def test_alone_a_document_wins_or_loses_the_query(self):
+        offsets, gain = np.array([0, 1, 2]), np.array([1.0, -10.0])
+        gradient, curvature = Stops(offsets, gain, k=3)(np.zeros(2))
+        assert gradient.tolist() == [-0.5, 0.5]
+        assert curvature.tolist() == [0.25, 0.25]
+
+    def test_alone_the_optimum_is_where_showing_and_hiding_come_to_the_same(self):
+        # Three good documents and one forbidden one that look the same, in queries of their own.
+        stops = Stops(np.arange(5), np.array([2.0, 1.0, 1.0, -10.0]))
+        assert stops(np.full(4, np.log(3))).gradient.sum() == pytest.approx(0)
+
+    @pytest.mark.parametrize("k", [1, 3, 10])
+    def test_in_a_list_the_change_is_what_happens_to_ndcg_f(self, lists, k):
+        offsets, gain, scores = lists
+        change = Stops(offsets, gain, k, "list").changes(scores)
+        kept = scores >= 0
+        before = nDCG_f(offsets, gain, scores, kept, k)
+        query = np.repeat(np.arange(len(LENGTHS)), LENGTHS)
+        for i in range(len(scores)):
+            other, moved = kept.copy(), scores.copy()
+            other[i] = not kept[i]
+            if other[i]:
+                moved[kept] += 1.0  # it enters at the end
+                moved[i] = 0.5
+            after = nDCG_f(offsets, gain, moved, other, k)
+            real = (after - before)[query[i]] * (1 if other[i] else -1)
+            assert change[i] == pytest.approx(real, abs=1e-6)
+
+    def test_gradient_and_curvature_are_derivatives(self, lists):
+        offsets, gain, scores = lists
+        stops = Stops(offsets, gain)
+
+        def loss(s):
+            return np.abs(stops.alone) * np.logaddexp(0, -np.sign(stops.alone) * s)
+
+        step = 1e-5
+        gradient, curvature = stops(scores)
+        np.testing.assert_allclose(gradient, (loss(scores + step) - loss(scores - step)) / (2 * step), atol=1e-8)
+        bend = (loss(scores + step) - 2 * loss(scores) + loss(scores - step)) / step**2
+        np.testing.assert_allclose(curvature, bend, atol=1e-5)
+
+    def test_an_unknown_stop_is_refused(self):
+        with pytest.raises(InputError, match="stop='both' is unknown; use 'alone' or 'list'"):
+            Stops(np.array([0, 1]), np.array([1.0]), stop="both")
+
+
+def test_the_slope_is_what_a_dcg_of_1_adds():
+    gain = np.array([2.0, -10.0, 1.0, 0.0])
+    offsets = np.array([0, 3, 4])
+    slope = slope_of(offsets, gain, 2)
+    assert slope[0] == pytest.approx(1 / (2 + 1 / np.log2(3) + 10))
+    assert slope[1] == 0
