@@ -102,7 +102,8 @@ class Ranker(Parameterised):
         self.cutoff_: Cutoff | None = None
         self._centre = np.nanmean(np.where(np.isnan(training.features).all(axis=0), 0.0, training.features), axis=0)
         spread = np.nanstd(np.where(np.isnan(training.features).all(axis=0), 0.0, training.features), axis=0)
-        self._spread = np.where(spread > 0, spread, 1.0)
+        # A constant feature can have a deviation that is rounding.
+        self._spread = np.where(spread > 1e-12 * np.maximum(1e-300, np.abs(self._centre)), spread, 1.0)
         self.card_ = {
             "data": {
                 "name": training.name,
@@ -127,7 +128,7 @@ class Ranker(Parameterised):
                 raise InputError(f"{name}={value!r} is not a positive integer", remedy=f"write {name}=10, say")
 
     def fit_cutoff(self, examples: Any, rule: Cutoff | None = None) -> Self:
-        """Fit a rule to this model's scores of some examples; by default the best global threshold of ``measure``.
+        """Fit a rule to this model's scores of some examples; by default the best global threshold of nDCG_f@10.
 
         Take examples that the model was not fitted to: on its own training documents it is too sure of itself.
         """
