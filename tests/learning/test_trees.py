@@ -1,0 +1,347 @@
+"""Tree models: losses against torch, LightGBM's own, early stopping, context, the natural cut, and the optimal rule."""
+
+import json
+import os
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ranksift as rs
+from ranksift import InputError
+from ranksift.collection.examples import Examples
+from ranksift.learning.lambdas import slope_of
+from ranksift.learning.optimal import ExpectedGainRanker, _pools, expected_shares
+from ranksift.learning.ranker import value_of
+from ranksift.learning.trees import BoostedTrees, LambdaMART, LambdaMARTf, RandomForests, with_context
+
+lightgbm = pytest.importorskip("lightgbm")
+
+DATA = Path(os.environ.get("RANKSIFT_DATA", "../shared/data"))
+GAINS = {-1: -10}
+
+
+def answers(queries=60, seed=0, noise=0.5, lengths=(1, 9)):
+    """Lists of several lengths; a document is good, so-so or forbidden by a curve of its features, not surely."""
+    draw = np.random.default_rng(seed)
+    sizes = draw.integers(*lengths, queries)
+    x = draw.normal(size=(sizes.sum(), 3))
+    hidden = np.abs(x[:, 0]) + x[:, 1] * (x[:, 2] > 0) + noise * draw.normal(size=len(x))
+    return Examples.of_arrays(
+        x, np.array([-1, 1, 2])[np.searchsorted([0.4, 1.2], hidden)], np.repeat(range(queries), sizes)
+    )
+
+
+@pytest.fixture(scope="module")
+def training():
+    return answers(200)
+
+
+@pytest.fixture(scope="module")
+def validation():
+    return answers(80, seed=1)
+
+
+@pytest.fixture(scope="module")
+def test_set():
+    return answers(400, seed=2)
+
+
+def nDCG_f(model, examples, k=3):
+    name = f"nDCG_f@{k}"
+    return rs.evaluate(examples.qrels(), model.rank(examples), name, gains=GAINS).mean_of(name)
+
+
+class TestLambdaMART:
+    def test_without_negative_gains_it_is_lightgbm(self):
+        examples = answers(50)
+        labels = np.where(examples.labels < 0, 0, examples.labels)
+        model = LambdaMART(trees=20, l2=0.0, gains="exp").fit(
+            Examples.of_arrays(examples.features, labels, examples.query)
+        )
+        parameters = {
+            "objective": "lambdarank",
+            "label_gain": [0, 1, 3],
+            "num_leaves": 15,
+            "learning_rate": 0.05,
+            "feature_fraction": 0.7,
+            "bagging_fraction": 0.8,
+            "bagging_freq": 1,
+            "seed": 0,
+            "num_threads": 1,
+            "deterministic": True,
+            "force_col_wise": True,
+            "feature_pre_filter": False,
+            "verbosity": -1,
+        }
+        data = lightgbm.Dataset(examples.features, labels, group=examples.lengths, params=parameters)
+        own = lightgbm.train(parameters, data, 20).predict(examples.features)
+        np.testing.assert_array_equal(model.score(examples), own)
+
+    def test_with_negative_gains_it_still_learns(self, training, test_set):
+        scores = LambdaMART(gains=GAINS).fit(training).score(test_set)
+        assert scores.std() > 0.1
+        chance = np.mean(
+            [value_of(np.random.default_rng(s).random(len(test_set)), test_set, "nDCG_f@3", GAINS) for s in range(5)]
+        )
+        assert value_of(scores, test_set, "nDCG_f@3", GAINS) > chance + 0.05
+
+    @pytest.mark.skipif(not (DATA / "letor4_mq2008").is_dir(), reason="MQ2008 is not there")
+    def test_on_mq2008_it_ranks_as_well_as_lightgbm_does(self):
+        from ranksift.datasets.letor import mq2008
+
+        fold = mq2008(DATA / "letor4_mq2008", 1)
+        model = LambdaMART(trees=50, feature_share=1.0, document_share=1.0, l2=0.0).fit(fold.train)
+        own = lightgbm.LGBMRanker(
+            n_estimators=50,
+            num_leaves=15,
+            learning_rate=0.05,
+            label_gain=[0, 1, 2],
+            min_child_samples=20,
+            n_jobs=1,
+            verbosity=-1,
+        ).fit(fold.train.features, fold.train.labels, group=fold.train.lengths)
+        theirs = value_of(own.predict(fold.test.features), fold.test, "nDCG@10")
+        assert model.value(fold.test, "nDCG@10") == pytest.approx(theirs, abs=0.01)
+        assert theirs > 0.45
+
+
+class TestBoostedTrees:
+    @pytest.mark.parametrize("loss", ["bce", "mse", "ordinal", "weighted_ordinal", "lambdarank", "lambdarank_bce"])
+    def test_gradients_are_those_of_the_torch_losses(self, loss, training):
+        torch = pytest.importorskip("torch")
+        from ranksift.learning import losses
+
+        examples = training.of_queries(np.arange(30))
+        gain = np.where(examples.labels < 0, -10.0, examples.labels)
+        model = BoostedTrees(loss, gamma=0.4, gains=GAINS, trees=1).fit(examples)
+        lengths = examples.lengths
+        found, _ = model._loss_of(examples, gain, (lengths.mean() / lengths)[examples.query])
+        outputs = np.random.default_rng(0).normal(size=(len(examples), model._outputs.width))
+        gradient, curvature = found(outputs)
+        options = {"levels": model.levels_} if "ordinal" in loss else {"gamma": 0.4} if loss == "lambdarank_bce" else {}
+        for i in range(30):
+            own = slice(int(examples.offsets[i]), int(examples.offsets[i + 1]))
+            s = torch.tensor(outputs[own] if "ordinal" in loss else outputs[own, 0], requires_grad=True)
+            getattr(losses, loss)(s, gain[own], **options).backward()
+            # A document counts 1 in the mean; squares are halved, which changes no step of Newton's.
+            expected = s.grad.numpy().reshape(gradient[own].shape) * lengths.mean() / (2 if loss == "mse" else 1)
+            np.testing.assert_allclose(gradient[own], expected, rtol=1e-4, atol=1e-5)
+        assert (curvature >= 0).all()
+
+    def test_its_natural_cut_is_where_the_expected_gain_is_0(self, training, test_set):
+        good = BoostedTrees("weighted_ordinal", gains=GAINS).fit(training)
+        same = BoostedTrees("weighted_ordinal", gains=GAINS, scores="expected_gain").fit(training)
+        assert good.natural_cut_ == 10
+        assert same.natural_cut_ == 0
+        np.testing.assert_allclose(good.score(test_set) - 10, same.score(test_set))
+
+    def test_stopped_by_its_loss_it_is_no_worse_calibrated(self, training, validation, test_set):
+        def log_loss(model):
+            p = 1 / (1 + np.exp(-model.score(test_set)))
+            return -np.mean(np.log(np.where(test_set.labels > 0, p, 1 - p)))
+
+        stopped = BoostedTrees("bce", gains=GAINS, stop_by="loss", learning_rate=0.3).fit(training, validation)
+        whole = BoostedTrees("bce", gains=GAINS, learning_rate=0.3).fit(training)
+        assert stopped.trees_ < whole.trees_ == 300
+        assert log_loss(stopped) < log_loss(whole)
+
+    def test_bad_parameters_are_refused(self, training):
+        with pytest.raises(InputError, match="loss='hinge' is unknown; use one of: bce, mse"):
+            BoostedTrees("hinge").fit(training)
+        with pytest.raises(InputError, match="stop_by='loss' with loss='lambdarank'"):
+            BoostedTrees("lambdarank", stop_by="loss").fit(training)
+        with pytest.raises(InputError, match="gamma=-1; use a weight of at least 0"):
+            BoostedTrees("lambdarank_bce", gamma=-1).fit(training)
+        with pytest.raises(InputError, match="trees=0 is not positive"):
+            BoostedTrees(trees=0).fit(training)
+        with pytest.raises(InputError, match="leaves=1; use at least 2"):
+            BoostedTrees(leaves=1).fit(training)
+        with pytest.raises(InputError, match="feature_share=0; use a share above 0"):
+            BoostedTrees(feature_share=0).fit(training)
+        with pytest.raises(InputError, match="use a positive learning_rate"):
+            BoostedTrees(learning_rate=0).fit(training)
+
+
+class TestEarlyStopping:
+    def test_the_model_is_that_of_the_best_number_of_trees(self, training, validation):
+        model = LambdaMART(measure="P@1", patience=10, gains=GAINS).fit(training, validation)
+        assert 1 <= model.trees_ < 300
+        # No number of trees that was tried gives a better value on the validation set.
+        values = []
+        for trees in range(1, model.trees_ + 10):
+            tried = LambdaMART(trees=trees, gains=GAINS).fit(training)
+            values.append(value_of(tried.scored(validation), validation, "P@1"))
+        assert values[model.trees_ - 1] == max(values)
+
+    def test_of_a_cost_the_lowest_counts(self, training, validation):
+        model = LambdaMARTf(measure="Fdocs@3", gains=GAINS, patience=5).fit(training, validation)
+        other = LambdaMARTf(measure="GoodFiltered", gains=GAINS, patience=5).fit(training, validation)
+        share = [
+            rs.evaluate(validation.qrels(), m.rank(validation), "Fdocs@3", gains=GAINS).mean_of("Fdocs@3")
+            for m in (model, other)
+        ]
+        assert share[0] <= share[1]
+
+
+class TestContext:
+    def test_trees_see_the_length_of_the_list_and_its_means(self):
+        examples = Examples.of_arrays([[1.0, 5.0], [np.nan, 7.0], [4.0, np.nan]], None, ["q", "r", "q"])
+        expected = [[1, 5, np.log(2), 2.5, 5], [4, np.nan, np.log(2), 2.5, 5], [np.nan, 7, 0, np.nan, 7]]
+        np.testing.assert_allclose(with_context(examples), expected, rtol=1e-7)
+
+    def test_a_document_that_stands_alone_can_be_told_from_one_of_many(self):
+        # What is good alone is forbidden in company, and nothing else tells.
+        labels = np.array([1] * 50 + [-1] * 100)
+        examples = Examples.of_arrays(
+            np.random.default_rng(0).normal(size=(150, 1)), labels, [*range(50), *np.repeat(range(50, 100), 2)]
+        )
+        assert np.array_equal(LambdaMARTf(gains=GAINS).fit(examples).score(examples) > 0, labels > 0)
+        blind = LambdaMARTf(gains=GAINS, context=False).fit(examples)
+        assert not np.array_equal(blind.score(examples) > 0, labels > 0)
+
+
+class TestLambdaMARTf:
+    def test_its_cut_is_at_0_and_saved(self, training, test_set, tmp_path):
+        model = LambdaMARTf(gains=GAINS).fit(training)
+        assert len(model.rank(test_set)) == int((model.score(test_set) >= 0).sum()) < len(test_set)
+        model.save(tmp_path / "model")
+        again = rs.load(tmp_path / "model")
+        assert again.rank(test_set).to_dict() == model.rank(test_set).to_dict()
+        card = json.loads((tmp_path / "model" / "model.json").read_text())
+        assert card["cutoff"]["rule"] == "fixed"
+        assert lightgbm.Booster(model_file=str(tmp_path / "model" / "trees.txt")).num_trees() == model.trees_
+
+    def test_it_beats_a_ranker_with_a_tuned_cutoff(self, training, validation, test_set):
+        model = LambdaMARTf(gains=GAINS, measure="nDCG_f@3").fit(training, validation)
+        peer = LambdaMART(gains=GAINS, measure="nDCG_f@3").fit(training, validation)
+        peer.fit_cutoff(validation, rs.GlobalCutoff("nDCG_f@3"))
+        assert nDCG_f(model, test_set) > nDCG_f(peer, test_set) + 0.02
+
+    def test_what_is_known_is_shown_and_what_is_forbidden_is_not(self):
+        clear = answers(200, noise=0.0)
+        assert nDCG_f(LambdaMARTf(gains=GAINS).fit(clear), answers(200, seed=3, noise=0.0)) > 0.93
+
+    def test_the_k_of_the_measure_is_that_of_the_normaliser(self, training):
+        scores = {k: LambdaMARTf(gains=GAINS, measure=f"nDCG_f@{k}").fit(training).score(training) for k in (1, 10)}
+        assert not np.array_equal(scores[1], scores[10])
+
+    @pytest.mark.parametrize("stop", ["alone", "list"])
+    def test_all_stops_work(self, stop, training, test_set):
+        everything = value_of(np.zeros(len(test_set)), test_set, "nDCG_f@3", GAINS)
+        assert nDCG_f(LambdaMARTf(stop=stop, gains=GAINS).fit(training), test_set) > everything + 0.1
+
+    def test_bad_parameters_are_refused(self, training):
+        with pytest.raises(InputError, match="pairs=-1; use a weight of at least 0"):
+            LambdaMARTf(pairs=-1).fit(training)
+        with pytest.raises(InputError, match="stop='both' is unknown"):
+            LambdaMARTf(stop="both").fit(training)
+
+
+def test_a_forest_of_equal_trees_is_refused(training):
+    with pytest.raises(InputError, match="document_share=1 grows equal trees; use a share below 1"):
+        RandomForests(document_share=1.0).fit(training)
+
+
+class TestExpectedShares:
+    @pytest.mark.parametrize(
+        ("gains", "k"), [([-10, 1, 2], 3), ([-10, 0, 0.1, 1], 2), ([-10, -2, 1], None), ([1, 2], 1)]
+    )
+    def test_they_are_those_of_all_cases(self, gains, k):
+        gain = np.array(gains, dtype=float)
+        draw = np.random.default_rng(0)
+        lengths = [1, 2, 5, 3]
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        chances = draw.dirichlet(np.ones(len(gain)), offsets[-1])
+        expected = np.zeros(offsets[-1])
+        for start, n in zip(offsets[:-1], lengths, strict=True):
+            for case in product(range(len(gain)), repeat=n):
+                chance = np.prod(chances[start + np.arange(n), case])
+                own = gain[list(case)]
+                expected[start : start + n] += chance * own * slope_of(np.array([0, n]), own, k)[0]
+        np.testing.assert_allclose(expected_shares(chances, gain, offsets, k), expected, atol=1e-12)
+
+    def test_of_all_lists_theirs_has_the_highest_expectation(self):
+        gain, offsets, k = np.array([-10.0, 1.0, 2.0]), np.array([0, 3]), 2
+        draw = np.random.default_rng(1)
+        for _ in range(5):
+            chances = draw.dirichlet([1, 2, 2], 3)
+            shares = expected_shares(chances, gain, offsets, k)
+            lists = [()] + [p for n in (1, 2, 3) for p in product(range(3), repeat=n) if len(set(p)) == len(p)]
+            best = max(lists, key=lambda shown: expectation(shown, chances, gain, k))
+            ours = tuple(i for i in np.argsort(-shares).tolist() if shares[i] > 0)
+            assert ours[:k] == best[:k]
+
+    def test_k_is_taken_smaller_where_there_are_too_many_cases(self):
+        pools = _pools((-10.0, -5.0, 1.0, 2.0, 3.0, 4.0), 50)
+        assert len(pools.share) <= 4000
+
+    def test_nothing_to_gain(self):
+        assert expected_shares(np.ones((2, 1)), np.zeros(1), np.array([0, 2])).tolist() == [0, 0]
+        assert expected_shares(np.zeros((0, 2)), np.array([-1.0, 1.0]), np.array([0])).tolist() == []
+
+
+def expectation(shown, chances, gain, k):
+    """Expected nDCG_f@k of a list, less that of the empty one."""
+    total = 0.0
+    for case in product(range(len(gain)), repeat=len(chances)):
+        chance = np.prod(chances[np.arange(len(chances)), case])
+        own = gain[list(case)]
+        dcg = sum(own[d] / np.log2(r + 2) for r, d in enumerate(shown[:k]))
+        total += chance * dcg * slope_of(np.array([0, len(chances)]), own, k)[0]
+    return total
+
+
+class TestExpectedGainRanker:
+    def test_it_shows_a_lone_document_that_is_likelier_good(self):
+        # Good with a chance of 0.7: worth showing alone, where one of ten forbidden spoils no more than it can gain.
+        draw = np.random.default_rng(0)
+        labels = np.where(draw.random(2000) < 0.7, 2, -1)
+        examples = Examples.of_arrays(draw.normal(size=(2000, 1)), labels, np.arange(2000))
+        shares = ExpectedGainRanker(gains=GAINS).fit(examples)
+        gains = ExpectedGainRanker(gains=GAINS, measure="DCG").fit(examples)
+        assert np.mean(shares.score(examples) > 0) > 0.95
+        assert np.mean(gains.score(examples) > 0) < 0.05
+
+    def test_chances_are_calibrated(self, training, validation, test_set):
+        for model in (
+            ExpectedGainRanker(gains=GAINS).fit(training),
+            ExpectedGainRanker("LambdaMART", gains=GAINS).fit(training, validation),
+        ):
+            chances = model.chances(test_set)
+            assert model.gains_.tolist() == [-10, 1, 2]
+            np.testing.assert_allclose(chances.sum(axis=1), 1)
+            forbidden = chances[:, 0]
+            for low, high in ((0, 0.3), (0.3, 0.7), (0.7, 1)):
+                inside = (forbidden >= low) & (forbidden < high)
+                if inside.sum() >= 100:
+                    assert np.mean(test_set.labels[inside] < 0) == pytest.approx(forbidden[inside].mean(), abs=0.12)
+
+    def test_it_beats_a_ranker_with_a_tuned_cutoff(self, training, validation, test_set):
+        model = ExpectedGainRanker(gains=GAINS, measure="nDCG_f@3").fit(training, validation)
+        peer = BoostedTrees("bce", gains=GAINS).fit(training, validation)
+        peer.fit_cutoff(validation, rs.GlobalCutoff("nDCG_f@3"))
+        assert nDCG_f(model, test_set) > nDCG_f(peer, test_set)
+
+    @pytest.mark.parametrize(
+        ("model", "options"),
+        [("BoostedTrees", {"trees": 20}), ("RandomForests", {"trees": 20}), ("L2LogisticRegression", None)],
+    )
+    def test_any_method_may_be_inside_and_is_saved_with_it(self, model, options, training, test_set, tmp_path):
+        made = ExpectedGainRanker(model, options, gains=GAINS, calibration="isotonic").fit(training)
+        made.save(tmp_path / "model")
+        again = rs.load(tmp_path / "model")
+        np.testing.assert_array_equal(again.score(test_set), made.score(test_set))
+        assert (again.model, again.options) == (made.model, made.options)
+        assert again.rank(test_set).to_dict() == made.rank(test_set).to_dict()
+
+    def test_bad_parameters_are_refused(self, training):
+        with pytest.raises(InputError, match="model='Oracle' is unknown; use one of: "):
+            ExpectedGainRanker("Oracle").fit(training)
+        with pytest.raises(InputError, match="model='ExpectedGainRanker' is unknown"):
+            ExpectedGainRanker("ExpectedGainRanker").fit(training)
+        with pytest.raises(InputError, match="calibration='none' is unknown"):
+            ExpectedGainRanker(calibration="none").fit(training)
+        with pytest.raises(InputError, match="folds=1; use at least 2"):
+            ExpectedGainRanker(folds=1).fit(training)
