@@ -32,6 +32,8 @@ _HOME = {
     "ExpectedGainRanker": "optimal",
     "expected_shares": "optimal",
     "topk_truth": "topk",
+    "tune": "tuning",
+    "Tuning": "tuning",
 }
 
 __all__ = [*_HOME]

@@ -8,15 +8,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
 from ranksift.collection import ragged
 from ranksift.collection.errors import InputError
 from ranksift.collection.examples import Examples
 from ranksift.collection.gains import Gains
 from ranksift.collection.ragged import Floats, Ints
-from ranksift.learning.focus import Focus
+
+from ranksift.learning.focus import BETAS, Focus
 from ranksift.learning.objective import Objective, Rounds, with_several_gains
 from ranksift.learning.ranker import Ranker
+from ranksift.learning.space import SpaceLike
 from ranksift.learning.weighted_sum import WeightedSum
 
 #: A loss or an edge below this is rounding: nothing is left to learn.
@@ -66,6 +67,11 @@ class RankBoost(Ranker):
     rounds: int = 300
     thresholds: int = 30
     patience: int = 50
+
+    def natural_space(self, stopped: bool = False) -> SpaceLike:
+        """Thresholds, and rounds where nothing stops it."""
+        rounds = {} if stopped else {"rounds": (20, 1000, "log")}
+        return {"thresholds": [10, 30, 100, 300], **rounds}
 
     def _train(self, examples: Examples, validation: Examples | None) -> None:
         self._check_counts("rounds", "thresholds", "patience")
@@ -255,6 +261,11 @@ class AdaRank(FeatureBoosting):
     rounds: int = 500
     patience: int = 50
 
+    def natural_space(self, stopped: bool = False) -> SpaceLike:
+        """The scale of features, as the weak rankers are features; and rounds where nothing stops it."""
+        rounds = {} if stopped else {"rounds": (5, 500, "log")}
+        return {"scaling": [None, "query"], **rounds}
+
     def _train(self, examples: Examples, validation: Examples | None) -> None:
         self._check_counts("rounds", "patience")
         training = with_several_gains(examples, self.gains)
@@ -328,6 +339,11 @@ class FocusedBoost(FeatureBoosting):
     k: int = 10
     beta: float = 0.25
     patience: int = 50
+
+    def natural_space(self, stopped: bool = False) -> SpaceLike:
+        """β, and rounds where nothing stops it."""
+        rounds = {} if stopped else {"rounds": (5, 500, "log")}
+        return {"beta": BETAS, **rounds}
 
     def _train(self, examples: Examples, validation: Examples | None) -> None:
         self._check_counts("rounds", "patience")

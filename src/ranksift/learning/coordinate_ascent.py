@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-
 from ranksift.collection.examples import Examples
 from ranksift.collection.ragged import Floats, Ints
+
 from ranksift.learning.objective import Objective, with_several_gains
+from ranksift.learning.space import SpaceLike
 from ranksift.learning.weighted_sum import WeightedSum
 
 #: How far a weight may move in one step, either way, where the sizes of all weights sum to 1.
@@ -54,6 +55,10 @@ class CoordinateAscent(WeightedSum):
     restarts: int = 5
     sweeps: int = 25
     tolerance: float = 1e-3
+
+    def natural_space(self, stopped: bool = False) -> SpaceLike:
+        """The scale of features, as a step is of a weight; and when a start ends."""
+        return {"scaling": [None, "query"], "tolerance": [1e-2, 1e-3, 1e-4]}
 
     def _train(self, examples: Examples, validation: Examples | None) -> None:
         self._check_counts("restarts", "sweeps")

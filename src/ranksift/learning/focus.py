@@ -6,12 +6,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-
 from ranksift.collection.errors import InputError
 from ranksift.collection.examples import Examples
 from ranksift.collection.gains import GainsLike
 from ranksift.collection.ragged import Floats
+
 from ranksift.learning.topk import topk_truth
+
+#: The values of β that the paper tries.
+BETAS = [round(0.05 * step, 2) for step in range(21)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
 from ranksift.collection.errors import InputError
 from ranksift.collection.examples import Examples
 from ranksift.collection.gains import Gains
 from ranksift.collection.ragged import Floats
+
+from ranksift.learning.space import SpaceLike
 from ranksift.learning.weighted_sum import WeightedSum
 
 
@@ -43,6 +44,10 @@ class L2LogisticRegression(WeightedSum):
     """
 
     C: float = 1.0
+
+    def natural_space(self, stopped: bool = False) -> SpaceLike:
+        """C, over six powers of ten."""
+        return {"C": (1e-4, 1e2, "log")}
 
     def _train(self, examples: Examples, validation: Examples | None) -> None:
         from sklearn.linear_model import LogisticRegression

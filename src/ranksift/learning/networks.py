@@ -11,19 +11,24 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-
 from ranksift.collection.errors import InputError
 from ranksift.collection.examples import Examples
 from ranksift.collection.gains import Gains
 from ranksift.collection.ragged import Floats
+
 from ranksift.learning.batches import Batch, batches
+from ranksift.learning.focus import BETAS
 from ranksift.learning.objective import Objective
 from ranksift.learning.outputs import Outputs, ScoreKind
 from ranksift.learning.ranker import Ranker
+from ranksift.learning.space import SpaceLike
 from ranksift.learning.topk import topk_truth
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+#: Hidden layers that are tried.
+HIDDEN = [(8,), (16,), (32,), (64,), (32, 16), (64, 32)]
 
 #: Weights and biases of one layer.
 Layer = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -67,6 +72,11 @@ class Network(Ranker, abstract=True):
     batch_size: int | None = field(default=512, kw_only=True)
     learning_rate: float = field(default=0.02, kw_only=True)
     l2: float = field(default=0.0, kw_only=True)
+
+    def natural_space(self, stopped: bool = False) -> SpaceLike:
+        """The step, the price of large weights, and epochs where nothing stops it."""
+        epochs = {} if stopped else {"epochs": (20, 500, "log")}
+        return {"learning_rate": (1e-3, 0.1, "log"), "l2": (1e-6, 0.1, "log"), **epochs}
 
     def _loss(self) -> str:
         """Name and options of the loss."""
@@ -169,10 +179,7 @@ class Network(Ranker, abstract=True):
         return total
 
     def _check(self) -> None:
-        for name in ("epochs", "patience", "batch_size"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise InputError(f"{name}={value} is not positive", remedy="use a positive integer")
+        self._check_counts("epochs", "patience", *(["batch_size"] if self.batch_size is not None else []))
         if not self.learning_rate > 0 or not self.l2 >= 0:
             what = f"learning_rate={self.learning_rate}, l2={self.l2}"
             raise InputError(what, remedy="use a positive learning_rate, and an l2 of at least 0")
@@ -276,6 +283,10 @@ class MLPRanker(Network):
     hidden: tuple[int, ...] = (32, 16)
     scores: ScoreKind = "own"
 
+    def natural_space(self, stopped: bool = False) -> SpaceLike:
+        """As of all networks, and the hidden layers."""
+        return {**super().natural_space(stopped), "hidden": HIDDEN}
+
     def _loss(self) -> str:
         return self.loss
 
@@ -316,6 +327,10 @@ class RankNet(_OfAPaper):
 
     pairs: Literal["mean", "sum"] = "mean"
     hidden: tuple[int, ...] = field(default=(10,), kw_only=True)
+
+    def natural_space(self, stopped: bool = False) -> SpaceLike:
+        """As of all networks, and the hidden layers where there are some."""
+        return {**super().natural_space(stopped), **({"hidden": HIDDEN} if self.hidden else {})}
 
     def _loss(self) -> str:
         return f"ranknet(pairs={self.pairs!r})"
@@ -397,6 +412,10 @@ class FocusedNet(_OfAPaper):
     beta: float = 0.5
     k: int = 10
     orders: Literal["all", "first"] = "all"
+
+    def natural_space(self, stopped: bool = False) -> SpaceLike:
+        """As of all networks, and β."""
+        return {**super().natural_space(stopped), "beta": BETAS}
 
     def _loss(self) -> str:
         return f"focused(k={self.k}, beta={self.beta!r}, orders={self.orders!r})"

@@ -23,7 +23,6 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
 from ranksift.collection import ragged
 from ranksift.collection.errors import InputError
 from ranksift.collection.examples import Examples, folds_of, read_examples
@@ -33,11 +32,13 @@ from ranksift.cutoffs.baselines import FixedCutoff
 from ranksift.cutoffs.calibration import METHODS, Calibrator
 from ranksift.cutoffs.lists import Lists
 from ranksift.cutoffs.threshold import one_measure
-from ranksift.learning.batches import batch_of
-from ranksift.learning.ranker import RANKERS, Ranker
-from ranksift.learning.trees import BoostedTrees
 from ranksift.measures.cumulative import discounted, nDCG_f
 from ranksift.measures.names import MeasureLike
+
+from ranksift.learning.batches import batch_of
+from ranksift.learning.ranker import RANKERS, Ranker
+from ranksift.learning.space import SpaceLike
+from ranksift.learning.trees import BoostedTrees
 
 #: Pools that are told apart; where there would be more, k is taken smaller.
 MOST_POOLS = 4000
@@ -205,6 +206,12 @@ class ExpectedGainRanker(Ranker):
     calibration: Literal["platt", "isotonic"] = "platt"
     folds: int = 5
     measure: MeasureLike = field(default="nDCG_f@10", kw_only=True)
+
+    def natural_space(self, stopped: bool = False) -> SpaceLike:
+        """The calibration, and what is searched of the model."""
+        self._check()
+        inner = self._inner().natural_space(stopped).items()
+        return {"calibration": ["platt", "isotonic"], **{f"options.{name}": values for name, values in inner}}
 
     def _train(self, examples: Examples, validation: Examples | None) -> None:
         self._check()

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-
-from ranksift import __version__
 from ranksift.collection import ragged
 from ranksift.collection.errors import InputError
 from ranksift.collection.examples import Examples, read_examples
@@ -28,6 +26,9 @@ from ranksift.cutoffs.lists import Lists
 from ranksift.evaluation.evaluate import ready_measures
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
+
+from ranksift import __version__
+from ranksift.learning.space import SpaceLike
 
 if TYPE_CHECKING:
     from ranksift.collection.run import Run
@@ -119,6 +120,16 @@ class Ranker(Parameterised):
     def _train(self, examples: Examples, validation: Examples | None) -> None:
         """Set what :meth:`_score` needs; features are scaled."""
         raise NotImplementedError
+
+    def natural_space(self, stopped: bool = False) -> SpaceLike:
+        """Where tuning searches for parameters if nobody says where; empty: nothing is to be tuned.
+
+        Parameters
+        ----------
+        stopped
+            Whether a validation set stops training, so that its length needs no search.
+        """
+        return {}
 
     def _check_counts(self, *names: str) -> None:
         """Refuse parameters that are no positive integers."""
@@ -254,8 +265,9 @@ class Ranker(Parameterised):
 
 def load(folder: str | os.PathLike[str]) -> Ranker:
     """Read a model that :meth:`Ranker.save` wrote."""
-    import ranksift.learning.methods  # noqa: F401 (the rankers enter themselves)
     from ranksift.cutoffs.cutoff import load_cutoff
+
+    import ranksift.learning.methods  # noqa: F401 (the rankers enter themselves)
 
     target = Path(folder)
     if not target.is_dir():

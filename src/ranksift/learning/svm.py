@@ -9,15 +9,16 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
 from ranksift.collection import ragged
 from ranksift.collection.errors import InputError, RankSiftWarning
 from ranksift.collection.examples import Examples
 from ranksift.collection.gains import Gains
 from ranksift.collection.ragged import Floats, Ints
-from ranksift.learning.focus import Focus
+
+from ranksift.learning.focus import BETAS, Focus
 from ranksift.learning.list_order import ListOrder
 from ranksift.learning.objective import Objective
+from ranksift.learning.space import SpaceLike
 from ranksift.learning.weighted_sum import WeightedSum
 
 Mask = NDArray[np.bool_]
@@ -74,6 +75,10 @@ class MaxMargin(WeightedSum, abstract=True):
                 value = held_out(validation.features @ optimum.weights)
             if value > best:
                 best, self.weights_, self.C_, self.optimum_ = value, optimum.weights, C, optimum
+
+    def natural_space(self, stopped: bool = False) -> SpaceLike:
+        """C, over five powers of ten."""
+        return {"C": (1e-2, 1e3, "log")}
 
     def _choices(self) -> list[float]:
         given = list(self.C) if isinstance(self.C, Sequence | np.ndarray) else [self.C]
@@ -191,6 +196,10 @@ class FocusedSVM(MaxMargin):
     k: int = 10
     beta: float = 0.5
     listwise: Literal["order", "top"] = "order"
+
+    def natural_space(self, stopped: bool = False) -> SpaceLike:
+        """C and β."""
+        return {**super().natural_space(stopped), "beta": BETAS}
 
     def _risk(self, examples: Examples) -> Risk:
         if self.listwise not in ("order", "top"):

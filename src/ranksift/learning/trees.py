@@ -8,7 +8,6 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-
 from ranksift.collection import ragged
 from ranksift.collection.errors import InputError
 from ranksift.collection.examples import Examples
@@ -17,12 +16,14 @@ from ranksift.collection.ragged import Floats
 from ranksift.cutoffs.baselines import FixedCutoff
 from ranksift.cutoffs.lists import Lists
 from ranksift.cutoffs.threshold import one_measure
+from ranksift.measures.cumulative import Cumulative
+from ranksift.measures.names import MeasureLike
+
 from ranksift.learning.lambdas import Lambdas, Stop, Stops, Swaps
 from ranksift.learning.objective import Objective
 from ranksift.learning.outputs import Outputs, ScoreKind
 from ranksift.learning.ranker import Ranker
-from ranksift.measures.cumulative import Cumulative
-from ranksift.measures.names import MeasureLike
+from ranksift.learning.space import SpaceLike
 
 #: Gradient and curvature of a loss at some outputs: both documents × outputs.
 Loss = Callable[[NDArray[np.float64]], tuple[NDArray[np.float64], NDArray[np.float64]]]
@@ -79,6 +80,19 @@ class TreeModel(Ranker, abstract=True):
     patience: int = field(default=50, kw_only=True)
     context: bool = field(default=False, kw_only=True)
     num_threads: int = field(default=1, kw_only=True)
+
+    def natural_space(self, stopped: bool = False) -> SpaceLike:
+        """The size of trees, how much is taken of each, and how many where nothing stops it."""
+        trees = {} if stopped else {"trees": (30, 1000, "log")}
+        return {
+            "leaves": (4, 64, "log"),
+            "min_documents": (5, 200, "log"),
+            "l2": (0.01, 100.0, "log"),
+            "learning_rate": (0.01, 0.2, "log"),
+            "feature_share": (0.2, 1.0),
+            "document_share": (0.4, 1.0),
+            **trees,
+        }
 
     # -- growing ------------------------------------------------------------------------------------------------
 
@@ -155,9 +169,7 @@ class TreeModel(Ranker, abstract=True):
         return Gains.of(self.gains)(examples.labels)
 
     def _check(self) -> None:
-        for name in ("trees", "min_documents", "patience", "num_threads"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name}={getattr(self, name)} is not positive", remedy="use a positive integer")
+        self._check_counts("trees", "leaves", "min_documents", "patience", "num_threads")
         if self.leaves < 2:
             raise InputError(f"leaves={self.leaves}", remedy="use at least 2")
         if not self.learning_rate > 0 or not self.l2 >= 0:
@@ -305,6 +317,15 @@ class RandomForests(TreeModel):
     feature_share: float = field(default=0.5, kw_only=True)
     document_share: float = field(default=0.632, kw_only=True)
 
+    def natural_space(self, stopped: bool = False) -> SpaceLike:
+        """The size of trees, and what each is grown from. More trees are better, and no step is made smaller."""
+        return {
+            "leaves": (15, 500, "log"),
+            "min_documents": (1, 50, "log"),
+            "feature_share": (0.1, 1.0),
+            "document_share": (0.3, 0.95),
+        }
+
     def _train(self, examples: Examples, validation: Examples | None) -> None:
         if not self.document_share < 1:
             raise InputError("document_share=1 grows equal trees", remedy="use a share below 1")
@@ -353,6 +374,11 @@ class BoostedTrees(TreeModel):
     gamma: float = 1.0
     scores: ScoreKind = "own"
     stop_by: Literal["measure", "loss"] = "measure"
+
+    def natural_space(self, stopped: bool = False) -> SpaceLike:
+        """As of all boosted trees, and γ where the loss has it."""
+        gamma = {"gamma": (0.01, 10.0, "log")} if self.loss == "lambdarank_bce" else {}
+        return {**super().natural_space(stopped), **gamma}
 
     def _train(self, examples: Examples, validation: Examples | None) -> None:
         if self.loss not in get_args(TreeLoss):
@@ -490,6 +516,10 @@ class LambdaMARTf(TreeModel):
     depth: int = 30
     measure: MeasureLike = field(default="nDCG_f@10", kw_only=True)
     context: bool = field(default=True, kw_only=True)
+
+    def natural_space(self, stopped: bool = False) -> SpaceLike:
+        """As of all boosted trees, and the weight of swaps."""
+        return {**super().natural_space(stopped), "pairs": (0.0, 1.0)}
 
     def _train(self, examples: Examples, validation: Examples | None) -> None:
         if not self.pairs >= 0:

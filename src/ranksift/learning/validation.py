@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ranksift.collection.errors import InputError
-from ranksift.collection.examples import Fold, folds_of, read_examples
+from ranksift.collection.examples import Fold, folds_of, read_examples, together
+from ranksift.collection.ragged import Ints
 from ranksift.cutoffs.cutoff import Cutoff
-from ranksift.evaluation.evaluate import ready_measures, run_values
+from ranksift.cutoffs.lists import Lists
+from ranksift.evaluation.evaluate import RunValues, ready_measures, run_values
 from ranksift.evaluation.scores import Scores
-from ranksift.learning.ranker import Ranker, judged_by
+from ranksift.learning.ranker import Ranker
+from ranksift.measures.cumulative import DCG, nDCG_f
+from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
 
 
@@ -38,6 +44,119 @@ def three_way(examples: Any, folds: int = 5, seed: int = 0) -> list[Fold]:
     return found
 
 
+class Scored:
+    """A ranker that was fitted to a fold, as its test queries show it; those without labels are left out.
+
+    Attributes
+    ----------
+    test
+        The test documents that have a label.
+    scores
+        Of these documents.
+    kept
+        Those that the ranker's cutoff keeps; None: it has no cutoff.
+    """
+
+    def __init__(self, ranker: Ranker, fold: Fold, cutoff: Cutoff | None = None) -> None:
+        model = ranker.clone().fit(fold.train, fold.validation)
+        if cutoff is not None and fold.validation is not None:
+            model.fit_cutoff(fold.validation, cutoff.clone())
+        labelled = fold.test.judged_only()
+        self.test = labelled.of_queries(np.flatnonzero(labelled.lengths > 0))
+        self.scores = model.scored(self.test)
+        self.kept: NDArray[np.bool_] | None = None
+        if model.cutoff_ is not None and len(self.test):
+            lists = model.lists(self.test)
+            self.kept = np.empty(len(self.test), dtype=bool)
+            self.kept[lists.row] = model.cutoff_.keep_lists(lists)
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """What a ranker makes of queries that it was not fitted to: the one definition of its value on them.
+
+    Attributes
+    ----------
+    queries
+        Those with a label.
+    lists
+        Their documents by score.
+    fold
+        The fold of each query.
+    kept
+        The documents that cutoffs keep; None: there is no cutoff.
+    asked
+        The cutoff was asked for, so that all measures are of lists that it cut. One that a ranker brings by itself acts
+        only on measures of filtered lists: the others are of its ranking.
+    """
+
+    queries: tuple[str, ...]
+    lists: Lists
+    fold: Ints
+    kept: NDArray[np.bool_] | None = None
+    asked: bool = False
+
+    @classmethod
+    def of(cls, parts: Sequence[Scored], ranker: Ranker, *, asked: bool = False) -> HeldOut:
+        """Put the folds of a ranker together."""
+        tests = together([part.test for part in parts])
+        if not len(tests):
+            raise InputError("no document of the test sets has a label", remedy="label some")
+        scores = np.concatenate([part.scores for part in parts])
+        lists = Lists.of_arrays(scores, tests.labels, tests.query, gains=ranker.gains)
+        kept = None
+        if any(part.kept is not None for part in parts):
+            every = [np.ones(len(part.test), dtype=bool) if part.kept is None else part.kept for part in parts]
+            kept = np.concatenate(every)[lists.row]
+        fold = np.repeat(np.arange(len(parts)), [len(part.test.query_ids) for part in parts])
+        return cls(tests.query_ids, lists, fold, kept, asked)
+
+    def cut(self, rule: Cutoff, fold: Ints | None = None) -> HeldOut:
+        """Drop documents by a rule that is fitted, for each fold of the queries, to the scores of the other folds.
+
+        A rule that is fitted to the queries it is judged on looks better than it is.
+        """
+        own = self.fold if fold is None else fold
+        if len(self.queries) < 2 or own.min() == own.max():
+            raise InputError(
+                "a cutoff has no other queries to be fitted to", remedy="give more folds, or a validation set"
+            )
+        kept = np.empty(len(self.lists.score), dtype=bool)
+        for f in np.unique(own).tolist():
+            fitted = rule.clone().fit_lists(self.lists.of_queries(np.flatnonzero(own != f)))
+            here = np.flatnonzero(own == f)
+            kept[(own == f)[self.lists.query]] = fitted.keep_lists(self.lists.of_queries(here))
+        return replace(self, kept=kept, asked=True)
+
+    def values(self, measures: Sequence[Measure]) -> RunValues:
+        """Of every query and measure."""
+        found = run_values("", list(measures), self._judged(self.asked), self.queries, [], False)
+        for m, measure in enumerate(measures):
+            if self.kept is not None and not self.asked and of_filtered_lists(measure):
+                own = run_values("", [measure], self._judged(True), self.queries, [], False)
+                found.numerators[:, m], found.denominators[:, m] = own.numerators[:, 0], own.denominators[:, 0]
+        return found
+
+    def value(self, measure: Measure) -> float:
+        """The measure of all queries together."""
+        found = self.values([measure])
+        return float(measure.aggregate(found.numerators[:, 0], found.denominators[:, 0]))
+
+    def _judged(self, cut: bool) -> Any:
+        everything = np.ones(len(self.lists.score), dtype=bool)
+        return self.lists.judged_by(self.kept if cut and self.kept is not None else everything)
+
+
+def of_filtered_lists(measure: Measure) -> bool:
+    """Whether a measure is made for lists that leave documents out, as nDCG_f: dropping a document can raise it.
+
+    >>> from ranksift.measures.names import parse_measure
+    >>> of_filtered_lists(parse_measure("nDCG_f@3")), of_filtered_lists(parse_measure("nDCG@3"))
+    (True, False)
+    """
+    return isinstance(measure, nDCG_f | DCG) or measure.family in ("filtering", "truncation")
+
+
 def cross_validated(
     rankers: Mapping[str, Ranker] | Iterable[Ranker],
     folds: Sequence[Fold],
@@ -57,8 +176,9 @@ def cross_validated(
     measures
         As in :func:`evaluate`; gains are each ranker's own.
     cutoff
-        A rule that is fitted to each ranker's scores of the validation set (of the training set where there is none),
-        and drops documents of the test set.
+        A rule that drops documents of the test set. It is fitted to each ranker's scores of the validation set, and
+        where folds have none, to those of the other test sets. Without a rule, one that a ranker brings by itself, as
+        :class:`LambdaMARTf`, acts on measures of filtered lists.
     progress
         Wraps the (ranker, fold) pairs.
 
@@ -74,29 +194,29 @@ def cross_validated(
     <Scores: 1 run × 12 queries × 1 measure>
     """
     named = _named(rankers)
+    if not named:
+        raise InputError("no ranker is given", remedy="give one at least")
     wanted = ready_measures(measures)
-    queries = [query for fold in folds for query in fold.test.query_ids]
-    twice = next((query for query, times in Counter(queries).items() if times > 1), None)
+    twice = next((query for query, times in Counter(_tested(folds)).items() if times > 1), None)
     if twice is not None:
         raise InputError(f"query {twice!r} is in two test sets", remedy="give folds whose test queries differ")
-    shape = (len(named), len(queries), len(wanted))
-    top, bottom = np.empty(shape), np.ones(shape)
-    starts = np.cumsum([0, *(len(fold.test.query_ids) for fold in folds)])
-    pairs = [(r, f) for f in range(len(folds)) for r in range(len(named))]
+    stops = all(fold.validation is not None for fold in folds)
     rows = list(named.values())
+    pairs = [(r, f) for f in range(len(folds)) for r in range(len(rows))]
+    parts: list[list[Scored]] = [[] for _ in rows]
     for r, f in progress(pairs):
-        fold, ranker = folds[f], rows[r].clone()
-        ranker.fit(fold.train, fold.validation)
-        test = fold.test.judged_only()
-        own = slice(int(starts[f]), int(starts[f + 1]))
-        judged = judged_by(ranker.scored(test), test, ranker.gains)
-        if cutoff is not None:
-            ranker.fit_cutoff(fold.validation or fold.train, cutoff.clone())
-            lists = ranker.lists(test)
-            judged = lists.judged_by(ranker.cutoff_.keep_lists(lists))
-        values = run_values("", wanted, judged, test.query_ids, [], False)
-        top[r, own], bottom[r, own] = values.numerators, values.denominators
-    return Scores(tuple(named), tuple(queries), tuple(wanted), top, bottom)
+        parts[r].append(Scored(rows[r], folds[f], cutoff if stops else None))
+    found = []
+    for ranker, own in zip(rows, parts, strict=True):
+        held_out = HeldOut.of(own, ranker, asked=cutoff is not None)
+        found.append((held_out if cutoff is None or stops else held_out.cut(cutoff)).values(wanted))
+    queries = tuple(query for part in parts[0] for query in part.test.query_ids)
+    top, bottom = (np.stack([getattr(f, side) for f in found]) for side in ("numerators", "denominators"))
+    return Scores(tuple(named), queries, tuple(wanted), top, bottom)
+
+
+def _tested(folds: Sequence[Fold]) -> list[str]:
+    return [query for fold in folds for query in fold.test.query_ids]
 
 
 def _named(rankers: Mapping[str, Ranker] | Iterable[Ranker]) -> dict[str, Ranker]:

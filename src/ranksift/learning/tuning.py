@@ -1,0 +1,464 @@
+"""Tuning: which parameters of a ranker are best on queries that it was not fitted to."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ranksift.collection.errors import InputError
+from ranksift.collection.examples import Examples, Fold, folds_of, read_examples
+from ranksift.collection.gains import Gains
+from ranksift.collection.parameters import plain
+from ranksift.cutoffs.cutoff import Cutoff
+from ranksift.cutoffs.threshold import one_measure
+from ranksift.learning.ranker import Ranker
+from ranksift.learning.space import Space, SpaceLike, key_of, with_parameters, word
+from ranksift.learning.validation import HeldOut, Scored
+from ranksift.measures.measure import Measure
+from ranksift.measures.names import MeasureLike
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_STUDY, _SEARCH, _PARAMETERS, _ERROR, _SECONDS = "ranksift", "search", "parameters", "error", "seconds"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One try.
+
+    Attributes
+    ----------
+    number
+        The ranker as it was given is number 0.
+    params
+        The values of the parameters that are searched.
+    value
+        The measure; None where it failed.
+    error
+        Why it failed.
+    seconds
+        What it took.
+    """
+
+    number: int
+    params: Mapping[str, Any]
+    value: float | None
+    error: str | None = None
+    seconds: float = field(default=0.0, compare=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Tuning:
+    """What a search found.
+
+    Attributes
+    ----------
+    trials
+        All that was tried, in order.
+    best
+        The trial of the best value; of equal ones the first.
+    ranker
+        The ranker with the best parameters, not fitted.
+    measure
+        What was searched for: the highest, or of a cost the lowest.
+    space
+        Where it was searched.
+    """
+
+    trials: tuple[Trial, ...]
+    measure: Measure
+    space: Space
+    _problem: _Problem = field(repr=False)
+
+    @property
+    def best(self) -> Trial:
+        """The trial of the best value; of equal ones the first."""
+        sign = 1.0 if self.measure.higher_is_better else -1.0
+        done = [trial for trial in self.trials if trial.value is not None]
+        return max(done, key=lambda trial: (sign * (trial.value or 0.0), -trial.number))
+
+    @property
+    def best_params(self) -> dict[str, Any]:
+        """The best values of the parameters that were searched."""
+        return dict(self.best.params)
+
+    @property
+    def best_value(self) -> float:
+        """The measure of the best trial."""
+        return float(self.best.value or 0.0)
+
+    @property
+    def ranker(self) -> Ranker:
+        """The ranker with the best parameters, not fitted."""
+        return with_parameters(self._problem.ranker, self.best.params)
+
+    def fit(self, examples: Any = None, validation: Any = None) -> Ranker:
+        """The best ranker, fitted to the examples of the search (or to others), with the search in its card.
+
+        Where the search had a cutoff, so has the ranker: fitted to the validation set, or to the scores of each fold by
+        a ranker of the others.
+        """
+        problem = self._problem
+        given = problem.examples if examples is None else read_examples(examples)
+        stop_by = problem.validation if examples is None and validation is None else validation
+        model = self.ranker.fit(given, stop_by)
+        if problem.cutoff is not None:
+            if stop_by is not None:
+                model.fit_cutoff(stop_by, problem.cutoff.clone())
+            else:
+                again = replace(problem, ranker=self.ranker, examples=given, validation=None)
+                model.cutoff_ = problem.cutoff.clone().fit_lists(again.held_out(self.ranker).lists)
+        model.card_["tuning"] = self.to_dict()
+        return model
+
+    def to_frame(self) -> pl.DataFrame:
+        """A polars frame: the trials in order, with a column for each parameter, the value, the error and seconds."""
+        import polars as pl
+
+        columns: dict[str, Any] = {"trial": [trial.number for trial in self.trials]}
+        for name in self.space.parts:
+            column = [trial.params[name] for trial in self.trials]
+            plain_ones = all(value is None or isinstance(value, bool | int | float | str) for value in column)
+            columns[name] = pl.Series(column if plain_ones else [json.dumps(plain(v)) for v in column], strict=False)
+        columns[str(self.measure)] = pl.Series([trial.value for trial in self.trials], dtype=pl.Float64)
+        columns["error"] = pl.Series([trial.error for trial in self.trials], dtype=pl.String)
+        columns["seconds"] = pl.Series([trial.seconds for trial in self.trials], dtype=pl.Float64)
+        return pl.DataFrame(columns)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What a model's card says of the search."""
+        return {
+            "measure": str(self.measure),
+            "value": self.best_value,
+            "parameters": plain(self.best_params),
+            "value_of_defaults": self.trials[0].value,
+            "trials": len(self.trials),
+            "failed": sum(trial.value is None for trial in self.trials),
+            "space": self.space.to_dict(),
+            **self._problem.design(),
+        }
+
+    def __repr__(self) -> str:
+        failed = sum(trial.value is None for trial in self.trials)
+        count = f"{len(self.trials)} trials" + f", {failed} failed" * bool(failed)
+        chosen = ", ".join(f"{name}={_short(value)}" for name, value in self.best_params.items())
+        name = type(self._problem.ranker).__name__
+        return f"<Tuning of {name}: {count}; best {self.measure} {self.best_value:.4f} at {chosen}>"
+
+
+def tune(
+    ranker: Ranker,
+    examples: Any,
+    validation: Any = None,
+    *,
+    space: SpaceLike | None = None,
+    trials: int = 30,
+    folds: int = 5,
+    measure: MeasureLike | None = None,
+    cutoff: Cutoff | None = None,
+    storage: str | os.PathLike[str] | None = None,
+    seed: int = 0,
+    progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
+) -> Tuning:
+    """Search for the parameters of a ranker that are best on queries it was not fitted to.
+
+    The ranker as it is given is tried first, so that the best is never worse. Where all parameters have choices, and
+    there are no more combinations than trials, each combination is tried once; else they are drawn at random. A trial
+    that fails is recorded, and the search goes on.
+
+    Parameters
+    ----------
+    ranker
+        It is cloned, not fitted. What is not searched stays as it is.
+    examples
+        To learn from: anything that :func:`read_examples` takes.
+    validation
+        Examples to stop and to choose by. None: cross-validation; every query is judged by a ranker of the other folds,
+        fitted to all of their queries, with nothing that stops it early.
+    space
+        ``{parameter: list of choices, (low, high) or (low, high, "log")}``. None: the ranker's ``natural_space``.
+    trials
+        At most so many, and where that is one more, the ranker as it is given.
+    folds
+        Of the queries: for cross-validation, and for the cutoff.
+    measure
+        What is best; None: the ranker's own measure. Equal scores count as the worst order of their documents.
+    cutoff
+        A rule that drops documents before they are judged. The rule for a fold of queries is fitted to the other folds.
+        None: nothing is dropped; only measures of filtered lists, as nDCG_f, are of what a ranker with a cutoff of its
+        own keeps.
+    storage
+        A file (SQLite, as Optuna has it) that keeps trials as they finish: a search that is broken off goes on from
+        there, to the same result, and one that is done can be given more trials. A file of another search is refused.
+    seed
+        Of the draws and the folds.
+    progress
+        Wraps the trials.
+
+    Examples
+    --------
+    >>> from ranksift.learning import RankSVM
+    >>> draw = np.random.default_rng(0)
+    >>> x = draw.normal(size=(60, 2))
+    >>> examples = Examples.of_arrays(x, (x[:, 0] > 0).astype(int), np.repeat(np.arange(12), 5))
+    >>> tune(RankSVM(), examples, space={"C": [0.01, 1.0, 100.0]}, folds=3).best_params
+    {'C': 1.0}
+    """
+    problem = _Problem.of(ranker, examples, validation, folds, measure, cutoff, seed)
+    if isinstance(trials, bool) or not isinstance(trials, int | np.integer) or trials < 1:
+        raise InputError(f"trials={trials!r} is no number of trials", remedy="give 1 or more")
+    searched = Space.of(problem.natural_space() if space is None else space, ranker)
+    if not searched.parts:
+        raise InputError("the space is empty", remedy="name a parameter to search at least")
+    with _quiet():
+        candidates = searched.candidates(ranker, int(trials), seed)
+        with _kept_in(storage, problem, searched) as record:
+            found = [
+                record.trial(number, candidate) or record.add(problem.trial(number, candidate))
+                for number, candidate in enumerate(progress(candidates))
+            ]
+    if all(trial.value is None for trial in found):
+        raise InputError(f"all {len(found)} trials failed; the first one: {found[0].error}")
+    return Tuning(tuple(found), problem.measure, searched, problem)
+
+
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """What is to be tuned, and how a try is valued."""
+
+    ranker: Ranker
+    examples: Examples
+    validation: Examples | None
+    folds: int
+    measure: Measure
+    cutoff: Cutoff | None
+    seed: int
+
+    @classmethod
+    def of(
+        cls,
+        ranker: Ranker,
+        examples: Any,
+        validation: Any,
+        folds: int,
+        measure: MeasureLike | None,
+        cutoff: Cutoff | None,
+        seed: int,
+    ) -> _Problem:
+        given = read_examples(examples)
+        held_out = None if validation is None else read_examples(validation)
+        by = one_measure(ranker.measure if measure is None else measure)
+        made = cls(ranker, given, held_out, folds, by, cutoff, seed)
+        made.parts()  # a wrong number of folds is refused now
+        return made
+
+    def natural_space(self) -> SpaceLike:
+        found = self.ranker.natural_space(stopped=self.validation is not None)
+        if not found:
+            name = type(self.ranker).__name__
+            raise InputError(f"{name} has nothing to tune by itself", remedy="give a space of parameters")
+        return found
+
+    def parts(self) -> list[Fold]:
+        """What is fitted, and judged."""
+        if self.validation is not None:
+            return [Fold(self.examples, self.validation, _worst_first(self.validation, self.ranker))]
+        return [
+            Fold(others, None, _worst_first(own, self.ranker))
+            for others, own in self.examples.folds(self.folds, self.seed)
+        ]
+
+    def held_out(self, ranker: Ranker) -> HeldOut:
+        """The documents of all queries, scored by rankers that were not fitted to them."""
+        return HeldOut.of([Scored(ranker, fold) for fold in self.parts()], ranker)
+
+    def value(self, ranker: Ranker) -> float:
+        """The measure of a ranker."""
+        found = self.held_out(ranker)
+        if self.cutoff is not None:
+            together = None if self.validation is None else folds_of(len(found.queries), self.folds, self.seed)
+            found = found.cut(self.cutoff, together)
+        return found.value(self.measure)
+
+    def trial(self, number: int, params: Mapping[str, Any]) -> Trial:
+        """Try some parameters."""
+        start = time.perf_counter()
+        value, error = None, None
+        try:
+            value = self.value(with_parameters(self.ranker, params))
+        except MemoryError:
+            raise
+        except InputError as fault:
+            error = str(fault)
+        except Exception as fault:  # whatever a library raises for parameters that it cannot use
+            error = f"{type(fault).__name__}: {fault}"
+        return Trial(number, params, value, error, time.perf_counter() - start)
+
+    def design(self) -> dict[str, Any]:
+        """How a try is valued, for a model's card."""
+        how = {"validation": self.validation.name} if self.validation is not None else {"folds": self.folds}
+        return {**how, "cutoff": None if self.cutoff is None else _rule(self.cutoff), "seed": self.seed}
+
+    def fingerprint(self, space: Space) -> dict[str, str]:
+        """What two searches must share for their trials to be the same, by name."""
+        return {
+            "method": type(self.ranker).__name__,
+            "parameters": json.dumps(plain(self.ranker.get_params()), sort_keys=True),
+            "space": json.dumps(space.to_dict()),
+            "measure": str(self.measure),
+            "cutoff": json.dumps(None if self.cutoff is None else _rule(self.cutoff), sort_keys=True),
+            "folds": str(self.folds) if self.validation is None or self.cutoff is not None else "",
+            "seed": str(self.seed),
+            "examples": _digest(self.examples),
+            "validation": "" if self.validation is None else _digest(self.validation),
+        }
+
+
+def _worst_first(examples: Examples, ranker: Ranker) -> Examples:
+    """The same with the worst documents of each query first, and with labels only.
+
+    Equal scores keep their order. In that of a file a ranker that says nothing could look perfect, as some files list
+    the best documents first.
+    """
+    known = examples.judged_only()
+    order = np.lexsort((Gains.of(ranker.gains)(known.labels), known.query))
+    return replace(
+        known,
+        features=known.features[order],
+        labels=known.labels[order],
+        docs=tuple(map(known.docs.__getitem__, order.tolist())),
+    )
+
+
+def _rule(cutoff: Cutoff) -> dict[str, Any]:
+    return {"rule": cutoff.rule, **{name: plain(value) for name, value in cutoff.get_params().items()}}
+
+
+def _digest(examples: Examples) -> str:
+    """The same for the same documents in the same order, whatever their names."""
+    found = hashlib.sha256(json.dumps([examples.query_ids, examples.feature_names]).encode())
+    for array in (examples.offsets, examples.features, examples.labels):
+        values = np.where(np.isnan(array), np.nan, array) if array.dtype.kind == "f" else array  # one kind of NaN
+        found.update(np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<")).tobytes())
+    return found.hexdigest()
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+# -- the storage -------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Let Optuna say nothing but what is wrong."""
+    import optuna
+
+    before = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    try:
+        yield
+    finally:
+        optuna.logging.set_verbosity(before)
+
+
+class _Record:
+    """The trials that are finished, in Optuna's form. One that is being done is not there, and is done again."""
+
+    def __init__(self, study: Any, space: Space) -> None:
+        self._study, self._space = study, space
+        self._done: dict[str, Any] = {}
+        for trial in study.get_trials(deepcopy=False):
+            self._done.setdefault(str(trial.user_attrs.get(_PARAMETERS)), trial)
+
+    def trial(self, number: int, params: Mapping[str, Any]) -> Trial | None:
+        """The trial of some parameters, if it is there."""
+        found = self._done.get(key_of(params))
+        if found is None:
+            return None
+        value = found.value if found.state.name == "COMPLETE" else None
+        return Trial(number, params, value, found.user_attrs.get(_ERROR), found.user_attrs.get(_SECONDS, 0.0))
+
+    def add(self, trial: Trial) -> Trial:
+        """Keep a trial."""
+        from optuna.trial import TrialState, create_trial
+
+        # The ranker's own parameters may lie outside the space, where Optuna has no place for them.
+        inside = {name: value for name, value in trial.params.items() if value in self._space.parts[name]}
+        distributions = self._space.distributions()
+        attributes = {_PARAMETERS: key_of(trial.params), _SECONDS: trial.seconds}
+        self._study.add_trial(
+            create_trial(
+                state=TrialState.FAIL if trial.value is None else TrialState.COMPLETE,
+                value=trial.value,
+                params={name: word(value) for name, value in inside.items()},
+                distributions={name: distributions[name] for name in inside},
+                user_attrs=attributes if trial.error is None else {**attributes, _ERROR: trial.error},
+            )
+        )
+        return trial
+
+
+@contextmanager
+def _kept_in(storage: str | os.PathLike[str] | None, problem: _Problem, space: Space) -> Iterator[_Record]:
+    """The record of a search: in a file, or in memory only."""
+    import optuna
+
+    directions = optuna.study.StudyDirection
+    direction = directions.MAXIMIZE if problem.measure.higher_is_better else directions.MINIMIZE
+    if storage is None:
+        yield _Record(optuna.create_study(direction=direction), space)
+        return
+    from sqlalchemy.exc import SQLAlchemyError
+
+    path = Path(storage)
+    try:
+        kept = optuna.storages.RDBStorage(_url(path))
+        try:
+            study = optuna.create_study(storage=kept, study_name=_STUDY, direction=direction, load_if_exists=True)
+            _check_same(study, problem.fingerprint(space), path)
+            yield _Record(study, space)
+        finally:
+            kept.engine.dispose()
+    except (SQLAlchemyError, optuna.exceptions.StorageInternalError, RuntimeError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        what = f"cannot be the storage of a search ({reason})"
+        raise InputError(what, source=str(path), remedy="name another file, or remove this one") from None
+
+
+def _url(path: Path) -> str:
+    from sqlalchemy import URL
+
+    return URL.create("sqlite", database=str(path)).render_as_string()
+
+
+def _check_same(study: Any, fingerprint: Mapping[str, str], path: Path) -> None:
+    """Refuse a file that is of another search."""
+    known = study.user_attrs.get(_SEARCH)
+    if known is None:
+        if study.get_trials(deepcopy=False):
+            raise InputError("is no storage of a search by RankSift", source=str(path), remedy="name another file")
+        study.set_user_attr(_SEARCH, dict(fingerprint))
+        return
+    other = [name for name, value in fingerprint.items() if known.get(name) != value]
+    if other:
+        raise InputError(
+            f"is of another search: {_and(other)} differ{'s' * (len(other) == 1)}",
+            source=str(path),
+            remedy="name another storage, or remove this one",
+        )
+
+
+def _and(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
