@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+
 from ranksift.collection.examples import Examples
 from ranksift.collection.ragged import Floats, Ints
-
 from ranksift.learning.objective import Objective, with_several_gains
 from ranksift.learning.space import SpaceLike
 from ranksift.learning.weighted_sum import WeightedSum

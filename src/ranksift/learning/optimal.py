@@ -23,6 +23,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
 from ranksift.collection import ragged
 from ranksift.collection.errors import InputError
 from ranksift.collection.examples import Examples, folds_of, read_examples
@@ -32,13 +33,12 @@ from ranksift.cutoffs.baselines import FixedCutoff
 from ranksift.cutoffs.calibration import METHODS, Calibrator
 from ranksift.cutoffs.lists import Lists
 from ranksift.cutoffs.threshold import one_measure
-from ranksift.measures.cumulative import discounted, nDCG_f
-from ranksift.measures.names import MeasureLike
-
 from ranksift.learning.batches import batch_of
 from ranksift.learning.ranker import RANKERS, Ranker
 from ranksift.learning.space import SpaceLike
 from ranksift.learning.trees import BoostedTrees
+from ranksift.measures.cumulative import discounted, nDCG_f
+from ranksift.measures.names import MeasureLike
 
 #: Pools that are told apart; where there would be more, k is taken smaller.
 MOST_POOLS = 4000

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ranksift import __version__
 from ranksift.collection import ragged
 from ranksift.collection.errors import InputError
 from ranksift.collection.examples import Examples, read_examples
@@ -24,11 +26,9 @@ from ranksift.collection.ragged import Floats
 from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.lists import Lists
 from ranksift.evaluation.evaluate import ready_measures
+from ranksift.learning.space import SpaceLike
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
-
-from ranksift import __version__
-from ranksift.learning.space import SpaceLike
 
 if TYPE_CHECKING:
     from ranksift.collection.run import Run
@@ -265,9 +265,8 @@ class Ranker(Parameterised):
 
 def load(folder: str | os.PathLike[str]) -> Ranker:
     """Read a model that :meth:`Ranker.save` wrote."""
-    from ranksift.cutoffs.cutoff import load_cutoff
-
     import ranksift.learning.methods  # noqa: F401 (the rankers enter themselves)
+    from ranksift.cutoffs.cutoff import load_cutoff
 
     target = Path(folder)
     if not target.is_dir():

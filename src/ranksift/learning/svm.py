@@ -9,12 +9,12 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
 from ranksift.collection import ragged
 from ranksift.collection.errors import InputError, RankSiftWarning
 from ranksift.collection.examples import Examples
 from ranksift.collection.gains import Gains
 from ranksift.collection.ragged import Floats, Ints
-
 from ranksift.learning.focus import BETAS, Focus
 from ranksift.learning.list_order import ListOrder
 from ranksift.learning.objective import Objective

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+
 from ranksift.collection import ragged
 from ranksift.collection.errors import InputError
 from ranksift.collection.examples import Examples
@@ -16,14 +17,13 @@ from ranksift.collection.ragged import Floats
 from ranksift.cutoffs.baselines import FixedCutoff
 from ranksift.cutoffs.lists import Lists
 from ranksift.cutoffs.threshold import one_measure
-from ranksift.measures.cumulative import Cumulative
-from ranksift.measures.names import MeasureLike
-
 from ranksift.learning.lambdas import Lambdas, Stop, Stops, Swaps
 from ranksift.learning.objective import Objective
 from ranksift.learning.outputs import Outputs, ScoreKind
 from ranksift.learning.ranker import Ranker
 from ranksift.learning.space import SpaceLike
+from ranksift.measures.cumulative import Cumulative
+from ranksift.measures.names import MeasureLike
 
 #: Gradient and curvature of a loss at some outputs: both documents × outputs.
 Loss = Callable[[NDArray[np.float64]], tuple[NDArray[np.float64], NDArray[np.float64]]]
