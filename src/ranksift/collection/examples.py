@@ -227,6 +227,19 @@ class Examples:
             raise InputError(f"there is no feature {missing!r}", source=self.name, remedy=f"choose among {known}")
         return replace(self, features=self.features[:, [where[name] for name in wanted]], feature_names=wanted)
 
+    def padded(self, names: Iterable[object]) -> Examples:
+        """The same documents with these features, in this order; one that they do not have is 0.
+
+        >>> Examples.of_arrays([[1.0, 2.0]], None, ["q"]).padded([2, 3]).features.tolist()
+        [[2.0, 0.0]]
+        """
+        wanted, where = _distinct(names), {name: i for i, name in enumerate(self.feature_names)}
+        values = np.zeros((len(self), len(wanted)))
+        for column, name in enumerate(wanted):
+            if name in where:
+                values[:, column] = self.features[:, where[name]]
+        return replace(self, features=values, feature_names=wanted)
+
     def qrels(self) -> Qrels:
         """The labels, as judgments."""
         labels = self.labels[self.judged]
@@ -376,7 +389,8 @@ def read_examples(source: Any, *, features: Iterable[object] | None = None) -> E
     source
         A LETOR (SVMlight) file, plain, ``.gz`` or ``.zst``, or ``"-"`` for one from standard input; a ``.csv``,
         ``.tsv`` or ``.parquet`` table, or a polars or pandas frame, with columns for the query, the label, perhaps
-        the document, and one a feature; ``Examples``; or a list of any of these, which are put together.
+        the document, and one a feature; ``Examples``; or a list of any of these, which are put together. A feature
+        that one of several LETOR files does not name is 0 there.
     features
         The features to take, in this order; others are left out. Names of columns, or indices of a LETOR file:
         one that it does not have is 0 for all documents. Default: every index up to the largest; every column of
@@ -396,7 +410,12 @@ def read_examples(source: Any, *, features: Iterable[object] | None = None) -> E
     from ranksift.collection import letor, tabular
 
     if isinstance(source, list | tuple):
-        return together([read_examples(one, features=wanted) for one in source])
+        parts = [read_examples(one, features=wanted) for one in source]
+        if wanted is None and all(isinstance(one, str | os.PathLike) and letor.is_letor(one) for one in source):
+            # Their lines leave out what is 0, so the largest index may differ.
+            most = max((part.feature_names for part in parts), key=len, default=())
+            parts = [p.padded(most) if p.feature_names == most[: len(p.feature_names)] else p for p in parts]
+        return together(parts)
     if isinstance(source, str | os.PathLike) and letor.is_letor(source):
         return letor.read_letor(source, wanted)
     return tabular.read_table(source, wanted)

@@ -43,6 +43,8 @@ class L2LogisticRegression(WeightedSum):
     [-2.9, 3.5, -2.1, 1.9]
     """
 
+    needs = ("sklearn",)
+
     C: float = 1.0
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:

@@ -67,6 +67,8 @@ class Network(Ranker, abstract=True):
         below.
     """
 
+    needs = ("torch",)
+
     epochs: int = field(default=200, kw_only=True)
     patience: int = field(default=30, kw_only=True)
     batch_size: int | None = field(default=512, kw_only=True)

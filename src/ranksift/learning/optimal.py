@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from ranksift.collection import ragged
 from ranksift.collection.errors import InputError
-from ranksift.collection.examples import Examples, folds_of, read_examples
+from ranksift.collection.examples import Examples, folds_of
 from ranksift.collection.gains import Gains
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.cutoffs.baselines import FixedCutoff
@@ -268,7 +268,7 @@ class ExpectedGainRanker(Ranker):
 
     def chances(self, examples: Any) -> NDArray[np.float64]:
         """The probability of each of ``gains_`` (columns) for every document, in the order in which they were given."""
-        given = read_examples(examples)
+        given = self.read(examples)
         out = np.empty((len(given), len(self.gains_)))
         out[given.row] = self._chances(self._prepared(given))
         return out

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -26,22 +25,53 @@ from ranksift.collection.ragged import Floats
 from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.lists import Lists
 from ranksift.evaluation.evaluate import ready_measures
-from ranksift.learning.space import SpaceLike
+from ranksift.learning.features import read_as, same_features
+from ranksift.learning.folder import (
+    CARD,
+    CUTOFF,
+    FORMAT,
+    WEIGHTS,
+    cannot_be_written,
+    card_of,
+    check_files,
+    file_sum,
+    new_folder,
+    place_for_a_model,
+)
+from ranksift.learning.libraries import require
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
 
 if TYPE_CHECKING:
     from ranksift.collection.run import Run
 
-#: What a model's card begins with; the number changes when older programs could not read it.
-FORMAT = "ranksift-model-1"
-CARD, WEIGHTS, CUTOFF = "model.json", "weights.safetensors", "cutoff.json"
-
 #: Every ranker by its name, filled as the files of this room are imported.
 RANKERS: dict[str, type[Ranker]] = {}
 
 #: How features are put on one scale.
 Scaling = Literal["none", "standard", "query"]
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _is_number(value: Any) -> bool:
+    return _is_integer(value) or isinstance(value, float | np.floating)
+
+
+# What a parameter may be, by its annotation; others are each method's own matter.
+_KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "int": ("an integer", _is_integer),
+    "int | None": ("an integer or none", lambda value: value is None or _is_integer(value)),
+    "float": ("a number", _is_number),
+    "bool": ("true or false", lambda value: isinstance(value, bool | np.bool_)),
+    "str": ("a word", lambda value: isinstance(value, str)),
+    "tuple[int, ...]": (
+        "a list of integers",
+        lambda value: isinstance(value, list | tuple) and all(map(_is_integer, value)),
+    ),
+}
 
 
 @dataclass(eq=False)
@@ -72,6 +102,8 @@ class Ranker(Parameterised):
 
     #: The method's own scaling, where none is asked for.
     natural_scaling: ClassVar[Scaling] = "standard"
+    #: Libraries without which it cannot be fitted.
+    needs: ClassVar[tuple[str, ...]] = ()
 
     gains: GainsLike = field(default="linear", kw_only=True)
     measure: MeasureLike = field(default="nDCG@10", kw_only=True)
@@ -95,10 +127,10 @@ class Ranker(Parameterised):
         validation
             Other examples, for early stopping by ``measure``.
         """
-        training = _labelled(examples)
-        held_out = None if validation is None else _labelled(validation)
-        if held_out is not None:
-            _same_features(held_out, training.feature_names)
+        self._check_kinds()
+        require(type(self).__name__, *self.needs)
+        training = _labelled(read_examples(examples))
+        held_out = None if validation is None else _labelled(read_as(training.feature_names, validation))
         self.feature_names_ = training.feature_names
         self.cutoff_: Cutoff | None = None
         self._centre = np.nanmean(np.where(np.isnan(training.features).all(axis=0), 0.0, training.features), axis=0)
@@ -121,15 +153,15 @@ class Ranker(Parameterised):
         """Set what :meth:`_score` needs; features are scaled."""
         raise NotImplementedError
 
-    def natural_space(self, stopped: bool = False) -> SpaceLike:
-        """Where tuning searches for parameters if nobody says where; empty: nothing is to be tuned.
-
-        Parameters
-        ----------
-        stopped
-            Whether a validation set stops training, so that its length needs no search.
-        """
-        return {}
+    def _check_kinds(self) -> None:
+        """Refuse parameters that are not what they should be, as a word in the place of a number."""
+        for parameter in fields(self):
+            what, fits = _KINDS.get(str(parameter.type), ("", bool))
+            value = getattr(self, parameter.name)
+            if what and not fits(value):
+                raise InputError(f"{parameter.name}={value!r} is not {what}", remedy=f"give {what}")
+        if self.seed < 0:
+            raise InputError(f"seed={self.seed} is negative", remedy="give 0, or any positive integer")
 
     def _check_counts(self, *names: str) -> None:
         """Refuse parameters that are no positive integers."""
@@ -146,7 +178,7 @@ class Ranker(Parameterised):
         from ranksift.cutoffs.threshold import GlobalCutoff
 
         chosen = GlobalCutoff("nDCG_f@10") if rule is None else rule
-        self.cutoff_ = chosen.fit_lists(self.lists(_labelled(examples)))
+        self.cutoff_ = chosen.fit_lists(self.lists(_labelled(self.read(examples))))
         return self
 
     def lists(self, examples: Examples) -> Lists:
@@ -155,16 +187,21 @@ class Ranker(Parameterised):
 
     # -- use ---------------------------------------------------------------------------------------------------
 
+    def read(self, source: Any) -> Examples:
+        """Read examples with the model's features: by their names from a table, by their numbers from a LETOR file."""
+        self._check_fitted()
+        return read_as(self.feature_names_, source)
+
     def score(self, examples: Any) -> Floats:
         """A score for every document, the better the higher, in the order in which the documents were given."""
-        given = read_examples(examples)
+        given = self.read(examples)
         out = np.empty(len(given))
         out[given.row] = self.scored(given)
         return out
 
     def rank(self, examples: Any, name: str | None = None) -> Run:
         """A run: documents by score, without those that the model's cutoff drops."""
-        given = read_examples(examples)
+        given = self.read(examples)
         scores, kept = self.scored(given), None
         if self.cutoff_ is not None:
             lists = Lists.of_arrays(scores, None, given.query)
@@ -174,14 +211,13 @@ class Ranker(Parameterised):
 
     def value(self, examples: Any, measure: MeasureLike | None = None) -> float:
         """A measure of the model's ranking of some examples (its own measure by default), nothing dropped."""
-        given = _labelled(examples)
+        given = _labelled(self.read(examples))
         return value_of(self.scored(given), given, self.measure if measure is None else measure, self.gains)
 
     def scored(self, examples: Examples) -> Floats:
         """A score for every document, in the order of the examples: query after query."""
-        if not hasattr(self, "feature_names_"):
-            raise InputError(f"this {type(self).__name__} is not fitted", remedy="call fit first")
-        _same_features(examples, self.feature_names_)
+        self._check_fitted()
+        same_features(examples, self.feature_names_)
         scores = np.asarray(self._score_of(self._prepared(examples)), dtype=np.float64)
         if not np.isfinite(scores).all():
             raise InputError(
@@ -189,6 +225,10 @@ class Ranker(Parameterised):
                 remedy="fit it with a smaller step, or scale features",
             )
         return scores
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "feature_names_"):
+            raise InputError(f"this {type(self).__name__} is not fitted", remedy="call fit first")
 
     def _score_of(self, examples: Examples) -> Floats:
         """Scores of documents whose features are scaled; a method that looks at whole lists has its own."""
@@ -217,31 +257,31 @@ class Ranker(Parameterised):
 
         The folder appears whole or not at all; a model that was there is replaced, anything else is not.
         """
+        self._check_fitted()
+        target = place_for_a_model(folder)
         from safetensors.numpy import save_file
 
-        if not hasattr(self, "feature_names_"):
-            raise InputError(f"this {type(self).__name__} is not fitted", remedy="call fit first")
-        target = Path(folder)
-        if target.exists() and not (target / CARD).is_file() and (not target.is_dir() or any(target.iterdir())):
-            raise InputError("is there already, and is no model", source=str(target), remedy="name another folder")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+        made = new_folder(target)
         try:
             arrays, texts = _split(self._state())
             arrays |= {"_centre": self._centre, "_spread": self._spread}
             save_file({name: np.ascontiguousarray(value) for name, value in arrays.items()}, made / WEIGHTS)
             for name, text in texts.items():
                 (made / name).write_text(text, "utf-8")
+            sums: dict[str, str | None] = {name: file_sum(made / name) for name in (WEIGHTS, *texts)}
             if self.cutoff_ is not None:
                 self.cutoff_.save(made / CUTOFF)
-            (made / CARD).write_text(json.dumps(self._card([*texts]), ensure_ascii=False, indent=2) + "\n", "utf-8")
+                sums[CUTOFF] = None  # a person may change it
+            (made / CARD).write_text(json.dumps(self._card(sums), ensure_ascii=False, indent=2) + "\n", "utf-8")
             if target.exists():
                 shutil.rmtree(target)
             made.rename(target)
+        except OSError as error:
+            raise cannot_be_written(target, error) from None
         finally:
             shutil.rmtree(made, ignore_errors=True)
 
-    def _card(self, texts: list[str]) -> dict[str, Any]:
+    def _card(self, files: Mapping[str, str | None]) -> dict[str, Any]:
         parameters = {name: plain(value) for name, value in self.get_params().items()}
         return {
             "format": FORMAT,
@@ -251,7 +291,7 @@ class Ranker(Parameterised):
             **self.card_,
             "feature_names": list(self.feature_names_),
             "cutoff": None if self.cutoff_ is None else self.cutoff_.to_dict(),
-            "files": [WEIGHTS, *texts, *([CUTOFF] if self.cutoff_ is not None else [])],
+            "files": dict(files),
         }
 
     def _state(self) -> Mapping[str, NDArray[Any] | str]:
@@ -264,35 +304,21 @@ class Ranker(Parameterised):
 
 
 def load(folder: str | os.PathLike[str]) -> Ranker:
-    """Read a model that :meth:`Ranker.save` wrote."""
+    """Read a model that :meth:`Ranker.save` wrote. What was changed since is refused, but for the cutoff."""
     import ranksift.learning.methods  # noqa: F401 (the rankers enter themselves)
     from ranksift.cutoffs.cutoff import load_cutoff
 
     target = Path(folder)
-    if not target.is_dir():
-        raise InputError("is no folder of a model", source=str(target), remedy="name what ranksift train wrote")
-    try:
-        card = json.loads((target / CARD).read_text("utf-8"))
-    except OSError:
-        raise InputError(
-            f"has no {CARD}", source=str(target), remedy="name a folder that ranksift train wrote"
-        ) from None
-    except ValueError as error:
-        raise InputError(f"is not JSON ({error})", source=str(target / CARD), remedy="train the model anew") from None
-    if not isinstance(card, dict) or card.get("format") != FORMAT:
-        raise InputError("is no model of this version", source=str(target / CARD), remedy="train it anew")
+    card = card_of(target)
     kind = RANKERS.get(str(card.get("model")))
     if kind is None:
         known = ", ".join(RANKERS)
         raise InputError(
             f"has the unknown model {card.get('model')!r}", source=str(target / CARD), remedy=f"known are: {known}"
         )
-    for name in card.get("files", []):
-        if not (target / name).is_file():
-            raise InputError(
-                f"has no {name}", source=str(target), remedy="copy the whole folder, or train the model anew"
-            )
+    require("reading a model", "safetensors")
     try:
+        check_files(target, card["files"])
         from safetensors.numpy import load_file
 
         model = kind(**card["parameters"])
@@ -303,8 +329,11 @@ def load(folder: str | os.PathLike[str]) -> Ranker:
         texts = {name: (target / name).read_text("utf-8") for name in card["files"] if name not in (WEIGHTS, CUTOFF)}
         model._restore({**arrays, **texts})
         model.cutoff_ = load_cutoff(target / CUTOFF) if card["cutoff"] is not None else None
-    except (KeyError, TypeError, ValueError, OSError) as error:
-        raise InputError(f"is damaged ({error})", source=str(target), remedy="train the model anew") from None
+    except InputError:
+        raise
+    except Exception as error:  # whatever a library says of a file that is not its own
+        what = f"is damaged ({type(error).__name__}: {error})"
+        raise InputError(what, source=str(target), remedy="train the model anew") from None
     return model
 
 
@@ -340,27 +369,15 @@ def scaled_in_query(values: NDArray[np.float64], examples: Examples) -> NDArray[
     return np.asarray((values - low[own]) / width[own])
 
 
-def _labelled(examples: Any) -> Examples:
-    given = read_examples(examples)
+def _labelled(given: Examples) -> Examples:
     known = given.judged_only()
     if not len(known):
-        raise InputError("no document has a label", source=given.name, remedy="label some")
+        raise InputError(
+            "no document has a label",
+            source=given.name,
+            remedy="give some: the first number of a LETOR line, or a column called label",
+        )
     return known
-
-
-def _same_features(examples: Examples, names: tuple[str, ...]) -> None:
-    if examples.feature_names == names:
-        return
-    missing = [n for n in names if n not in examples.feature_names]
-    added = [n for n in examples.feature_names if n not in names]
-    what = f"has {len(examples.feature_names)} features, and the model was fitted to {len(names)}"
-    if missing:
-        what += f"; missing is {missing[0]!r}"
-    elif added:
-        what += f"; {added[0]!r} is new"
-    else:
-        what = "has the features of the model in another order"
-    raise InputError(what, source=examples.name, remedy="give the features that the model was fitted to")
 
 
 def _split(state: Mapping[str, NDArray[Any] | str]) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:

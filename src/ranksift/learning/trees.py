@@ -18,6 +18,7 @@ from ranksift.cutoffs.baselines import FixedCutoff
 from ranksift.cutoffs.lists import Lists
 from ranksift.cutoffs.threshold import one_measure
 from ranksift.learning.lambdas import Lambdas, Stop, Stops, Swaps
+from ranksift.learning.libraries import require
 from ranksift.learning.objective import Objective
 from ranksift.learning.outputs import Outputs, ScoreKind
 from ranksift.learning.ranker import Ranker
@@ -69,6 +70,7 @@ class TreeModel(Ranker, abstract=True):
     """
 
     natural_scaling = "none"
+    needs = ("lightgbm",)
 
     trees: int = field(default=300, kw_only=True)
     leaves: int = field(default=15, kw_only=True)
@@ -155,6 +157,7 @@ class TreeModel(Ranker, abstract=True):
 
     def _plant(self, text: str) -> None:
         """Take trees as they are saved, so that a loaded model is the same model."""
+        require(type(self).__name__, "lightgbm")
         import lightgbm
 
         self._text, self._booster = text, lightgbm.Booster(model_str=text) if text else None

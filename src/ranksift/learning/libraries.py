@@ -1,0 +1,35 @@
+"""Libraries that some rankers need, and nothing else of RankSift does."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from ranksift.collection.errors import InputError
+
+# What modules are called elsewhere, and the smallest extra that brings them.
+_KNOWN = {
+    "lightgbm": ("LightGBM", "trees"),
+    "safetensors": ("safetensors", "trees"),
+    "sklearn": ("scikit-learn", "learn"),
+    "torch": ("PyTorch", "learn"),
+    "optuna": ("Optuna", "learn"),
+}
+
+
+def require(asker: str, *modules: str) -> None:
+    """Refuse in one line to go on where a library is missing, before anything is begun.
+
+    >>> require("LambdaMART", "json")
+    >>> require("LambdaMART", "light_gbm")
+    Traceback (most recent call last):
+    ranksift.collection.errors.InputError: LambdaMART needs light_gbm; pip install 'ranksift[learn]'
+    """
+    for module in modules:
+        name, extra = _KNOWN.get(module, (module, "learn"))
+        try:
+            import_module(module)
+        except ModuleNotFoundError:
+            raise InputError(f"{asker} needs {name}", remedy=f"pip install 'ranksift[{extra}]'") from None
+        except (ImportError, OSError) as error:
+            # As of LightGBM on a system without OpenMP: libgomp on Linux, libomp on macOS.
+            raise InputError(f"{asker} needs {name}, which does not load", remedy=f"mend it: {error}") from None
