@@ -39,6 +39,7 @@ from ranksift.learning.folder import (
     place_for_a_model,
 )
 from ranksift.learning.libraries import require
+from ranksift.learning.space import SpaceLike
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
 
@@ -162,6 +163,16 @@ class Ranker(Parameterised):
                 raise InputError(f"{parameter.name}={value!r} is not {what}", remedy=f"give {what}")
         if self.seed < 0:
             raise InputError(f"seed={self.seed} is negative", remedy="give 0, or any positive integer")
+
+    def natural_space(self, stopped: bool = False) -> SpaceLike:
+        """Where tuning searches for parameters if nobody says where; empty: nothing is to be tuned.
+
+        Parameters
+        ----------
+        stopped
+            Whether a validation set stops training, so that its length needs no search.
+        """
+        return {}
 
     def _check_counts(self, *names: str) -> None:
         """Refuse parameters that are no positive integers."""
