@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,8 @@ from ranksift.learning.libraries import require
 
 #: What a model's card begins with; the number changes when older programs could not read it.
 FORMAT = "ranksift-model-1"
+#: What every card says; the rest is said of one model, as its data.
+ALWAYS = ("format", "ranksift", "model", "parameters", "feature_names", "cutoff", "files")
 CARD, WEIGHTS, CUTOFF = "model.json", "weights.safetensors", "cutoff.json"
 
 
@@ -34,7 +36,28 @@ def place_for_a_model(folder: str | os.PathLike[str]) -> Path:
 
 def new_folder(target: Path) -> Path:
     """Where a model is made before it gets its name."""
-    return Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+    made = target.with_name(f".{target.name}.{os.getpid()}.part")
+    shutil.rmtree(made, ignore_errors=True)  # of a process that was killed long ago
+    made.mkdir()
+    return made
+
+
+def put_in_place(made: Path, target: Path) -> None:
+    """Let a finished folder take the name of a model, and the place of one that was there.
+
+    That one goes as a whole too: it is renamed before it is removed.
+    """
+    former = made.with_suffix(".old")
+    if target.exists():
+        shutil.rmtree(former, ignore_errors=True)
+        target.rename(former)
+    try:
+        made.rename(target)
+    except OSError:
+        if former.exists():
+            former.rename(target)
+        raise
+    shutil.rmtree(former, ignore_errors=True)
 
 
 def cannot_be_written(target: Path, error: OSError) -> InputError:

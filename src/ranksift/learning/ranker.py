@@ -24,9 +24,10 @@ from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats
 from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.lists import Lists
-from ranksift.evaluation.evaluate import ready_measures
+from ranksift.cutoffs.threshold import GlobalCutoff, one_measure
 from ranksift.learning.features import read_as, same_features
 from ranksift.learning.folder import (
+    ALWAYS,
     CARD,
     CUTOFF,
     FORMAT,
@@ -37,6 +38,7 @@ from ranksift.learning.folder import (
     file_sum,
     new_folder,
     place_for_a_model,
+    put_in_place,
 )
 from ranksift.learning.libraries import require
 from ranksift.learning.space import SpaceLike
@@ -130,8 +132,8 @@ class Ranker(Parameterised):
         """
         self._check_kinds()
         require(type(self).__name__, *self.needs)
-        training = _labelled(read_examples(examples))
-        held_out = None if validation is None else _labelled(read_as(training.feature_names, validation))
+        training = labelled(read_examples(examples))
+        held_out = None if validation is None else labelled(read_as(training.feature_names, validation))
         self.feature_names_ = training.feature_names
         self.cutoff_: Cutoff | None = None
         self._centre = np.nanmean(np.where(np.isnan(training.features).all(axis=0), 0.0, training.features), axis=0)
@@ -186,10 +188,8 @@ class Ranker(Parameterised):
 
         Take examples that the model was not fitted to: on its own training documents it is too sure of itself.
         """
-        from ranksift.cutoffs.threshold import GlobalCutoff
-
         chosen = GlobalCutoff("nDCG_f@10") if rule is None else rule
-        self.cutoff_ = chosen.fit_lists(self.lists(_labelled(self.read(examples))))
+        self.cutoff_ = chosen.fit_lists(self.lists(labelled(self.read(examples))))
         return self
 
     def lists(self, examples: Examples) -> Lists:
@@ -220,10 +220,24 @@ class Ranker(Parameterised):
             kept[lists.row] = self.cutoff_.keep_lists(lists)
         return given.run(scores, kept, name or type(self).__name__)
 
-    def value(self, examples: Any, measure: MeasureLike | None = None) -> float:
-        """A measure of the model's ranking of some examples (its own measure by default), nothing dropped."""
-        given = _labelled(self.read(examples))
-        return value_of(self.scored(given), given, self.measure if measure is None else measure, self.gains)
+    def value(self, examples: Any, measure: MeasureLike | None = None, *, cut: bool = False) -> float:
+        """A measure of the model's ranking of some examples, its own measure by default.
+
+        Parameters
+        ----------
+        examples
+            With labels.
+        measure
+            Any; the gains are the model's.
+        cut
+            Without what the model's cutoff drops; else nothing is dropped.
+        """
+        given = labelled(self.read(examples))
+        wanted = self.measure if measure is None else measure
+        if not cut or self.cutoff_ is None:
+            return value_of(self.scored(given), given, wanted, self.gains)
+        lists = self.lists(given)
+        return _aggregate(one_measure(wanted), lists.judged_by(self.cutoff_.keep_lists(lists)))
 
     def scored(self, examples: Examples) -> Floats:
         """A score for every document, in the order of the examples: query after query."""
@@ -284,9 +298,7 @@ class Ranker(Parameterised):
                 self.cutoff_.save(made / CUTOFF)
                 sums[CUTOFF] = None  # a person may change it
             (made / CARD).write_text(json.dumps(self._card(sums), ensure_ascii=False, indent=2) + "\n", "utf-8")
-            if target.exists():
-                shutil.rmtree(target)
-            made.rename(target)
+            put_in_place(made, target)
         except OSError as error:
             raise cannot_be_written(target, error) from None
         finally:
@@ -336,7 +348,7 @@ def load(folder: str | os.PathLike[str]) -> Ranker:
         arrays = load_file(target / WEIGHTS)
         model._centre, model._spread = arrays.pop("_centre"), arrays.pop("_spread")
         model.feature_names_ = tuple(card["feature_names"])
-        model.card_ = {"data": card["data"]}
+        model.card_ = {"data": card["data"], **{name: value for name, value in card.items() if name not in ALWAYS}}
         texts = {name: (target / name).read_text("utf-8") for name in card["files"] if name not in (WEIGHTS, CUTOFF)}
         model._restore({**arrays, **texts})
         model.cutoff_ = load_cutoff(target / CUTOFF) if card["cutoff"] is not None else None
@@ -350,10 +362,7 @@ def load(folder: str | os.PathLike[str]) -> Ranker:
 
 def value_of(scores: Floats, examples: Examples, measure: MeasureLike, gains: GainsLike = "linear") -> float:
     """A measure of the ranking of labelled examples by some scores; ties stand as they come."""
-    found = ready_measures(measure)
-    if len(found) != 1:
-        raise InputError(f"{measure!s} is {len(found)} measures", remedy="name one")
-    return _aggregate(found[0], judged_by(scores, examples, gains))
+    return _aggregate(one_measure(measure), judged_by(scores, examples, gains))
 
 
 def judged_by(scores: Floats, examples: Examples, gains: GainsLike = "linear") -> Judged:
@@ -380,7 +389,8 @@ def scaled_in_query(values: NDArray[np.float64], examples: Examples) -> NDArray[
     return np.asarray((values - low[own]) / width[own])
 
 
-def _labelled(given: Examples) -> Examples:
+def labelled(given: Examples) -> Examples:
+    """The documents with a label; refused where there are none."""
     known = given.judged_only()
     if not len(known):
         raise InputError(

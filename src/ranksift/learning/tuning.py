@@ -18,9 +18,12 @@ from ranksift.collection.errors import InputError
 from ranksift.collection.examples import Examples, Fold, folds_of, read_examples
 from ranksift.collection.gains import Gains
 from ranksift.collection.parameters import plain
+from ranksift.collection.ragged import Ints
 from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.threshold import one_measure
-from ranksift.learning.ranker import Ranker
+from ranksift.learning.features import read_as
+from ranksift.learning.libraries import require
+from ranksift.learning.ranker import Ranker, labelled
 from ranksift.learning.space import Space, SpaceLike, key_of, with_parameters, word
 from ranksift.learning.validation import HeldOut, Scored
 from ranksift.measures.measure import Measure
@@ -109,7 +112,7 @@ class Tuning:
         a ranker of the others.
         """
         problem = self._problem
-        given = problem.examples if examples is None else read_examples(examples)
+        given = problem.examples if examples is None else labelled(read_examples(examples))
         stop_by = problem.validation if examples is None and validation is None else validation
         model = self.ranker.fit(given, stop_by)
         if problem.cutoff is not None:
@@ -141,7 +144,7 @@ class Tuning:
             "measure": str(self.measure),
             "value": self.best_value,
             "parameters": plain(self.best_params),
-            "value_of_defaults": self.trials[0].value,
+            "value_untuned": self.trials[0].value,
             "trials": len(self.trials),
             "failed": sum(trial.value is None for trial in self.trials),
             "space": self.space.to_dict(),
@@ -255,8 +258,9 @@ class _Problem:
         cutoff: Cutoff | None,
         seed: int,
     ) -> _Problem:
-        given = read_examples(examples)
-        held_out = None if validation is None else read_examples(validation)
+        require("tuning", "optuna", *ranker.needs)
+        given = labelled(read_examples(examples))
+        held_out = None if validation is None else labelled(read_as(given.feature_names, validation))
         by = one_measure(ranker.measure if measure is None else measure)
         made = cls(ranker, given, held_out, folds, by, cutoff, seed)
         made.parts()  # a wrong number of folds is refused now
@@ -286,9 +290,15 @@ class _Problem:
         """The measure of a ranker."""
         found = self.held_out(ranker)
         if self.cutoff is not None:
-            together = None if self.validation is None else folds_of(len(found.queries), self.folds, self.seed)
+            together = None if self.validation is None else self._parts_of(found.queries)
             found = found.cut(self.cutoff, together)
         return found.value(self.measure)
+
+    def _parts_of(self, queries: Sequence[str]) -> Ints:
+        """Folds of the validation queries, for a cutoff."""
+        if len(queries) < 2:
+            return np.zeros(len(queries), dtype=np.int64)
+        return folds_of(len(queries), min(self.folds, len(queries)), self.seed)
 
     def trial(self, number: int, params: Mapping[str, Any]) -> Trial:
         """Try some parameters."""
@@ -325,18 +335,17 @@ class _Problem:
 
 
 def _worst_first(examples: Examples, ranker: Ranker) -> Examples:
-    """The same with the worst documents of each query first, and with labels only.
+    """The same with the worst documents of each query first.
 
     Equal scores keep their order. In that of a file a ranker that says nothing could look perfect, as some files list
     the best documents first.
     """
-    known = examples.judged_only()
-    order = np.lexsort((Gains.of(ranker.gains)(known.labels), known.query))
+    order = np.lexsort((Gains.of(ranker.gains)(examples.labels), examples.query))
     return replace(
-        known,
-        features=known.features[order],
-        labels=known.labels[order],
-        docs=tuple(map(known.docs.__getitem__, order.tolist())),
+        examples,
+        features=examples.features[order],
+        labels=examples.labels[order],
+        docs=tuple(map(examples.docs.__getitem__, order.tolist())),
     )
 
 
