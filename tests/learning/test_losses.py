@@ -328,3 +328,15 @@ def test_what_does_not_belong_together_is_refused():
 def test_options_that_are_unknown_are_refused(spec, says):
     with pytest.raises(InputError, match=says):
         losses.loss_of(spec)(torch.zeros(3), [0, 1, 2])
+
+
+def test_listnet_of_orders_where_exponentials_vanish_is_that_where_they_do_not():
+    """Single precision adds one document after the other there, double precision still all at once."""
+    scores = torch.tensor([[0.0, -60.0, -120.0, -30.0], [-200.0, 0.0, 1.0, 2.0]])
+    gains, mask = torch.tensor([[1.0, 3, 0, 2], [3, 0, 1, 2]]), torch.tensor([[1, 1, 1, 1], [1, 1, 0, 1]]).bool()
+    found = {}
+    for kind in (torch.float32, torch.float64):
+        s = scores.to(kind).requires_grad_()
+        value = losses.listnet(s, gains, mask, k=None)
+        found[kind] = value.item(), *torch.autograd.grad(value, s)[0].flatten().tolist()
+    np.testing.assert_allclose(found[torch.float32], found[torch.float64], rtol=1e-5, atol=1e-6)

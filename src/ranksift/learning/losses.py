@@ -312,9 +312,12 @@ def focused(
     s, g, m = _lists(scores, gains, mask)
     rank = _ranks(g, m)
     top = m & (rank <= _places(k, s))
-    pair, pairs = _ranknet(s, top.to(s), m)
     chosen = rank.argsort(dim=1)[:, :k]
     inside = top.gather(1, chosen)
+    # Every one of T against all documents, of which those of F count: quicker than to list the pairs.
+    against = inside[:, :, None] & (m & ~top)[:, None, :]
+    pair = (softplus(s[:, None, :] - s.gather(1, chosen)[:, :, None]) * against).sum(dim=(1, 2))
+    pairs = against.sum(dim=(1, 2))
     order = _listnet(s.gather(1, chosen), g.gather(1, chosen), inside, None if orders == "all" else 1)
     if normalised:
         pair = pair / pairs.clamp(min=1)
@@ -495,10 +498,8 @@ def _listnet(scores: Tensor, gains: Tensor, mask: Tensor, k: int | None) -> Tens
     reached, placed = _expected_sets(wanted[:, :n], wanted[:, n:] > 0, sets)
     # Scores less the highest: what is summed up stays small where they are all large.
     s = scores - scores.masked_fill(~mask, -math.inf).max(dim=1, keepdim=True).values.detach()
-    surprise = -(placed[which] * s).sum(dim=1)
-    for chance, rest in zip(reached, _log_sums(s.masked_fill(~mask, torch.finfo(s.dtype).min / 4), sets), strict=True):
-        surprise = surprise + (chance[which] * rest).sum(dim=1)
-    return surprise
+    rest = _log_sums(s.masked_fill(~mask, torch.finfo(s.dtype).min / 4), sets)
+    return (torch.cat(reached, dim=1)[which] * rest).sum(dim=1) - (placed[which] * s).sum(dim=1)
 
 
 def _expected_sets(gains: Tensor, mask: Tensor, sets: list[tuple[Tensor, ...]]) -> tuple[list[Tensor], Tensor]:
@@ -520,15 +521,21 @@ def _expected_sets(gains: Tensor, mask: Tensor, sets: list[tuple[Tensor, ...]]) 
     return reached, placed
 
 
-def _log_sums(scores: Tensor, sets: list[tuple[Tensor, ...]]) -> list[Tensor]:
-    """Logarithm of the sum of exponentials of what each set leaves; from the largest sets down, adding one document."""
+def _log_sums(scores: Tensor, sets: list[tuple[Tensor, ...]]) -> Tensor:
+    """Logarithm of the sum of exponentials of what each set leaves; no score is above 0."""
+    real = scores.masked_fill(scores <= torch.finfo(scores.dtype).min / 4, 0)
+    if bool((real > math.log(torch.finfo(scores.dtype).tiny)).all()):
+        left = ~torch.cat([taken for taken, _ in sets])
+        sums = scores.exp() @ left.T.to(scores)
+        return sums.masked_fill(sums == 0, 1).log()
+    # Exponentials vanish: from the largest sets down, adding one document.
     taken, _ = sets[-1]
-    sums = [scores[:, None, :].masked_fill(taken, torch.finfo(scores.dtype).min / 4).logsumexp(dim=-1)]
+    logs = [scores[:, None, :].masked_fill(taken, torch.finfo(scores.dtype).min / 4).logsumexp(dim=-1)]
     for taken, after in reversed(sets[:-1]):
         one = taken.int().argmin(dim=1)  # the first that is not gone
         parent = after.gather(1, one[:, None])[:, 0]
-        sums.append(torch.logaddexp(sums[-1].index_select(1, parent), scores.index_select(1, one)))
-    return sums[::-1]
+        logs.append(torch.logaddexp(logs[-1].index_select(1, parent), scores.index_select(1, one)))
+    return torch.cat(logs[::-1], dim=1)
 
 
 @lru_cache(maxsize=256)
