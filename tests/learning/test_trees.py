@@ -11,7 +11,7 @@ import pytest
 import ranksift as rs
 from ranksift import InputError
 from ranksift.collection.examples import Examples
-from ranksift.learning.lambdas import slope_of
+from ranksift.learning.lambdas import Stops, slope_of
 from ranksift.learning.optimal import ExpectedGainRanker, _pools, expected_shares
 from ranksift.learning.ranker import value_of
 from ranksift.learning.trees import BoostedTrees, LambdaMART, LambdaMARTf, RandomForests, with_context
@@ -232,7 +232,26 @@ class TestLambdaMARTf:
         everything = value_of(np.zeros(len(test_set)), test_set, "nDCG_f@3", GAINS)
         assert nDCG_f(LambdaMARTf(stop=stop, gains=GAINS).fit(training), test_set) > everything + 0.1
 
+    def test_growing_stops_where_the_loss_of_new_lists_is_lowest(self, training, validation):
+        usual = {"gains": GAINS, "measure": "nDCG_f@3", "learning_rate": 0.2, "patience": 300, "seed": 1}
+        change = Stops(validation.offsets, np.where(validation.labels < 0, -10.0, validation.labels), 3).alone
+
+        def loss(model):
+            return np.abs(change) @ np.logaddexp(0, -np.sign(change) * model.scored(validation))
+
+        stopped, whole = LambdaMARTf(**usual).fit(training, validation), LambdaMARTf(**usual).fit(training)
+        assert stopped.trees_ < whole.trees_
+        others = [LambdaMARTf(**usual, trees=stopped.trees_ + more).fit(training) for more in (-3, -1, 1, 3)]
+        assert loss(stopped) < min(loss(whole), *map(loss, others))
+
+    def test_growing_stops_where_the_measure_of_the_cut_lists_is_highest(self, training, validation):
+        usual = {"gains": GAINS, "measure": "nDCG_f@3", "learning_rate": 0.2, "patience": 300, "seed": 1}
+        by_loss, by_measure = (LambdaMARTf(**usual, stop_by=s).fit(training, validation) for s in ("loss", "measure"))
+        assert nDCG_f(by_measure, validation) > nDCG_f(by_loss, validation)
+
     def test_bad_parameters_are_refused(self, training):
+        with pytest.raises(InputError, match="stop_by='list' is unknown; use 'loss' or 'measure'"):
+            LambdaMARTf(stop_by="list").fit(training)
         with pytest.raises(InputError, match="pairs=-1; use a weight of at least 0"):
             LambdaMARTf(pairs=-1).fit(training)
         with pytest.raises(InputError, match="stop='both' is unknown"):

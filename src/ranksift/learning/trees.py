@@ -493,8 +493,11 @@ class LambdaMARTf(TreeModel):
         ranked now: :class:`~ranksift.learning.lambdas.Stops`.
     depth
         Pairs are taken of which one document, at least, is among this many first ones.
+    stop_by
+        With a validation set: growing stops by the first part of the ``"loss"``, with the list left out, or by the
+        ``"measure"`` of the lists as they are cut. The loss is steadier: a few lists decide where the measure is best.
     measure
-        ``"nDCG_f@k"``: its k is that of nDCG_f here. Early stopping goes by the measure of the lists as they are cut.
+        ``"nDCG_f@k"``: its k is that of nDCG_f here.
 
     Attributes
     ----------
@@ -517,6 +520,7 @@ class LambdaMARTf(TreeModel):
     pairs: float = 0.3
     stop: Stop = "alone"
     depth: int = 30
+    stop_by: Literal["loss", "measure"] = "loss"
     measure: MeasureLike = field(default="nDCG_f@10", kw_only=True)
     context: bool = field(default=True, kw_only=True)
 
@@ -527,8 +531,9 @@ class LambdaMARTf(TreeModel):
     def _train(self, examples: Examples, validation: Examples | None) -> None:
         if not self.pairs >= 0:
             raise InputError(f"pairs={self.pairs}", remedy="use a weight of at least 0")
-        measure, gain = one_measure(self.measure), self._gain(examples)
-        k = measure.k if isinstance(measure, Cumulative) else None
+        if self.stop_by not in ("loss", "measure"):
+            raise InputError(f"stop_by={self.stop_by!r} is unknown", remedy="use 'loss' or 'measure'")
+        gain, k = self._gain(examples), self._k
         stops = Stops(examples.offsets, gain, k, self.stop)
         swaps = Swaps(examples.offsets, gain, k, self.depth)
         # In the mean a document counts 1, as LightGBM's parameters expect.
@@ -545,8 +550,16 @@ class LambdaMARTf(TreeModel):
         shown = Lists.of_arrays(self._score(examples.features), examples.labels, examples.query, gains=self.gains)
         self.cutoff_ = FixedCutoff(0.0).fit_lists(shown)
 
+    @property
+    def _k(self) -> int | None:
+        measure = one_measure(self.measure)
+        return measure.k if isinstance(measure, Cumulative) else None
+
     def _value_on(self, validation: Examples) -> Callable[[NDArray[np.float64]], float]:
         measure = one_measure(self.measure)
+        if self.stop_by == "loss":
+            change = Stops(validation.offsets, self._gain(validation), self._k).alone
+            return lambda outputs: -float(np.abs(change) @ np.logaddexp(0.0, -np.sign(change) * outputs[:, 0]))
         sign = 1.0 if measure.higher_is_better else -1.0
 
         def value(outputs: NDArray[np.float64]) -> float:
