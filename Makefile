@@ -26,7 +26,7 @@ help:
 	@echo "make pins         constraints.txt anew, from the latest versions"
 	@echo "make clean        remove everything that these make"
 
-demo: $(VENV)/.report-$(VERSION)
+demo: $(VENV)/.report,trees-$(VERSION)
 	@$(BIN)/ranksift demo
 
 lint: $(VENV)/.dev-$(VERSION)
@@ -44,7 +44,7 @@ bench: $(VENV)/.bench-$(VERSION)
 docs: $(VENV)/.docs-$(VERSION)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-experiments: $(VENV)/.report-$(VERSION)
+experiments: $(VENV)/.report,learn-$(VERSION)
 	$(BIN)/python -m experiments
 
 clean:
@@ -64,6 +64,7 @@ $(VENV)/.base-$(VERSION): $(VENV)/.made pyproject.toml constraints.txt
 	$(PIP_INSTALL) --no-build-isolation --editable .
 	@touch $@
 
+# A stamp is named by its extras.
 $(VENV)/.%-$(VERSION): $(VENV)/.base-$(VERSION)
 	$(PIP_INSTALL) --no-build-isolation --editable '.[$*]'
 	@touch $@
@@ -72,7 +73,7 @@ pins:
 	rm -rf build/pins
 	$(PYTHON) -m venv build/pins
 	build/pins/bin/pip install --quiet hatchling editables
-	build/pins/bin/pip install --quiet --no-build-isolation '.[dev,docs,bench,report,learn]'
+	build/pins/bin/pip install --quiet --no-build-isolation '.[dev,docs,bench,report,trees,learn]'
 	build/pins/bin/pip freeze --exclude ranksift > build/pins/constraints.txt
 	@! grep -n '[@/]' build/pins/constraints.txt  # a pin is a name and a version, never a place
 	{ echo '# Every package of every extra, exactly. Made by: make pins'; cat build/pins/constraints.txt; } > constraints.txt

@@ -27,13 +27,13 @@ def rank(
 
     ranksift rank model test.txt --out model.run
     """
-    from ranksift.collection.examples import read_examples
     from ranksift.learning.ranker import load
 
-    ranker, examples = load(model), read_examples(data if len(data) > 1 else data[0])
+    ranker = load(model)
+    examples = ranker.read(data)
     if keep_all:
         ranker.cutoff_ = None
-    run = ranker.rank(examples, name or Path(model).name)
+    run = ranker.rank(examples, name or Path(model).resolve().name)
     run.save("-" if out is None else out)
     if ranker.cutoff_ is not None:
         dropped = len(examples) - len(run)

@@ -10,8 +10,10 @@ import typer
 from ranksift.cli import options
 from ranksift.cli.output import note, progress, show
 from ranksift.collection.errors import InputError
+from ranksift.evaluation.table import Column, Table
 
 if TYPE_CHECKING:
+    from ranksift.collection.examples import Examples
     from ranksift.learning.ranker import Ranker
 
 Model = Annotated[
@@ -21,7 +23,12 @@ Loss = Annotated[str | None, typer.Option("--loss", metavar="NAME", help="Of met
 Validation = Annotated[
     list[str], typer.Option("--validation", metavar="DATA", help="Examples to stop and to cut by; may be repeated.")
 ]
-MeasureName = Annotated[str, typer.Option("--measure", "-m", metavar="NAME", help="What stopping goes by.")]
+MeasureName = Annotated[
+    str | None,
+    typer.Option(
+        "--measure", "-m", metavar="NAME", help="What stopping, and the cutoff, go by. [default: the method's own]"
+    ),
+]
 Scaling = Annotated[
     Literal["none", "standard", "query"] | None,
     typer.Option("--scaling", help="Of features; query: from 0 to 1 inside each query. [default: the method's own]"),
@@ -39,7 +46,7 @@ def train(
     out: Annotated[Path | None, typer.Option("--out", "-o", metavar="MODEL", help="Folder of the model.")] = None,
     validation: Validation = options.NONE,
     settings: options.Settings = options.NONE,
-    measure: MeasureName = "nDCG@10",
+    measure: MeasureName = None,
     gains: options.GainsText = "linear",
     scaling: Scaling = None,
     cutoff: Annotated[
@@ -58,6 +65,9 @@ def train(
     ranksift train train.txt --validation vali.txt --model LambdaMART --out model
     """
     from ranksift.collection.examples import read_examples
+    from ranksift.learning.features import read_as
+    from ranksift.learning.folder import place_for_a_model
+    from ranksift.learning.libraries import require
 
     if list_models:
         _list()
@@ -70,10 +80,14 @@ def train(
         raise InputError("no examples are given", remedy="name a LETOR, CSV or Parquet file")
     if out is None and folds is None:
         raise InputError("no folder is named", remedy="say where the model goes: --out MODEL")
+    require(type(ranker).__name__, *ranker.needs)
+    if out is not None:
+        place_for_a_model(out)
     examples = read_examples(data if len(data) > 1 else data[0])
-    held_out = read_examples(validation if len(validation) > 1 else validation[0]) if validation else None
+    held_out = read_as(examples.feature_names, validation) if validation else None
+    _tell_what_is_odd(examples, held_out)
     if folds is not None:
-        _cross_validated(ranker, examples, folds, measure, rule, seed)
+        _cross_validated(ranker, examples, folds, rule, seed)
     if out is None:
         return
     ranker.fit(examples, held_out)
@@ -82,11 +96,39 @@ def train(
             note("the cutoff is fitted to the documents that the model was trained on, and too sure; give --validation")
         ranker.fit_cutoff(examples if held_out is None else held_out, rule)
     ranker.save(out)
-    values = {"training": ranker.value(examples)}
+    show(_told(ranker, {"training": examples, "validation": held_out}), f"The model: {out}")
+
+
+def _told(ranker: Ranker, given: dict[str, Examples | None]) -> Table:
+    """What the model gives, on what it was fitted to and on what it was stopped by."""
+    rows: list[list[str | int | float]] = []
+    for name, examples in given.items():
+        if examples is not None:
+            known = examples.judged_only()
+            dropped = [] if ranker.cutoff_ is None else [1.0 - len(ranker.rank(known)) / len(known)]
+            rows.append([name, len(known.query_ids), len(known), ranker.value(known, cut=True), *dropped])
+    measure = str(ranker.measure)
+    columns: list[Column | str] = ["", "queries", "documents", measure]
+    if ranker.cutoff_ is not None:
+        columns.append(Column("dropped", digits=1, style="percent"))
+    features = len(ranker.feature_names_)
+    title = f"{type(ranker).__name__} from {features} feature{'s' * (features != 1)}"
+    notes = [] if ranker.cutoff_ is None else [f"{measure} is of what the model's cutoff, {ranker.cutoff_.rule}, keeps"]
+    return Table(columns, rows, title=title, notes=notes)
+
+
+def _tell_what_is_odd(examples: Examples, held_out: Examples | None) -> None:
+    """Tell of data that can be learned from, and should perhaps not be."""
+    labels = examples.labels[examples.judged]
+    if len(labels) and labels.min() == labels.max():
+        note(f"{examples.name}: every label is {labels[0]:g}, so there is nothing to learn")
     if held_out is not None:
-        values["validation"] = ranker.value(held_out)
-    told = ", ".join(f"{measure} on {name} {value:.4f}" for name, value in values.items())
-    show(f"{type(ranker).__name__} from {examples!r}: {told}", f"The model: {out}")
+        both = len({*examples.query_ids} & {*held_out.query_ids})
+        if both:
+            note(
+                f"{held_out.name}: {both} of {len(held_out.query_ids)} queries have the id of a training query; if "
+                "they are the same, the model stops too late and cuts too little"
+            )
 
 
 def configured(model: str | None, given: dict[str, Any], settings: list[str]) -> Ranker:
@@ -95,7 +137,7 @@ def configured(model: str | None, given: dict[str, Any], settings: list[str]) ->
 
     rankers = known_rankers()
     if model is None:
-        raise InputError("no method is named", remedy=f"name one: --model {next(iter(rankers))}; --list shows all")
+        raise InputError("no method is named", remedy="name one: --model LambdaMART; --list shows all")
     by_word = {name.lower().replace("-", ""): kind for name, kind in rankers.items()}
     kind = by_word.get(model.lower().replace("-", "").replace("_", ""))
     if kind is None:
@@ -109,27 +151,27 @@ def configured(model: str | None, given: dict[str, Any], settings: list[str]) ->
     return kind(**parameters)
 
 
-def _rule(name: str, measure: str) -> Any:
+def _rule(name: str, measure: str | None) -> Any:
     from ranksift.cutoffs.rules import known_rules
 
     rules = known_rules()
     kind = rules.get(name.replace("_", "-"))
     if kind is None:
         raise InputError(f"rule {name!r} is unknown", remedy=f"use {', '.join(rules)}")
-    return kind(**({"measure": measure} if "measure" in kind().get_params() else {}))
+    return kind(**({"measure": measure or "nDCG_f@10"} if "measure" in kind().get_params() else {}))
 
 
-def _cross_validated(ranker: Ranker, examples: Any, folds: int, measure: str, rule: Any, seed: int) -> None:
+def _cross_validated(ranker: Ranker, examples: Examples, folds: int, rule: Any, seed: int) -> None:
     from ranksift.learning.validation import cross_validated, three_way
     from ranksift.report import scores as report
 
+    measures = [str(ranker.measure)] + [m for m in ("nDCG@10", "AP") if m != str(ranker.measure)]
     parts = three_way(examples, folds, seed)
-    found = cross_validated([ranker], parts, f"{measure} nDCG@10 AP", cutoff=rule, progress=progress("Training", folds))
+    found = cross_validated([ranker], parts, measures, cutoff=rule, progress=progress("Training", folds))
     show(report.table(found, per_query=False, digits=4, title=f"{folds} folds, {len(found.queries)} queries"))
 
 
 def _list() -> None:
-    from ranksift.evaluation.table import Table
     from ranksift.learning.methods import known_rankers
 
     common = ("gains", "measure", "scaling", "seed")

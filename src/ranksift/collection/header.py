@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from ranksift.collection.errors import InputError
@@ -50,6 +51,13 @@ def find_column(names: Sequence[object], role: str, *, source: str | None = None
     name = next((n for n in accepted if n in folded), None)
     if name is None:
         found = ", ".join(repr(str(n)[:40]) for n in names[:_SHOWN]) + ", …" * (len(names) > _SHOWN)
+        if len(names) == 1 and re.search("[;|\\t]", str(names[0])):
+            raise InputError(
+                f"one column only, {found}: it has another separator than its name tells",
+                source=source,
+                line=line,
+                remedy="separate columns by commas in .csv, by tabs in .tsv",
+            )
         raise InputError(
             f"no column for the {role} among {found or 'no columns at all'}",
             source=source,
