@@ -1,0 +1,193 @@
+"""Boosted trees of LightGBM, XGBoost and CatBoost, as their users would set them up, behind the interface of a ranker.
+
+All grow the same number of trees, at the same rate and on the same shares of documents and features. How many of them
+are taken is chosen on the validation set, for each of them by the measure that they are judged by; where that is one of
+filtered lists, with the threshold that is best for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ranksift.collection.examples import Examples
+from ranksift.collection.gains import Gains
+from ranksift.collection.ragged import Floats
+from ranksift.cutoffs.baselines import FixedCutoff
+from ranksift.cutoffs.cutoff import Cutoff
+from ranksift.cutoffs.lists import Lists
+from ranksift.cutoffs.threshold import GlobalCutoff, one_measure
+from ranksift.learning.ranker import Ranker, value_of
+from ranksift.learning.trees import with_context
+from ranksift.learning.validation import of_filtered_lists
+
+#: Scores of documents by the first n trees.
+Staged = Callable[[NDArray[np.float64], int], Floats]
+
+
+@dataclass(eq=False)
+class Peer(Ranker, abstract=True):
+    """Trees of another library, with the best global threshold for filtered lists, or with a cut at 0."""
+
+    natural_scaling = "none"
+
+    objective: str = ""
+    cut: Literal["best", "zero"] = "best"
+    trees: int = field(default=300, kw_only=True)
+    step: int = field(default=10, kw_only=True)
+    leaves: int = field(default=15, kw_only=True)
+    learning_rate: float = field(default=0.05, kw_only=True)
+    min_documents: int = field(default=20, kw_only=True)
+    l2: float = field(default=1.0, kw_only=True)
+    feature_share: float = field(default=0.7, kw_only=True)
+    document_share: float = field(default=0.8, kw_only=True)
+    context: bool = field(default=False, kw_only=True)
+
+    def grown(self, examples: Examples, gain: Floats) -> Staged:
+        """Grow all trees."""
+        raise NotImplementedError
+
+    def _prepared(self, examples: Examples) -> Examples:
+        ready = super()._prepared(examples)
+        return ready.with_features(with_context(ready)) if self.context else ready
+
+    def _train(self, examples: Examples, validation: Examples | None) -> None:
+        staged = self.grown(examples, Gains.of(self.gains)(examples.labels))
+        sizes = [self.trees] if validation is None else range(self.step, self.trees + 1, self.step)
+        stop_by = examples if validation is None else validation
+        found = [self._judged(staged(stop_by.features, n), stop_by) for n in sizes]
+        best = int(np.argmax([value for value, _ in found]))
+        self.trees_, self.cutoff_ = sizes[best], found[best][1]
+        self._staged = staged
+
+    def _judged(self, scores: Floats, examples: Examples) -> tuple[float, Cutoff | None]:
+        """The measure of a ranking, as it is cut, and the cutoff."""
+        measure = one_measure(self.measure)
+        if not of_filtered_lists(measure):
+            return value_of(scores, examples, measure, self.gains), None
+        lists = Lists.of_arrays(scores, examples.labels, examples.query, gains=self.gains)
+        if self.cut == "best":
+            cutoff = GlobalCutoff(measure).fit_lists(lists)
+            return cutoff.value_, cutoff
+        top, bottom = measure.per_query(lists.judged_by(lists.score >= 0.0))
+        value = measure.aggregate(top, np.ones(len(top)) if bottom is None else bottom)
+        return float(value), FixedCutoff(0.0).fit_lists(lists)
+
+    def _score(self, features: NDArray[np.float64]) -> Floats:
+        return self._staged(features, self.trees_)
+
+
+def grades(gain: Floats) -> tuple[Floats, NDArray[np.int64]]:
+    """All gains, and the number of each document's among them: libraries that refuse negative labels take these."""
+    levels, grade = np.unique(gain, return_inverse=True)
+    return levels, grade
+
+
+@dataclass(eq=False)
+class LightGBM(Peer, abstract=True):
+    """``binary`` (is it good?), ``multiclass`` (which gain? scored by its expectation) or ``lambdarank``."""
+
+    objective: str = "lambdarank"
+
+    def grown(self, examples: Examples, gain: Floats) -> Staged:
+        import lightgbm
+
+        levels, grade = grades(gain)
+        parameters: dict[str, Any] = {
+            "objective": self.objective,
+            "num_leaves": self.leaves,
+            "learning_rate": self.learning_rate,
+            "min_data_in_leaf": self.min_documents,
+            "lambda_l2": self.l2,
+            "feature_fraction": self.feature_share,
+            "bagging_fraction": self.document_share,
+            "bagging_freq": 1,
+            "seed": self.seed,
+            "num_threads": 1,
+            "deterministic": True,
+            "force_col_wise": True,
+            "verbosity": -1,
+        }
+        labels, group = grade, None
+        if self.objective == "binary":
+            labels = (gain > 0).astype(np.int64)
+        elif self.objective == "multiclass":
+            parameters["num_class"] = len(levels)
+        else:
+            parameters["label_gain"] = list(range(len(levels)))
+            group = examples.lengths[examples.lengths > 0]
+        data = lightgbm.Dataset(examples.features, labels, group=group, params=parameters)
+        model = lightgbm.train(parameters, data, self.trees)
+        if self.objective == "multiclass":
+            return lambda x, n: model.predict(x, num_iteration=n, num_threads=1) @ levels
+        return lambda x, n: model.predict(x, num_iteration=n, raw_score=True, num_threads=1)
+
+
+@dataclass(eq=False)
+class XGBoost(Peer, abstract=True):
+    """``rank:ndcg`` or ``binary:logistic`` (is it good?)."""
+
+    objective: str = "rank:ndcg"
+
+    def grown(self, examples: Examples, gain: Floats) -> Staged:
+        import xgboost
+
+        parameters = {
+            "objective": self.objective,
+            "tree_method": "hist",
+            "grow_policy": "lossguide",
+            "max_leaves": self.leaves,
+            "max_depth": 0,
+            "eta": self.learning_rate,
+            "lambda": self.l2,
+            "min_child_weight": 1.0 if self.objective.startswith("rank") else self.min_documents / 4.0,
+            "subsample": self.document_share,
+            "colsample_bytree": self.feature_share,
+            "seed": self.seed,
+            "nthread": 1,
+            "verbosity": 0,
+        }
+        _, grade = grades(gain)
+        ranks = self.objective.startswith("rank")
+        data = xgboost.DMatrix(examples.features, grade if ranks else gain > 0, nthread=1)
+        if ranks:
+            data.set_group(examples.lengths[examples.lengths > 0])
+        model = xgboost.train(parameters, data, self.trees)
+
+        def staged(x: NDArray[np.float64], n: int) -> Floats:
+            found = model.predict(xgboost.DMatrix(x, nthread=1), output_margin=True, iteration_range=(0, n))
+            return np.asarray(found, dtype=np.float64)
+
+        return staged
+
+
+@dataclass(eq=False)
+class CatBoost(Peer, abstract=True):
+    """``YetiRank``, or the losses that drop documents of a negative score: FilteredDCG and ``StochasticFilter``."""
+
+    objective: str = "YetiRank"
+    depth: int = field(default=6, kw_only=True)
+
+    def grown(self, examples: Examples, gain: Floats) -> Staged:
+        import catboost
+
+        model = catboost.CatBoost(
+            {
+                "loss_function": self.objective,
+                "iterations": self.trees,
+                "learning_rate": self.learning_rate,
+                "depth": self.depth,
+                "l2_leaf_reg": self.l2,
+                "rsm": self.feature_share,
+                "random_seed": self.seed,
+                "thread_count": 1,
+                "logging_level": "Silent",
+                "allow_writing_files": False,
+            }
+        )
+        model.fit(catboost.Pool(examples.features, gain, group_id=examples.query))
+        return lambda x, n: np.asarray(model.predict(x, ntree_end=n, thread_count=1), dtype=np.float64)
