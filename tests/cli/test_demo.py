@@ -3,6 +3,7 @@
 import html.parser
 import io
 import re
+import sys
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 
@@ -38,7 +39,11 @@ def test_it_tells_every_chapter(told):
 
 def test_its_commands_are_commands(told):
     names = re.findall(r"^\$ ranksift (\w+)", told[0], re.MULTILINE)
-    assert set(names) == {"describe", "evaluate", "compare", "explain", "check", "study", "cutoff"} <= set(COMMANDS)
+    assert (
+        set(names)
+        == {*("describe", "evaluate", "compare", "explain", "check", "study", "cutoff", "train", "rank")}
+        <= set(COMMANDS)
+    )
     assert told[0].count("(exit code") == 1
 
 
@@ -57,6 +62,27 @@ def test_what_it_says_of_measures_is_true():
     assert [m for m in rows if rows[m][bounded] == "yes"] == ["nDCG@10", "nDCG_f@10"]
     assert rows["nDCG_f@10"][topics] < rows["nDCG_min@10"][topics]
     assert rows["nDCG_org@10"][topics] is None
+
+
+def test_what_it_says_of_rankers_is_true(told):
+    _, folder = told
+    runs = [rs.read_run(folder / f"{name}.trec") for name in ("all-shown", "lambdamart", "lambdamart-f")]
+    scores = rs.evaluate(folder / "reviews" / "test.qrels", runs, "nDCG_f@10 Fdocs@10", gains="-1=-10,0=0.1")
+    value, spam = scores.mean_of("nDCG_f@10"), scores.mean_of("Fdocs@10")
+    assert value["all-shown"] < value["lambdamart"] < value["lambdamart-f"]
+    assert spam["all-shown"] > spam["lambdamart"] > spam["lambdamart-f"]
+    assert "lambdamart" in rs.compare(scores).better_than("lambdamart-f", "nDCG_f@10")
+    seen = rs.read_examples([folder / "reviews" / "train.csv", folder / "reviews" / "validation.csv"])
+    assert not {*seen.query_ids} & {*rs.read_examples(folder / "reviews" / "test.csv").query_ids}
+
+
+def test_without_the_libraries_a_line_tells_what_to_install(tmp_path: Path, capsys, monkeypatch):
+    monkeypatch.setattr(story, "CHAPTERS", (story.training,))
+    monkeypatch.setitem(sys.modules, "lightgbm", None)
+    assert run(["demo", "--out", str(tmp_path / "demo")]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "This chapter needs LightGBM; pip install 'ranksift[trees]', then ranksift demo tells it." in out
+    assert not (tmp_path / "demo" / "models").exists()
 
 
 class Tags(html.parser.HTMLParser):
@@ -84,7 +110,7 @@ def test_its_page_stands_alone(told):
     assert tags.open == []
     assert not [value for name, value in tags.attributes if name == "src" or (name == "href" and value[0] != "#")]
     assert not re.search(r"url\(|@import|https?://", page)
-    assert page.count("<svg") == 3
+    assert page.count("<svg") == 4
     assert "nan" not in re.sub(r"<pre.*?</pre>", "", page, flags=re.DOTALL)
 
 

@@ -13,8 +13,21 @@ from ranksift.cli.story import (
     gate,
     luck,
     stopping,
+    training,
     worth,
 )
 
 #: The chapters, in order.
-CHAPTERS = (collection, blindness, boundlessness, filtering, luck, explanation, gate, stopping, worth, cutting)
+CHAPTERS = (
+    collection,
+    blindness,
+    boundlessness,
+    filtering,
+    luck,
+    explanation,
+    gate,
+    stopping,
+    worth,
+    cutting,
+    training,
+)
