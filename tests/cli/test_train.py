@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import ranksift as rs
+from ranksift.learning.methods import known_rankers, meanings_of, summary_of
 from tests.cli.conftest import Command
 
 
@@ -88,11 +89,21 @@ def test_cross_validation(ranksift: Command, letor):
     assert "3 folds, 30 queries" in done.out
 
 
-def test_methods_are_listed(ranksift: Command):
+def test_methods_and_their_parameters_are_listed(ranksift: Command):
     done = ranksift("train", "--list")
     assert done.code == 0
-    assert "ListNet" in done.out
-    assert "FocusedNet" in done.out
+    assert {line.split()[0] for line in done.out.splitlines()[2:-1]} == set(known_rankers())
+    done = ranksift("train", "--list", "--model", "FocusedNet")
+    assert "\nbeta           0.5       β, the weight of ListNet; RankNet has 1 − β.\n" in done.out
+
+
+@pytest.mark.parametrize("name", known_rankers())
+def test_every_parameter_has_a_meaning(name: str):
+    kind = known_rankers()[name]
+    assert summary_of(kind).endswith(".")
+    meanings = meanings_of(kind)
+    assert [parameter for parameter, meaning in meanings.items() if not meaning.endswith((".", "…"))] == []
+    assert not [meaning for meaning in (summary_of(kind), *meanings.values()) if "``" in meaning or ":`" in meaning]
 
 
 @pytest.mark.parametrize(

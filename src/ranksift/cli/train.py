@@ -58,7 +58,9 @@ def train(
         typer.Option("--folds", min=3, help="Judge the method by cross-validation before the model is made."),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0)] = 0,
-    list_models: Annotated[bool, typer.Option("--list", help="List the methods and leave.")] = False,
+    list_models: Annotated[
+        bool, typer.Option("--list", help="List the methods, or with --model its parameters, and leave.")
+    ] = False,
 ) -> None:
     """Train a ranker, and save it with a card of what it was made of.
 
@@ -70,7 +72,7 @@ def train(
     from ranksift.learning.libraries import require
 
     if list_models:
-        _list()
+        show(_list(model))
         return
     ranker = configured(
         model, {"loss": loss, "measure": measure, "gains": gains, "scaling": scaling, "seed": seed}, settings
@@ -171,16 +173,15 @@ def _cross_validated(ranker: Ranker, examples: Examples, folds: int, rule: Any, 
     show(report.table(found, per_query=False, digits=4, title=f"{folds} folds, {len(found.queries)} queries"))
 
 
-def _list() -> None:
-    from ranksift.learning.methods import known_rankers
+def _list(model: str | None) -> Table:
+    """The methods, or the parameters of one."""
+    from ranksift.learning.methods import known_rankers, meanings_of, summary_of
 
-    common = ("gains", "measure", "scaling", "seed")
-    rows = [
-        [
-            name,
-            (kind.__doc__ or "").split("\n")[0],
-            ", ".join(f"{p}={v}" for p, v in kind().get_params().items() if p not in common),
-        ]
-        for name, kind in sorted(known_rankers().items())
-    ]
-    show(Table(["method", "what it is", "parameters"], rows))
+    if model is None:
+        rows = [[name, summary_of(kind)] for name, kind in sorted(known_rankers().items())]
+        return Table(["method", "what it is"], rows, notes=["--list --model NAME shows the parameters of a method"])
+    ranker = configured(model, {}, [])
+    meanings = meanings_of(type(ranker))
+    usual = {**ranker.get_params(), "scaling": ranker.natural_scaling}
+    found = [[name, str(value), meanings[name]] for name, value in usual.items()]
+    return Table(["parameter", "default", "meaning"], found, title=summary_of(type(ranker)))

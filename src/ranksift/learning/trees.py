@@ -337,11 +337,12 @@ class RandomForests(TreeModel):
 
 @dataclass(eq=False)
 class BoostedTrees(TreeModel):
-    r"""Boosted trees with one of paper 1's losses (:mod:`~ranksift.learning.losses` has the formulas).
+    r"""Boosted trees with one of paper 1's losses.
 
-    An ordinal loss has one output a document for each of the m − 1 questions whether the gain is higher than
-    :math:`g_i`, each with trees of its own. So the weights of ``weighted_ordinal`` change little of the probabilities;
-    what differs is the score. All losses are means over the documents of a query, so that all queries count the same.
+    :mod:`~ranksift.learning.losses` has the formulas. An ordinal loss has one output a document for each of the m − 1
+    questions whether the gain is higher than :math:`g_i`, each with trees of its own. So the weights of
+    ``weighted_ordinal`` change little of the probabilities; what differs is the score. All losses are means over the
+    documents of a query, so that all queries count the same.
 
     Parameters
     ----------
