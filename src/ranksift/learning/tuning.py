@@ -32,6 +32,9 @@ from ranksift.measures.names import MeasureLike
 if TYPE_CHECKING:
     import polars as pl
 
+# What the storage of a search begins with.
+_FIRST = b'{"op_code":0,'
+
 _STUDY, _SEARCH, _PARAMETERS, _ERROR, _SECONDS = "ranksift", "search", "parameters", "error", "seconds"
 
 
@@ -68,10 +71,6 @@ class Tuning:
     ----------
     trials
         All that was tried, in order.
-    best
-        The trial of the best value; of equal ones the first.
-    ranker
-        The ranker with the best parameters, not fitted.
     measure
         What was searched for: the highest, or of a cost the lowest.
     space
@@ -84,11 +83,16 @@ class Tuning:
     _problem: _Problem = field(repr=False)
 
     @property
+    def best_first(self) -> tuple[Trial, ...]:
+        """The trials that did not fail, by value; of equal ones the first."""
+        sign = -1.0 if self.measure.higher_is_better else 1.0
+        done = (trial for trial in self.trials if trial.value is not None)
+        return tuple(sorted(done, key=lambda trial: (sign * (trial.value or 0.0), trial.number)))
+
+    @property
     def best(self) -> Trial:
         """The trial of the best value; of equal ones the first."""
-        sign = 1.0 if self.measure.higher_is_better else -1.0
-        done = [trial for trial in self.trials if trial.value is not None]
-        return max(done, key=lambda trial: (sign * (trial.value or 0.0), -trial.number))
+        return self.best_first[0]
 
     @property
     def best_params(self) -> dict[str, Any]:
@@ -201,8 +205,8 @@ def tune(
         None: nothing is dropped; only measures of filtered lists, as nDCG_f, are of what a ranker with a cutoff of its
         own keeps.
     storage
-        A file (SQLite, as Optuna has it) that keeps trials as they finish: a search that is broken off goes on from
-        there, to the same result, and one that is done can be given more trials. A file of another search is refused.
+        A file (Optuna's journal, lines of JSON) that keeps trials as they finish: a search that is broken off goes on
+        from there, to the same result, and one that is done can be given more trials. One of another search is refused.
     seed
         Of the draws and the folds.
     progress
@@ -225,11 +229,11 @@ def tune(
         raise InputError("the space is empty", remedy="name a parameter to search at least")
     with _quiet():
         candidates = searched.candidates(ranker, int(trials), seed)
-        with _kept_in(storage, problem, searched) as record:
-            found = [
-                record.trial(number, candidate) or record.add(problem.trial(number, candidate))
-                for number, candidate in enumerate(progress(candidates))
-            ]
+        record = _record(storage, problem, searched)
+        found = [
+            record.trial(number, candidate) or record.add(problem.trial(number, candidate))
+            for number, candidate in enumerate(progress(candidates))
+        ]
     if all(trial.value is None for trial in found):
         raise InputError(f"all {len(found)} trials failed; the first one: {found[0].error}")
     return Tuning(tuple(found), problem.measure, searched, problem)
@@ -419,37 +423,66 @@ class _Record:
         return trial
 
 
-@contextmanager
-def _kept_in(storage: str | os.PathLike[str] | None, problem: _Problem, space: Space) -> Iterator[_Record]:
+def _record(storage: str | os.PathLike[str] | None, problem: _Problem, space: Space) -> _Record:
     """The record of a search: in a file, or in memory only."""
     import optuna
 
     directions = optuna.study.StudyDirection
     direction = directions.MAXIMIZE if problem.measure.higher_is_better else directions.MINIMIZE
     if storage is None:
-        yield _Record(optuna.create_study(direction=direction), space)
-        return
-    from sqlalchemy.exc import SQLAlchemyError
+        return _Record(optuna.create_study(direction=direction), space)
+    from optuna.storages import JournalStorage
+    from optuna.storages.journal import JournalFileBackend
 
     path = Path(storage)
     try:
-        kept = optuna.storages.RDBStorage(_url(path))
-        try:
-            study = optuna.create_study(storage=kept, study_name=_STUDY, direction=direction, load_if_exists=True)
-            _check_same(study, problem.fingerprint(space), path)
-            yield _Record(study, space)
-        finally:
-            kept.engine.dispose()
-    except (SQLAlchemyError, optuna.exceptions.StorageInternalError, RuntimeError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        what = f"cannot be the storage of a search ({reason})"
+        _mend(path)
+        kept = JournalStorage(JournalFileBackend(str(path), lock_obj=_NoLock()))  # type: ignore[arg-type]
+        if any(study.study_name == _STUDY for study in kept.get_all_studies()):
+            study = optuna.load_study(storage=kept, study_name=_STUDY)
+        else:
+            study = optuna.create_study(storage=kept, study_name=_STUDY, direction=direction)
+        _check_same(study, problem.fingerprint(space), path)
+        return _Record(study, space)
+    except OSError as error:
+        what = f"cannot be the storage of a search ({error.strerror or error})"
+        raise InputError(what, source=str(path), remedy="name another file") from None
+    except InputError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        what = f"is a damaged storage ({type(error).__name__}: {error})"
         raise InputError(what, source=str(path), remedy="name another file, or remove this one") from None
 
 
-def _url(path: Path) -> str:
-    from sqlalchemy import URL
+class _NoLock:
+    """Every record is one write at the end of the file. A lock's file would outlive a process that is killed."""
 
-    return URL.create("sqlite", database=str(path)).render_as_string()
+    def acquire(self) -> bool:
+        return True
+
+    def release(self) -> None:
+        pass
+
+
+def _mend(path: Path) -> None:
+    """Cut off a last line that was not written to its end, as when the power goes; refuse what is no storage."""
+    if not path.exists():
+        return
+    held = path.read_bytes()
+    whole = held[: held.rfind(b"\n") + 1]
+    for number, line in enumerate(whole.splitlines() or [held], start=1):
+        if not (_is_record(line) or (not whole and _FIRST.startswith(line[: len(_FIRST)]))):
+            remedy = "name another file"
+            raise InputError("is no storage of a search", source=str(path), line=number, remedy=remedy)
+    if len(whole) < len(held):
+        os.truncate(path, len(whole))
+
+
+def _is_record(line: bytes) -> bool:
+    try:
+        return "op_code" in json.loads(line)
+    except (TypeError, ValueError):
+        return False
 
 
 def _check_same(study: Any, fingerprint: Mapping[str, str], path: Path) -> None:

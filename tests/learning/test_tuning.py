@@ -1,0 +1,436 @@
+"""Tuning: what is tried, how it is valued, and a search that is broken off."""
+
+import json
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from ranksift import GlobalCutoff, InputError, load
+from ranksift.collection.examples import Examples, Fold, folds_of
+from ranksift.learning import L2LogisticRegression, LambdaMARTf, RankSVM, tune
+from ranksift.learning.methods import known_rankers
+from ranksift.learning.ranker import RANKERS, Ranker, value_of
+from ranksift.learning.space import Space, with_parameters
+from ranksift.learning.validation import HeldOut, Scored, cross_validated, three_way
+from ranksift.measures.names import parse_measure
+
+pytestmark = pytest.mark.filterwarnings("ignore::ranksift.RankSiftWarning")
+
+#: Parameters that make a method quick on a handful of documents.
+QUICK = {"epochs": 3, "trees": 5, "restarts": 1, "rounds": 5, "sweeps": 2, "folds": 2}
+
+
+def planted(queries=12, docs=6, seed=0, labels=(-1, 0, 1), noise=1.0):
+    """Documents whose labels follow two of three features, with noise."""
+    draw = np.random.default_rng(seed)
+    x = draw.normal(size=(queries * docs, 3))
+    hidden = 2 * x[:, 0] - x[:, 1] + noise * draw.normal(size=len(x))
+    cuts = np.quantile(hidden, np.linspace(0, 1, len(labels) + 1)[1:-1])
+    names = [f"s{seed}q{i}" for i in np.repeat(np.arange(queries), docs)]
+    return Examples.of_arrays(x, np.array(labels, float)[np.searchsorted(cuts, hidden)], names)
+
+
+@pytest.fixture(scope="module")
+def examples():
+    return planted()
+
+
+@pytest.fixture(scope="module")
+def other():
+    return planted(seed=1)
+
+
+@pytest.fixture
+def no_ranker_is_left_behind():
+    before = set(RANKERS)
+    yield
+    for name in set(RANKERS) - before:
+        del RANKERS[name]
+
+
+class TestWhatIsTried:
+    def test_a_grid_has_every_combination_once_and_the_defaults_first(self, examples, other):
+        found = tune(RANKERS["FocusedSVM"](k=2), examples, other, space={"C": [0.1, 1.0], "beta": [0.0, 0.5, 1.0]})
+        tried = [(trial.params["C"], trial.params["beta"]) for trial in found.trials]
+        assert tried == [(1.0, 0.5), (0.1, 0.0), (0.1, 0.5), (0.1, 1.0), (1.0, 0.0), (1.0, 1.0)]
+        assert [trial.number for trial in found.trials] == list(range(6))
+
+    def test_defaults_outside_the_grid_are_tried_too(self, examples, other):
+        found = tune(RankSVM(C=3.0), examples, other, space={"C": [0.1, 10.0]}, trials=2)
+        assert [trial.params["C"] for trial in found.trials] == [3.0, 0.1, 10.0]
+
+    def test_a_choice_that_is_given_twice_is_tried_once(self):
+        assert Space.of({"C": [1, 1.0, 2]}, RankSVM()).candidates(RankSVM(), 10, 0) == [{"C": 1.0}, {"C": 2}]
+
+    def test_more_combinations_than_trials_are_drawn_none_twice(self):
+        ranker = RANKERS["FocusedSVM"]()
+        space = Space.of({"C": [0.1, 1.0, 10.0], "beta": [0.0, 0.5, 1.0]}, ranker)
+        found = space.candidates(ranker, 8, seed=0)
+        assert len({(c["C"], c["beta"]) for c in found}) == len(found) == 8
+
+    def test_draws_lie_in_the_space_and_are_of_its_kind(self):
+        ranker = RANKERS["LambdaMART"]()
+        space = Space.of({"leaves": (4, 64, "log"), "l2": (1, 10), "learning_rate": (0.01, 0.1, "log")}, ranker)
+        drawn = space.candidates(ranker, 200, seed=0)[1:]
+        assert all(type(c["leaves"]) is int and 4 <= c["leaves"] <= 64 for c in drawn)
+        assert all(type(c["l2"]) is float and 1 <= c["l2"] <= 10 for c in drawn)
+        rates = np.array([c["learning_rate"] for c in drawn])
+        assert 0.01 <= rates.min() < 0.012
+        assert 0.085 < rates.max() <= 0.1
+        assert np.median(rates) == pytest.approx(0.0316, rel=0.15)  # evenly in the logarithm
+
+    def test_a_longer_search_begins_like_a_shorter_one(self):
+        space = Space.of({"C": (0.01, 100.0, "log")}, RankSVM())
+        ten, twenty = (space.candidates(RankSVM(), trials, seed=3) for trials in (10, 20))
+        assert twenty[:10] == ten
+        assert space.candidates(RankSVM(), 10, seed=4)[1:] != ten[1:]
+
+    def test_an_option_of_a_model_inside(self):
+        ranker = RANKERS["ExpectedGainRanker"](options={"trees": 5})
+        assert with_parameters(ranker, {"options.leaves": 7}).options == {"trees": 5, "leaves": 7}
+        assert with_parameters(ranker, {"options.leaves": None}).options == {"trees": 5}
+        assert ranker.options == {"trees": 5}
+
+    @pytest.mark.parametrize("name", sorted(known_rankers()))
+    @pytest.mark.parametrize("stopped", [True, False])
+    def test_the_space_of_every_method_has_parameters_that_it_takes(self, name, stopped, examples, other):
+        kind = RANKERS[name]
+        quick = {key: value for key, value in QUICK.items() if key in kind().get_params()}
+        ranker = kind(gains={-1: -10}, **quick)
+        space = ranker.natural_space(stopped=stopped)
+        assert space
+        assert not (stopped and {"trees", "epochs", "rounds"} & set(space))
+        checked = Space.of(space, ranker)
+        for candidate in islice(checked.candidates(ranker, 4, seed=0), 1, 3):
+            for short in ("trees", "epochs", "rounds"):
+                if short in candidate:
+                    candidate[short] = min(candidate[short], QUICK[short])
+            scores = with_parameters(ranker, candidate).fit(examples, other if stopped else None).score(other)
+            assert np.isfinite(scores).all()
+
+    @pytest.mark.parametrize(
+        ("space", "fault"),
+        [
+            ({"depth": [1]}, "RankSVM has no parameter 'depth'; it has: "),
+            ({"C": []}, "space of C: there is no choice"),
+            ({"C": 3}, "space of C: 3; write C as a list"),
+            ({"C": (1, 2, "linear")}, "space of C: "),
+            ({"C": (2, 1)}, "space of C: 2 is not below 1"),
+            ({"C": (0, 1, "log")}, "space of C: 0 is not positive"),
+            ({"C": (0.1, float("inf"))}, "space of C: inf is no number"),
+            ({"C.x": [1]}, "parameter 'C' has no 'x'"),
+            ({}, "the space is empty"),
+            ([1], "is no mapping"),
+        ],
+    )
+    def test_a_space_that_is_none(self, examples, space, fault):
+        with pytest.raises(InputError, match=fault.replace("(", r"\(")):
+            tune(RankSVM(), examples, space=space)
+
+    def test_a_method_with_nothing_to_tune(self, examples, no_ranker_is_left_behind):
+        class Constant(Ranker):
+            pass
+
+        with pytest.raises(InputError, match="Constant has nothing to tune by itself; give a space"):
+            tune(Constant(), examples)
+
+
+class TestTheValue:
+    def test_with_a_validation_set_it_is_that_of_a_plain_fit(self, examples, other):
+        found = tune(RankSVM(), examples, other, space={"C": [0.01, 1.0]}, measure="nDCG@3")
+        for trial in found.trials:
+            assert trial.value == pytest.approx(RankSVM(**trial.params).fit(examples).value(other, "nDCG@3"))
+        assert found.best_value == max(trial.value for trial in found.trials)
+        assert found.best_value >= RankSVM().fit(examples).value(other, "nDCG@3")
+
+    def test_without_one_every_query_is_judged_by_a_ranker_of_the_other_folds(self, examples):
+        found = tune(RankSVM(), examples, space={"C": [0.01, 1.0]}, folds=3, measure="nDCG@3", seed=2)
+        fold = folds_of(len(examples.query_ids), 3, 2)
+        for trial in found.trials:
+            scores = np.empty(len(examples))
+            for f in range(3):
+                model = RankSVM(**trial.params).fit(examples.of_queries(np.flatnonzero(fold != f)))
+                own = fold[examples.query] == f
+                scores[own] = model.score(examples)[own]
+            assert trial.value == pytest.approx(value_of(scores, examples, "nDCG@3"))
+
+    def test_equal_scores_count_as_the_worst_order(self, no_ranker_is_left_behind):
+        class Flat(Ranker):
+            def _train(self, examples, validation):
+                pass
+
+            def _score(self, features):
+                return np.zeros(len(features))
+
+        best_first = Examples.of_arrays(np.zeros((4, 1)), [1, 0, 1, 0], ["q", "q", "r", "r"])
+        assert tune(Flat(), best_first, best_first, space={"seed": [0]}, measure="P@1").best_value == 0.0
+
+    def test_a_cost_is_searched_for_the_lowest(self, examples, other):
+        found = tune(RankSVM(gains={-1: -10}), examples, other, space={"C": [1e-4, 1.0, 10.0]}, measure="Fdocs@2")
+        assert found.best_value == min(trial.value for trial in found.trials)
+
+    def test_of_equal_values_the_first_wins(self, examples, other):
+        found = tune(RankSVM(), examples, other, space={"seed": [5, 0, 7]})
+        assert len({trial.value for trial in found.trials}) == 1
+        assert (found.best.number, found.best_params) == (0, {"seed": 0})
+
+    def test_a_cutoff_is_not_judged_on_the_queries_it_is_fitted_to(self, examples, other):
+        ranker, rule = L2LogisticRegression(gains={-1: -10}), GlobalCutoff("nDCG_f@3")
+        measure = parse_measure("nDCG_f@3")
+        found = tune(ranker, examples, other, space={"C": [1.0]}, measure=measure, cutoff=rule, folds=4)
+        model = ranker.clone().fit(examples)
+        expected = rule.clone().fit_lists(model.lists(other)).cross_validated(4)
+        assert found.best_value == pytest.approx(expected.value)
+        # and in cross-validation
+        found = tune(ranker, examples, space={"C": [1.0]}, measure=measure, cutoff=rule, folds=3)
+        folds = [Fold(a, None, b) for a, b in examples.folds(3)]
+        held_out = HeldOut.of([Scored(ranker, fold) for fold in folds], ranker)
+        kept = np.empty(len(examples), dtype=bool)
+        for f in range(3):
+            fitted = rule.clone().fit_lists(held_out.lists.of_queries(np.flatnonzero(held_out.fold != f)))
+            own = held_out.fold[held_out.lists.query] == f
+            kept[own] = held_out.lists.score[own] >= fitted.threshold_
+        top, _ = measure.per_query(held_out.lists.judged_by(kept))
+        assert found.best_value == pytest.approx(top.mean())
+
+    def test_a_ranker_that_filters_is_judged_as_it_filters(self):
+        examples, other = planted(30), planted(20, seed=1)
+        ranker = LambdaMARTf(gains={-1: -10}, trees=20)
+        model = ranker.clone().fit(examples, other)
+        lists = model.lists(other)
+        kept, everything = lists.score >= 0, np.ones(len(lists.score), dtype=bool)
+        assert not kept.all()
+        for name, shown in (("nDCG_f@3", kept), ("nDCG@3", everything)):
+            measure = parse_measure(name)
+            value = tune(ranker, examples, other, space={"leaves": [15]}, measure=measure).best_value
+            assert value == pytest.approx(measure.per_query(lists.judged_by(shown))[0].mean())
+
+    def test_examples_of_two_measures_and_bad_numbers(self, examples):
+        with pytest.raises(InputError, match="is 2 measures"):
+            tune(RankSVM(), examples, measure="AP nDCG@3")
+        with pytest.raises(InputError, match="trials=0 is no number of trials"):
+            tune(RankSVM(), examples, trials=0)
+        with pytest.raises(InputError, match="13 folds of 12 queries"):
+            tune(RankSVM(), examples, folds=13)
+        with pytest.raises(InputError, match="no document has a label"):
+            tune(RankSVM(), replace(examples, labels=np.full(len(examples), np.nan)))
+        with pytest.raises(InputError, match="has 2 features, and the model was fitted to 3"):
+            tune(RankSVM(), examples, examples.of_features(["1", "2"]))
+
+
+class TestCrossValidation:
+    def test_a_cutoff_without_a_validation_set_is_fitted_to_the_other_folds(self, examples):
+        folds = [Fold(a, None, b) for a, b in examples.folds(3)]
+        ranker = L2LogisticRegression(gains={-1: -10})
+        rule = GlobalCutoff("nDCG_f@3")
+        scores = cross_validated([ranker], folds, "nDCG_f@3", cutoff=rule)
+        assert scores.mean_of("nDCG_f@3") == pytest.approx(
+            tune(ranker, examples, space={"C": [1.0]}, measure="nDCG_f@3", cutoff=rule, folds=3).best_value
+        )
+        with pytest.raises(InputError, match="a cutoff has no other queries to be fitted to"):
+            cross_validated([ranker], folds[:1], "nDCG_f@3", cutoff=rule)
+
+    def test_queries_without_labels_are_left_out(self, examples):
+        labels = examples.labels.copy()
+        labels[examples.query == 4] = np.nan
+        scores = cross_validated([RankSVM()], three_way(replace(examples, labels=labels), 3), "nDCG@3 AP")
+        assert len(scores.queries) == len(examples.query_ids) - 1
+        assert examples.query_ids[4] not in scores.queries
+
+    def test_a_query_in_two_test_sets(self, examples):
+        fold = three_way(examples, 3)[0]
+        with pytest.raises(InputError, match="is in two test sets"):
+            cross_validated([RankSVM()], [fold, fold], "AP")
+        with pytest.raises(InputError, match="no ranker is given"):
+            cross_validated([], [fold], "AP")
+
+
+@pytest.fixture(scope="module")
+def found(examples, other):
+    return tune(RANKERS["MLPRanker"](epochs=2), examples, other, trials=3)
+
+
+class TestTheResult:
+    def test_it_reads_well(self, found):
+        assert repr(found).startswith("<Tuning of MLPRanker: 3 trials; best nDCG@10 0.")
+        frame = found.to_frame()
+        assert frame.columns == ["trial", "learning_rate", "l2", "hidden", "nDCG@10", "error", "seconds"]
+        assert frame["nDCG@10"].max() == found.best_value
+        assert frame["error"].to_list() == [None] * 3
+        assert frame["hidden"][0] == "[32, 16]"
+
+    def test_the_ranker_has_the_best_parameters_and_is_not_fitted(self, found, other):
+        assert {name: found.ranker.get_params()[name] for name in found.best_params} == found.best_params
+        with pytest.raises(InputError, match="is not fitted"):
+            found.ranker.score(other)
+
+    def test_the_card_tells_of_it_also_when_it_is_saved_again(self, found, other, tmp_path):
+        model = found.fit()
+        assert model.value(other) == pytest.approx(found.best_value)
+        model.save(tmp_path / "model")
+        card = (tmp_path / "model" / "model.json").read_text()
+        tuning = json.loads(card)["tuning"]
+        assert tuning["value"] == found.best_value
+        assert tuning["value_untuned"] == found.trials[0].value
+        assert tuning["trials"] == 3
+        load(tmp_path / "model").save(tmp_path / "again")
+        assert (tmp_path / "again" / "model.json").read_text() == card
+
+    def test_the_cutoff_is_fitted_to_the_scores_of_other_folds(self, examples):
+        ranker = L2LogisticRegression(gains={-1: -10})
+        found = tune(ranker, examples, space={"C": [1.0]}, folds=3, cutoff=GlobalCutoff("nDCG_f@3"), measure="nDCG_f@3")
+        folds = [Fold(a, None, b) for a, b in examples.folds(3)]
+        lists = HeldOut.of([Scored(ranker, fold) for fold in folds], ranker).lists
+        assert found.fit().cutoff_.threshold_ == GlobalCutoff("nDCG_f@3").fit_lists(lists).threshold_
+
+
+class Stopped(BaseException):
+    """As Ctrl-C is."""
+
+
+def broken_off(after):
+    """Progress that breaks a search off after some trials."""
+
+    def progress(items):
+        for number, item in enumerate(items):
+            if number == after:
+                raise Stopped
+            yield item
+
+    return progress
+
+
+class TestStorage:
+    def search(self, examples, storage, **parameters):
+        given = {"trials": 8, "folds": 3, "seed": 1, "space": {"C": (0.01, 100.0, "log")}, **parameters}
+        return tune(given.pop("ranker", RankSVM()), examples, given.pop("validation", None), storage=storage, **given)
+
+    def test_a_search_that_was_broken_off_goes_on_to_the_same_result(self, examples, tmp_path, monkeypatch):
+        whole = self.search(examples, None)
+        for after in (0, 3, 6):
+            with pytest.raises(Stopped):
+                self.search(examples, tmp_path / "s", progress=broken_off(after))
+        fits = []
+        fit = RankSVM.fit
+        monkeypatch.setattr(RankSVM, "fit", lambda self, *data: fits.append(self.C) or fit(self, *data))
+        found = self.search(examples, tmp_path / "s")
+        assert len(fits) == 2 * 3  # six trials are kept, two are done, in three folds
+        assert found.trials == whole.trials
+        assert found.best == whole.best
+        fits.clear()
+        assert self.search(examples, tmp_path / "s").trials == whole.trials
+        assert fits == []
+
+    def test_more_trials_go_on_and_fewer_look_at_their_own(self, examples, tmp_path):
+        few = self.search(examples, tmp_path / "s", trials=3)
+        more = self.search(examples, tmp_path / "s", trials=6)
+        assert more.trials[:3] == few.trials
+        assert more.trials == self.search(examples, None, trials=6).trials
+        assert self.search(examples, tmp_path / "s", trials=3).trials == few.trials
+
+    def test_a_line_that_was_not_finished_is_written_anew(self, examples, tmp_path):
+        path = tmp_path / "s"
+        whole = self.search(examples, path).trials
+        held = path.read_bytes()
+        for size in (5, held.index(b"\n") + 1, len(held) // 2, len(held) - 1):
+            path.write_bytes(held[:size])
+            assert self.search(examples, path).trials == whole
+            assert all(json.loads(line) for line in path.read_text().splitlines())
+
+    def test_optuna_reads_it(self, examples, tmp_path):
+        import optuna
+
+        found = self.search(examples, tmp_path / "s")
+        backend = optuna.storages.journal.JournalFileBackend(str(tmp_path / "s"))
+        study = optuna.load_study(study_name="ranksift", storage=optuna.storages.JournalStorage(backend))
+        assert study.best_value == found.best_value
+        assert study.best_params == found.best_params
+
+    @pytest.mark.parametrize(
+        ("change", "what"),
+        [
+            ({"ranker": RankSVM(gains="exp")}, "parameters differs"),
+            ({"ranker": RANKERS["SVMMAP"]()}, "method differs"),
+            ({"space": {"C": (0.01, 10.0, "log")}}, "space differs"),
+            ({"measure": "AP"}, "measure differs"),
+            ({"cutoff": GlobalCutoff("nDCG_f@3")}, "cutoff differs"),
+            ({"seed": 2}, "seed differs"),
+            ({"folds": 4}, "folds differs"),
+            ({"examples": planted(seed=9)}, "examples differs"),
+            ({"validation": planted(seed=1)}, "folds and validation differ"),
+        ],
+    )
+    def test_one_of_another_search_is_refused(self, examples, tmp_path, change, what):
+        self.search(examples, tmp_path / "s", trials=2)
+        held = (tmp_path / "s").read_bytes()
+        data = change.pop("examples", examples)
+        with pytest.raises(InputError, match=f"s: is of another search: {what}; name another storage"):
+            self.search(data, tmp_path / "s", trials=2, **change)
+        assert (tmp_path / "s").read_bytes() == held
+
+    def test_the_order_of_documents_is_part_of_the_data_and_its_name_is_not(self, examples, tmp_path):
+        whole = self.search(examples, tmp_path / "s").trials
+        assert self.search(replace(examples, name="other.txt"), tmp_path / "s").trials == whole
+        changed = examples.features.copy()
+        changed[3, 1] += 1e-9
+        with pytest.raises(InputError, match="examples differs"):
+            self.search(examples.with_features(changed), tmp_path / "s")
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "years of work\n",
+            "{}\n",
+            '{"op_code":2,"study_id":7,"user_attr":{}}\n',
+            '{"op_code":0,"study_name":3\n',
+            "x",
+        ],
+    )
+    def test_a_file_that_is_no_storage_stays_as_it_is(self, examples, tmp_path, text):
+        path = tmp_path / "thesis.tex"
+        path.write_text(text)
+        with pytest.raises(InputError, match=r"thesis\.tex(:1)?: is (no storage of a search|a damaged storage)"):
+            self.search(examples, path)
+        assert path.read_text() == text
+
+    def test_a_place_where_nothing_can_be_written(self, examples, tmp_path):
+        for path in (tmp_path, tmp_path / "absent" / "s"):
+            with pytest.raises(InputError, match="cannot be the storage of a search"):
+                self.search(examples, path)
+
+
+class TestFailures:
+    def test_a_trial_that_fails_is_recorded_and_kept(self, examples, other, tmp_path):
+        for _ in range(2):
+            found = tune(RankSVM(), examples, other, space={"C": [-1.0, 1.0, 10.0]}, storage=tmp_path / "s")
+            assert [trial.value is None for trial in found.trials] == [False, True, False]
+            assert found.trials[1].error.startswith("C=-1.0 is not positive")
+            assert "3 trials, 1 failed" in repr(found)
+            assert found.to_dict()["failed"] == 1
+
+    def test_a_network_that_diverges_fails(self, examples, other):
+        ranker = RANKERS["LinearRanker"]("mse", epochs=5)
+        found = tune(ranker, examples, other, space={"learning_rate": [0.02, 1e25]})
+        assert found.best_params == {"learning_rate": 0.02}
+        assert "not finite" in found.trials[1].error
+
+    def test_what_a_library_raises_is_recorded_too(self, examples, other, monkeypatch):
+        def fit(self, *data):
+            raise ZeroDivisionError("no")
+
+        monkeypatch.setattr(RankSVM, "fit", fit)
+        with pytest.raises(InputError, match="all 2 trials failed; the first one: ZeroDivisionError: no"):
+            tune(RankSVM(C=2.0), examples, other, space={"C": [2.0, 3.0]})
+        monkeypatch.setattr(RankSVM, "fit", lambda self, *data: (_ for _ in ()).throw(MemoryError))
+        with pytest.raises(MemoryError):
+            tune(RankSVM(), examples, other, space={"C": [2.0]})
+
+
+def test_optuna_is_as_loud_as_before(examples, other):
+    import optuna
+
+    before = optuna.logging.get_verbosity()
+    tune(RankSVM(), examples, other, trials=2)
+    assert optuna.logging.get_verbosity() == before
