@@ -6,8 +6,9 @@ import pytest
 from ranksift import InputError
 from ranksift.collection import ragged
 from ranksift.collection.examples import Examples
+from ranksift.cutoffs.threshold import GlobalCutoff
 from ranksift.learning.list_order import ListOrder
-from ranksift.learning.objective import Objective, Rounds, with_several_gains
+from ranksift.learning.objective import Objective, Rounds, stopping_value, with_several_gains
 from ranksift.learning.ranker import value_of
 
 
@@ -80,3 +81,27 @@ class TestRounds:
         rounds = Rounds.of(None, "P@1", "linear", patience=1)
         assert not any(rounds.are_over(lambda x: x[:, 0]) for _ in range(5))
         assert rounds.best == 5
+
+
+class TestStoppingValue:
+    @pytest.mark.parametrize("measure", ["nDCG_f@3", "DCG@5"])
+    def test_with_forbidden_documents_it_is_that_of_the_best_cut(self, measure):
+        examples = some_examples()
+        scores = examples.labels + np.random.default_rng(1).normal(size=len(examples))
+        cutoff = GlobalCutoff(measure).fit(scores, examples.labels, examples.query, gains={-1: -10})
+        found = stopping_value(examples, measure, {-1: -10})(scores)
+        assert found == pytest.approx(cutoff.value_, abs=1e-12)
+        assert found > Objective(examples, measure, {-1: -10})(scores)
+
+    def test_equal_scores_are_kept_or_dropped_together_in_their_worst_order(self):
+        examples = Examples.of_arrays([[0.0]] * 3, [2, 1, -10], ["q"] * 3)
+        value = stopping_value(examples, "nDCG_f@1", "linear")
+        nothing, worst = 10 / 12, 11 / 12  # the list of 1 and 2 begins with 1
+        assert value(np.array([1.0, 1.0, 0.0])) == pytest.approx(worst)
+        assert value(np.array([1.0, 1.0, 1.0])) == pytest.approx(nothing)
+
+    @pytest.mark.parametrize(("measure", "gains"), [("nDCG_f@3", {-1: 0}), ("AP", {-1: -10}), ("Fdocs@3", {-1: -10})])
+    def test_else_it_is_the_measure_of_whole_lists(self, measure, gains):
+        examples = some_examples()
+        scores = np.random.default_rng(1).normal(size=len(examples))
+        assert stopping_value(examples, measure, gains)(scores) == Objective(examples, measure, gains)(scores)

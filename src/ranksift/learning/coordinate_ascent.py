@@ -9,7 +9,7 @@ import numpy as np
 
 from ranksift.collection.examples import Examples
 from ranksift.collection.ragged import Floats, Ints
-from ranksift.learning.objective import Objective, with_several_gains
+from ranksift.learning.objective import Objective, stopping_value, with_several_gains
 from ranksift.learning.space import SpaceLike
 from ranksift.learning.weighted_sum import WeightedSum
 
@@ -64,7 +64,7 @@ class CoordinateAscent(WeightedSum):
         self._check_counts("restarts", "sweeps")
         training = with_several_gains(examples, self.gains)
         objective = Objective(training, self.measure, self.gains)
-        held_out = None if validation is None else Objective(validation, self.measure, self.gains)
+        held_out = None if validation is None else stopping_value(validation, self.measure, self.gains)
         draw = np.random.default_rng(self.seed)
         useful = _useful(training)
         self.weights_, self.value_ = np.zeros(len(examples.feature_names)), -np.inf

@@ -18,7 +18,7 @@ from ranksift.collection.gains import Gains
 from ranksift.collection.ragged import Floats
 from ranksift.learning.batches import Batch, batches
 from ranksift.learning.focus import BETAS
-from ranksift.learning.objective import Objective
+from ranksift.learning.objective import stopping_value
 from ranksift.learning.outputs import Outputs, ScoreKind
 from ranksift.learning.ranker import Ranker
 from ranksift.learning.space import SpaceLike
@@ -124,7 +124,7 @@ class Network(Ranker, abstract=True):
         y = torch.from_numpy(gains[order].astype(np.float32))
         weights = self._initial(x.shape[1], draw)
         adam = torch.optim.Adam([w for layer in weights for w in layer], lr=self.learning_rate)
-        objective = None if validation is None else Objective(validation, self.measure, self.gains)
+        objective = None if validation is None else stopping_value(validation, self.measure, self.gains)
         best, self.best_epoch_ = -np.inf, 0
         self.losses_, self.values_ = [], []
         for epoch in range(1, self.epochs + 1):

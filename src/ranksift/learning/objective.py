@@ -15,8 +15,11 @@ from ranksift.collection.gains import Gains, GainsLike
 from ranksift.collection.judged import Judged
 from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats, Ints
+from ranksift.cutoffs.lists import Lists
+from ranksift.cutoffs.sweep import Sweep
 from ranksift.evaluation.evaluate import ready_measures
 from ranksift.learning.list_order import ListOrder
+from ranksift.measures.cumulative import DCG, nDCG_f
 from ranksift.measures.measure import PerQuery
 from ranksift.measures.names import MeasureLike
 
@@ -47,8 +50,8 @@ class Objective:
         self.measure = found[0]
         self.gains = Gains.of(gains)
         self._sign = 1.0 if self.measure.higher_is_better else -1.0
-        self._worst_first = np.lexsort((self.gains(examples.labels), examples.query))
-        self._labels = examples.labels[self._worst_first]
+        self.worst_first = np.lexsort((self.gains(examples.labels), examples.query))
+        self._labels = examples.labels[self.worst_first]
         self._lengths = examples.lengths
         self._order = ListOrder(examples.offsets)
         self._copies = lru_cache(maxsize=4)(self._repeated)
@@ -75,7 +78,7 @@ class Objective:
 
     def _judged(self, scores: NDArray[np.float64]) -> PerQuery:
         pool, query, rank = self._copies(len(scores))
-        order = self._order.falling(scores[:, self._worst_first])
+        order = self._order.falling(scores[:, self.worst_first])
         return self.measure.per_query(
             Judged(pool, query, rank, self._labels[order].ravel(), order.ravel(), pool.size, self.gains)
         )
@@ -86,23 +89,49 @@ class Objective:
         return pool, pool.query, pool.position
 
 
+def stopping_value(validation: Examples, measure: MeasureLike, gains: GainsLike) -> Callable[[Floats], float]:
+    """What early stopping goes by, of the scores of validation documents; the higher the better.
+
+    Of nDCG_f and DCG, where some gains are negative, it is the value with the best threshold: these measures are of
+    lists that leave documents out, and in a list that leaves none out most of the value is beyond any ranking's reach.
+
+    Examples
+    --------
+    >>> examples = Examples.of_arrays([[0.0], [0.0]], [1, -10], ["q", "r"])
+    >>> value = stopping_value(examples, "nDCG_f@3", "linear")
+    >>> value(np.array([2.0, 1.0])), value(np.array([1.0, 2.0]))
+    (1.0, 0.5)
+    """
+    objective = Objective(validation, measure, gains)
+    forbidden = bool((objective.gains(validation.labels) < 0).any())
+    if not forbidden or not isinstance(objective.measure, nDCG_f | DCG):
+        return objective
+
+    def with_best_cut(scores: Floats) -> float:
+        first = objective.worst_first  # equal scores count as the worst order here too
+        lists = Lists.of_arrays(scores[first], validation.labels[first], validation.query[first], gains=gains)
+        return float(Sweep.of(lists, objective.measure).values().max())
+
+    return with_best_cut
+
+
 class Rounds:
     """How many rounds to keep: those up to the best on validation examples, or all where there are none.
 
     Parameters
     ----------
-    objective
-        Of the validation examples; None where there are none.
+    value
+        Of the scores of validation examples; None where there are none.
     features
         Of the validation examples.
     patience
         Rounds without a new best after which it is over.
     """
 
-    def __init__(self, objective: Objective | None, features: NDArray[np.float64], patience: int) -> None:
+    def __init__(self, value: Callable[[Floats], float] | None, features: NDArray[np.float64], patience: int) -> None:
         self.best = 0
-        self._taken, self._value = 0, -np.inf
-        self._objective, self._features, self._patience = objective, features, patience
+        self._taken, self._best = 0, -np.inf
+        self._value, self._features, self._patience = value, features, patience
         self._scores = np.zeros(len(features))
 
     @classmethod
@@ -110,18 +139,18 @@ class Rounds:
         """The rounds as some validation examples see them."""
         if validation is None:
             return cls(None, np.zeros((0, 0)), patience)
-        return cls(Objective(validation, measure, gains), validation.features, patience)
+        return cls(stopping_value(validation, measure, gains), validation.features, patience)
 
     def are_over(self, added: Callable[[NDArray[np.float64]], Floats]) -> bool:
         """Take a round, which adds something to the scores of documents."""
         self._taken += 1
-        if self._objective is None:
+        if self._value is None:
             self.best = self._taken
             return False
         self._scores += added(self._features)
-        value = self._objective(self._scores)
-        if value > self._value:
-            self.best, self._value = self._taken, value
+        value = self._value(self._scores)
+        if value > self._best:
+            self.best, self._best = self._taken, value
         return self._taken - self.best >= self._patience
 
 

@@ -86,7 +86,8 @@ class Ranker(Parameterised):
     gains
         What labels are worth; forbidden is what has a negative gain.
     measure
-        What early stopping and tuning go by, where a validation set is given.
+        What early stopping and tuning go by, where a validation set is given. Where some gains are negative, nDCG_f and
+        DCG are of the lists as the best threshold cuts them.
     scaling
         ``"none"``; ``"standard"``: mean 0 and deviation 1 over the training documents; ``"query"``: from 0 to 1 inside
         each query, as LETOR's normalised files have it.

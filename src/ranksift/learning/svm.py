@@ -17,7 +17,7 @@ from ranksift.collection.gains import Gains
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.learning.focus import BETAS, Focus
 from ranksift.learning.list_order import ListOrder
-from ranksift.learning.objective import Objective
+from ranksift.learning.objective import stopping_value
 from ranksift.learning.space import SpaceLike
 from ranksift.learning.weighted_sum import WeightedSum
 
@@ -66,7 +66,7 @@ class MaxMargin(WeightedSum, abstract=True):
         if len(choices) > 1 and validation is None:
             raise InputError(f"{len(choices)} values of C, and no validation examples", remedy="give these, or one C")
         risk = self._risk(examples)
-        held_out = None if validation is None else Objective(validation, self.measure, self.gains)
+        held_out = None if validation is None else stopping_value(validation, self.measure, self.gains)
         planes, best = CuttingPlanes(examples.features), -np.inf
         for C in choices:
             optimum = planes.minimum(risk, C, self.tolerance)

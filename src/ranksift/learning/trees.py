@@ -19,7 +19,7 @@ from ranksift.cutoffs.lists import Lists
 from ranksift.cutoffs.threshold import one_measure
 from ranksift.learning.lambdas import Lambdas, Stop, Stops, Swaps
 from ranksift.learning.libraries import require
-from ranksift.learning.objective import Objective
+from ranksift.learning.objective import stopping_value
 from ranksift.learning.outputs import Outputs, ScoreKind
 from ranksift.learning.ranker import Ranker
 from ranksift.learning.space import SpaceLike
@@ -165,8 +165,8 @@ class TreeModel(Ranker, abstract=True):
 
     def _value_on(self, validation: Examples) -> Callable[[NDArray[np.float64]], float]:
         """What early stopping goes by, of the outputs for validation documents; the higher the better."""
-        objective = Objective(validation, self.measure, self.gains)
-        return lambda outputs: objective(self._of_outputs(outputs))
+        value = stopping_value(validation, self.measure, self.gains)
+        return lambda outputs: value(self._of_outputs(outputs))
 
     def _gain(self, examples: Examples) -> Floats:
         return Gains.of(self.gains)(examples.labels)
