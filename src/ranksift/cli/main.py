@@ -29,6 +29,7 @@ COMMANDS = {
     "study": "What measures are worth on your runs: a report with figures.",
     "cutoff": "Which results not to show: fit, apply and compare rules on scores.",
     "train": "A ranker from labelled examples.",
+    "tune": "The best parameters of a ranker, by validation.",
     "rank": "A run from a trained ranker.",
     "measures": "The catalogue of measures, with formulas and papers.",
     "demo": "The whole story on built-in data.",

@@ -77,7 +77,7 @@ def train(
     ranker = configured(
         model, {"loss": loss, "measure": measure, "gains": gains, "scaling": scaling, "seed": seed}, settings
     )
-    rule = None if cutoff is None else _rule(cutoff, measure)
+    rule = None if cutoff is None else rule_named(cutoff, measure)
     if not data:
         raise InputError("no examples are given", remedy="name a LETOR, CSV or Parquet file")
     if out is None and folds is None:
@@ -87,7 +87,7 @@ def train(
         place_for_a_model(out)
     examples = read_examples(data if len(data) > 1 else data[0])
     held_out = read_as(examples.feature_names, validation) if validation else None
-    _tell_what_is_odd(examples, held_out)
+    tell_what_is_odd(examples, held_out)
     if folds is not None:
         _cross_validated(ranker, examples, folds, rule, seed)
     if out is None:
@@ -98,10 +98,10 @@ def train(
             note("the cutoff is fitted to the documents that the model was trained on, and too sure; give --validation")
         ranker.fit_cutoff(examples if held_out is None else held_out, rule)
     ranker.save(out)
-    show(_told(ranker, {"training": examples, "validation": held_out}), f"The model: {out}")
+    show(told(ranker, {"training": examples, "validation": held_out}), f"The model: {out}")
 
 
-def _told(ranker: Ranker, given: dict[str, Examples | None]) -> Table:
+def told(ranker: Ranker, given: dict[str, Examples | None]) -> Table:
     """What the model gives, on what it was fitted to and on what it was stopped by."""
     rows: list[list[str | int | float]] = []
     for name, examples in given.items():
@@ -119,7 +119,7 @@ def _told(ranker: Ranker, given: dict[str, Examples | None]) -> Table:
     return Table(columns, rows, title=title, notes=notes)
 
 
-def _tell_what_is_odd(examples: Examples, held_out: Examples | None) -> None:
+def tell_what_is_odd(examples: Examples, held_out: Examples | None) -> None:
     """Tell of data that can be learned from, and should perhaps not be."""
     labels = examples.labels[examples.judged]
     if len(labels) and labels.min() == labels.max():
@@ -153,7 +153,8 @@ def configured(model: str | None, given: dict[str, Any], settings: list[str]) ->
     return kind(**parameters)
 
 
-def _rule(name: str, measure: str | None) -> Any:
+def rule_named(name: str, measure: str | None) -> Any:
+    """A cutoff by its word, fitted to a measure where it is one that is."""
     from ranksift.cutoffs.rules import known_rules
 
     rules = known_rules()

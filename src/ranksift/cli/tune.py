@@ -1,0 +1,227 @@
+"""``ranksift tune``: the parameters of a ranker that are best on other queries."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ranksift.cli import options
+from ranksift.cli.output import note, progress, show, write
+from ranksift.cli.train import Data, Loss, Scaling, configured, rule_named, tell_what_is_odd, told
+from ranksift.collection.errors import InputError
+
+if TYPE_CHECKING:
+    from ranksift.evaluation.table import Table
+    from ranksift.learning.ranker import Ranker
+    from ranksift.learning.tuning import Tuning
+
+# Trials that are shown.
+_SHOWN = 10
+
+# What is best where lists are cut, and nobody says what.
+_OF_CUT_LISTS = "nDCG_f@10"
+
+_RANGE = re.compile(r"(?P<low>[^,]+?)\.\.(?P<high>[^,:]+)(?P<log>:log)?")
+
+
+def tune(
+    data: Data = None,
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="NAME", help="The method; ranksift train --list shows all.")
+    ] = None,
+    loss: Loss = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="MODEL", help="Fit the best to all examples, and save it here."),
+    ] = None,
+    validation: Annotated[
+        list[str],
+        typer.Option(
+            "--validation", metavar="DATA", help="Examples to stop, to choose and to cut by; may be repeated."
+        ),
+    ] = options.NONE,
+    trials: Annotated[int, typer.Option("--trials", min=1, help="At most so many.")] = 30,
+    folds: Annotated[
+        int,
+        typer.Option("--folds", min=2, help="Of the queries, for cross-validation where --validation is not given."),
+    ] = 5,
+    space: Annotated[
+        list[str],
+        typer.Option(
+            "--space",
+            metavar="NAME=VALUES",
+            help="Where to search: leaves=4,8,16 or C=0.01..100 or C=0.01..100:log; may be repeated. "
+            "[default: the method's own space, less what is --set]",
+        ),
+    ] = options.NONE,
+    settings: options.Settings = options.NONE,
+    measure: Annotated[
+        str | None,
+        typer.Option(
+            "--measure",
+            "-m",
+            metavar="NAME",
+            help="What is best, and what stopping goes by. [default: the method's own; nDCG_f@10 with --cutoff]",
+        ),
+    ] = None,
+    gains: options.GainsText = "linear",
+    scaling: Scaling = None,
+    cutoff: Annotated[
+        str | None,
+        typer.Option(
+            "--cutoff",
+            metavar="RULE",
+            help="Judge lists as this rule cuts them, and save it with the model; see: ranksift cutoff rules.",
+        ),
+    ] = None,
+    storage: Annotated[
+        Path | None,
+        typer.Option(
+            "--storage",
+            metavar="FILE",
+            help="Keeps the trials: the same command goes on where it was broken off, or on to more --trials. "
+            "[default: MODEL.tuning, removed when the model is saved]",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0)] = 0,
+) -> None:
+    """Search for the parameters of a ranker that are best on queries it was not fitted to.
+
+    ranksift tune train.txt --validation vali.txt --model LambdaMART --out model
+
+    Choices of all parameters are combined if there are no more combinations than trials; else parameters are drawn at
+    random. What the method does by default is always tried.
+    """
+    from ranksift.collection.examples import read_examples
+    from ranksift.learning.features import read_as
+    from ranksift.learning.folder import place_for_a_model
+    from ranksift.learning.tuning import tune as search
+
+    ranker = configured(
+        model, {"loss": loss, "measure": measure, "gains": gains, "scaling": scaling, "seed": seed}, settings
+    )
+    rule = None if cutoff is None else rule_named(cutoff, measure)
+    where = _space(ranker, space, settings, stopped=bool(validation))
+    if not data:
+        raise InputError("no examples are given", remedy="name a LETOR, CSV or Parquet file")
+    if out is not None:
+        place_for_a_model(out)
+    kept = storage if storage is not None or out is None else out.with_name(f"{out.name}.tuning")
+    was_there = kept is not None and kept.exists()
+    examples = read_examples(data if len(data) > 1 else data[0])
+    held_out = read_as(examples.feature_names, validation) if validation else None
+    tell_what_is_odd(examples, held_out)
+    try:
+        found = search(
+            ranker,
+            examples,
+            held_out,
+            space=where,
+            trials=trials,
+            folds=folds,
+            measure=measure or (ranker.measure if rule is None else _OF_CUT_LISTS),
+            cutoff=rule,
+            storage=kept,
+            seed=seed,
+            progress=progress("Tuning"),
+        )
+    except KeyboardInterrupt:
+        if kept is None:
+            note("stopped; the trials are lost: --storage would keep them")
+        else:
+            note(
+                f"stopped; the same command goes on from {kept}" if kept.exists() else "stopped before the first trial"
+            )
+        raise
+    except InputError:
+        if kept is not None and not was_there:
+            kept.unlink(missing_ok=True)
+        raise
+    show(_table(found, "validation" if validation else f"{folds} folds"))
+    if out is None:
+        return
+    best = found.fit()
+    best.save(out)
+    if kept is not None and storage is None:
+        kept.unlink(missing_ok=True)
+    write("\n")
+    show(told(best, {"training": examples, "validation": held_out}), f"The model: {out}")
+
+
+def space_of(given: list[str]) -> dict[str, Any]:
+    """Where to search, from words.
+
+    >>> space_of(["C=0.01..100:log", "leaves=4..64", "hidden=[8],[16,8]", "loss=bce,mse"])
+    {'C': (0.01, 100, 'log'), 'leaves': (4, 64), 'hidden': [[8], [16, 8]], 'loss': ['bce', 'mse']}
+    """
+    found: dict[str, Any] = {}
+    for words in given:
+        name, sign, text = (part.strip() for part in words.partition("="))
+        if not sign or not name or not text:
+            raise InputError(f"--space {words!r} is no NAME=VALUES", remedy="write it as --space C=0.01..100:log")
+        if name in found:
+            raise InputError(f"--space names {name!r} twice", remedy="name it once")
+        ends = _RANGE.fullmatch(text)
+        if ends is None:
+            found[name] = _choices(text)
+            continue
+        found[name] = (_number(ends["low"], words), _number(ends["high"], words), *(["log"] if ends["log"] else []))
+    return found
+
+
+def _choices(text: str) -> list[Any]:
+    import ast
+
+    try:
+        return list(ast.literal_eval(f"[{text}]"))
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return [options.settings_of([f"x={word}"])["x"] for word in text.split(",") if word.strip()]
+
+
+def _number(text: str, words: str) -> int | float:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    raise InputError(f"--space {words!r}: {text.strip()!r} is no number", remedy="write it as --space C=0.01..100:log")
+
+
+def _space(ranker: Ranker, given: list[str], settings: list[str], *, stopped: bool) -> dict[str, Any]:
+    """Where to search: where it is said, or in the method's own space, less what is fixed."""
+    fixed = options.settings_of(settings)
+    if given:
+        found = space_of(given)
+        both = next((name for name in found if name in fixed), None)
+        if both is not None:
+            raise InputError(f"{both} is both --set and searched", remedy="leave one out")
+        return found
+    own = ranker.natural_space(stopped=stopped)
+    found = {name: values for name, values in own.items() if name.partition(".")[0] not in fixed}
+    if not found:
+        raise InputError(
+            f"{type(ranker).__name__} has nothing to tune by itself", remedy="name it: --space NAME=VALUES"
+        )
+    return found
+
+
+def _table(found: Tuning, judged: str) -> Table:
+    """The best trials."""
+    from ranksift.evaluation.table import Column, Table
+
+    failed = [t for t in found.trials if t.value is None]
+    names = list(found.space.parts)
+    rows = [[t.number, *(_cell(t.params[name]) for name in names), t.value] for t in found.best_first[:_SHOWN]]
+    notes = ["trial 0: as the method is without tuning"]
+    if failed:
+        notes.append(f"{len(failed)} failed; the first one: {failed[0].error}")
+    columns: list[Column | str] = ["trial", *(Column(name, digits=None) for name in names), str(found.measure)]
+    title = f"{type(found.ranker).__name__}, the best {len(rows)} of {len(found.trials)} trials by {judged}"
+    return Table(columns, rows, title=title, notes=notes)
+
+
+def _cell(value: Any) -> Any:
+    return value if value is None or isinstance(value, int | float | str) else str(value)
