@@ -86,8 +86,8 @@ class TestRounds:
 class TestStoppingValue:
     @pytest.mark.parametrize("measure", ["nDCG_f@3", "DCG@5"])
     def test_with_forbidden_documents_it_is_that_of_the_best_cut(self, measure):
-        examples = some_examples()
-        scores = examples.labels + np.random.default_rng(1).normal(size=len(examples))
+        examples = some_examples(queries=60)
+        scores = examples.labels + 2 * np.random.default_rng(1).normal(size=len(examples))
         cutoff = GlobalCutoff(measure).fit(scores, examples.labels, examples.query, gains={-1: -10})
         found = stopping_value(examples, measure, {-1: -10})(scores)
         assert found == pytest.approx(cutoff.value_, abs=1e-12)
