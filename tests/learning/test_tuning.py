@@ -13,7 +13,7 @@ from ranksift.learning import L2LogisticRegression, LambdaMARTf, RankSVM, tune
 from ranksift.learning.methods import known_rankers
 from ranksift.learning.ranker import RANKERS, Ranker, value_of
 from ranksift.learning.space import Space, with_parameters
-from ranksift.learning.validation import HeldOut, Scored, cross_validated, three_way
+from ranksift.learning.validation import HeldOut, Scored
 from ranksift.measures.names import parse_measure
 
 pytestmark = pytest.mark.filterwarnings("ignore::ranksift.RankSiftWarning")
@@ -218,33 +218,6 @@ class TestTheValue:
             tune(RankSVM(), replace(examples, labels=np.full(len(examples), np.nan)))
         with pytest.raises(InputError, match="has 2 features, and the model was fitted to 3"):
             tune(RankSVM(), examples, examples.of_features(["1", "2"]))
-
-
-class TestCrossValidation:
-    def test_a_cutoff_without_a_validation_set_is_fitted_to_the_other_folds(self, examples):
-        folds = [Fold(a, None, b) for a, b in examples.folds(3)]
-        ranker = L2LogisticRegression(gains={-1: -10})
-        rule = GlobalCutoff("nDCG_f@3")
-        scores = cross_validated([ranker], folds, "nDCG_f@3", cutoff=rule)
-        assert scores.mean_of("nDCG_f@3") == pytest.approx(
-            tune(ranker, examples, space={"C": [1.0]}, measure="nDCG_f@3", cutoff=rule, folds=3).best_value
-        )
-        with pytest.raises(InputError, match="a cutoff has no other queries to be fitted to"):
-            cross_validated([ranker], folds[:1], "nDCG_f@3", cutoff=rule)
-
-    def test_queries_without_labels_are_left_out(self, examples):
-        labels = examples.labels.copy()
-        labels[examples.query == 4] = np.nan
-        scores = cross_validated([RankSVM()], three_way(replace(examples, labels=labels), 3), "nDCG@3 AP")
-        assert len(scores.queries) == len(examples.query_ids) - 1
-        assert examples.query_ids[4] not in scores.queries
-
-    def test_a_query_in_two_test_sets(self, examples):
-        fold = three_way(examples, 3)[0]
-        with pytest.raises(InputError, match="is in two test sets"):
-            cross_validated([RankSVM()], [fold, fold], "AP")
-        with pytest.raises(InputError, match="no ranker is given"):
-            cross_validated([], [fold], "AP")
 
 
 @pytest.fixture(scope="module")

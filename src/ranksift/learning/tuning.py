@@ -181,7 +181,8 @@ def tune(
 
     The ranker as it is given is tried first, so that the best is never worse. Where all parameters have choices, and
     there are no more combinations than trials, each combination is tried once; else they are drawn at random. A trial
-    that fails is recorded, and the search goes on.
+    that fails is recorded, and the search goes on. The best value is also the luckiest: what the ranker is worth
+    is told by queries that had no part in the search.
 
     Parameters
     ----------
