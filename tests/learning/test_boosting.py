@@ -243,14 +243,14 @@ class TestFocusedBoost:
 
     @pytest.mark.parametrize("wrong", [{"beta": 1.5}, {"beta": -0.1}, {"beta": float("nan")}, {"beta": "half"}])
     def test_a_beta_that_is_no_share_is_refused(self, wrong):
-        with pytest.raises(InputError, match="is not between 0 and 1"):
+        with pytest.raises(InputError, match="is not (between 0 and 1|a number)"):
             FocusedBoost(**wrong).fit(self.examples())
 
 
 @pytest.mark.parametrize("kind", [RankBoost, AdaRank, FocusedBoost])
 @pytest.mark.parametrize("wrong", [0, -1, 2.5, "many", True])
 def test_rounds_that_are_no_count_are_refused(kind, wrong):
-    with pytest.raises(InputError, match=r"rounds=.* is not a positive integer"):
+    with pytest.raises(InputError, match=r"rounds=.* is not an? (positive )?integer"):
         kind(rounds=wrong).fit(drawn())
 
 

@@ -159,3 +159,12 @@ def test_the_slope_is_what_a_dcg_of_1_adds():
     slope = slope_of(offsets, gain, 2)
     assert slope[0] == pytest.approx(1 / (2 + 1 / np.log2(3) + 10))
     assert slope[1] == 0
+
+
+def test_changes_of_dcg_are_those_of_ndcg_f_times_its_normaliser(lists):
+    offsets, gain, scores = lists
+    of_query = np.repeat(1 / slope_of(offsets, gain, 3), np.diff(offsets))
+    for kind, options in ((Swaps, {}), (Stops, {}), (Stops, {"stop": "list"})):
+        plain, normalised = (kind(offsets, gain, 3, **options, normalised=n)(scores) for n in (False, True))
+        np.testing.assert_allclose(plain.gradient, normalised.gradient * of_query, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(plain.curvature, normalised.curvature * of_query, rtol=1e-4, atol=1e-5)

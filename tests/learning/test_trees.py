@@ -154,7 +154,7 @@ class TestBoostedTrees:
             BoostedTrees("lambdarank", stop_by="loss").fit(training)
         with pytest.raises(InputError, match="gamma=-1; use a weight of at least 0"):
             BoostedTrees("lambdarank_bce", gamma=-1).fit(training)
-        with pytest.raises(InputError, match="trees=0 is not positive"):
+        with pytest.raises(InputError, match="trees=0 is not a positive integer"):
             BoostedTrees(trees=0).fit(training)
         with pytest.raises(InputError, match="leaves=1; use at least 2"):
             BoostedTrees(leaves=1).fit(training)
@@ -226,6 +226,12 @@ class TestLambdaMARTf:
     def test_the_k_of_the_measure_is_that_of_the_normaliser(self, training):
         scores = {k: LambdaMARTf(gains=GAINS, measure=f"nDCG_f@{k}").fit(training).score(training) for k in (1, 10)}
         assert not np.array_equal(scores[1], scores[10])
+
+    def test_for_dcg_it_shows_less(self, training, validation, test_set):
+        normalised, plain = (
+            LambdaMARTf(gains=GAINS, measure=m).fit(training, validation) for m in ("nDCG_f@3", "DCG@3")
+        )
+        assert len(plain.rank(test_set)) < 0.9 * len(normalised.rank(test_set))
 
     @pytest.mark.parametrize("stop", ["alone", "list"])
     def test_all_stops_work(self, stop, training, test_set):

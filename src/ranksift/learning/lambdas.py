@@ -72,6 +72,8 @@ class Swaps:
         Of the normaliser; None: the whole list. Ranks below k count here all the same: what stands there now may rise.
     depth
         See :data:`DEPTH`.
+    normalised
+        False: changes of DCG, w = 1.
 
     Examples
     --------
@@ -80,9 +82,11 @@ class Swaps:
     [-0.185, 0.185]
     """
 
-    def __init__(self, offsets: Ints, gain: Floats, k: int | None = None, depth: int = DEPTH) -> None:
+    def __init__(
+        self, offsets: Ints, gain: Floats, k: int | None = None, depth: int = DEPTH, *, normalised: bool = True
+    ) -> None:
         self._count, self._depth = len(gain), depth
-        self.slope = slope_of(offsets, gain, k)
+        self.slope = slope_of(offsets, gain, k) if normalised else np.ones(len(offsets) - 1)
         self._lists = list(_in_lists(offsets, gain, self.slope, depth, several=True))
 
     def __call__(self, scores: Floats, cut: float = -np.inf) -> Lambdas:
@@ -136,7 +140,7 @@ class Stops:
         least 0 as it is ranked now, that is, with its discount, and with what it pushes down. Exact as this is, it
         misleads: on training documents, forbidden ones soon stand at the end of lists, where letting them in costs
         little.
-    offsets, gain, k
+    offsets, gain, k, normalised
         As for :class:`Swaps`.
 
     Examples
@@ -146,11 +150,13 @@ class Stops:
     [-0.5, 0.5]
     """
 
-    def __init__(self, offsets: Ints, gain: Floats, k: int | None = None, stop: Stop = "alone") -> None:
+    def __init__(
+        self, offsets: Ints, gain: Floats, k: int | None = None, stop: Stop = "alone", *, normalised: bool = True
+    ) -> None:
         if stop not in ("alone", "list"):
             raise InputError(f"stop={stop!r} is unknown", remedy="use 'alone' or 'list'")
         self._k, self._stop = k, stop
-        self.slope = slope_of(offsets, gain, k)
+        self.slope = slope_of(offsets, gain, k) if normalised else np.ones(len(offsets) - 1)
         self.alone = gain * np.repeat(self.slope, np.diff(offsets))
         self._lists = [] if stop == "alone" else list(_in_lists(offsets, gain, self.slope, 1, several=False))
 

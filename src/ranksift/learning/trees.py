@@ -23,7 +23,7 @@ from ranksift.learning.objective import stopping_value
 from ranksift.learning.outputs import Outputs, ScoreKind
 from ranksift.learning.ranker import Ranker
 from ranksift.learning.space import SpaceLike
-from ranksift.measures.cumulative import Cumulative
+from ranksift.measures.cumulative import DCG, Cumulative
 from ranksift.measures.names import MeasureLike
 
 #: Gradient and curvature of a loss at some outputs: both documents × outputs.
@@ -498,7 +498,7 @@ class LambdaMARTf(TreeModel):
         With a validation set: growing stops by the first part of the ``"loss"``, with the list left out, or by the
         ``"measure"`` of the lists as they are cut. The loss is steadier: a few lists decide where the measure is best.
     measure
-        ``"nDCG_f@k"``: its k is that of nDCG_f here.
+        ``"nDCG_f@k"``: its k is that of nDCG_f here. ``"DCG@k"``: changes of DCG, that is, without its normaliser.
 
     Attributes
     ----------
@@ -534,9 +534,9 @@ class LambdaMARTf(TreeModel):
             raise InputError(f"pairs={self.pairs}", remedy="use a weight of at least 0")
         if self.stop_by not in ("loss", "measure"):
             raise InputError(f"stop_by={self.stop_by!r} is unknown", remedy="use 'loss' or 'measure'")
-        gain, k = self._gain(examples), self._k
-        stops = Stops(examples.offsets, gain, k, self.stop)
-        swaps = Swaps(examples.offsets, gain, k, self.depth)
+        gain, (k, normalised) = self._gain(examples), self._target
+        stops = Stops(examples.offsets, gain, k, self.stop, normalised=normalised)
+        swaps = Swaps(examples.offsets, gain, k, self.depth, normalised=normalised)
         # In the mean a document counts 1, as LightGBM's parameters expect.
         size = 1.0 / max(float(np.abs(stops.alone).mean()), np.finfo(np.float64).tiny)
 
@@ -552,14 +552,16 @@ class LambdaMARTf(TreeModel):
         self.cutoff_ = FixedCutoff(0.0).fit_lists(shown)
 
     @property
-    def _k(self) -> int | None:
+    def _target(self) -> tuple[int | None, bool]:
+        """The k of the measure, and whether it is normalised."""
         measure = one_measure(self.measure)
-        return measure.k if isinstance(measure, Cumulative) else None
+        return measure.k if isinstance(measure, Cumulative) else None, not isinstance(measure, DCG)
 
     def _value_on(self, validation: Examples) -> Callable[[NDArray[np.float64]], float]:
         measure = one_measure(self.measure)
         if self.stop_by == "loss":
-            change = Stops(validation.offsets, self._gain(validation), self._k).alone
+            k, normalised = self._target
+            change = Stops(validation.offsets, self._gain(validation), k, normalised=normalised).alone
             return lambda outputs: -float(np.abs(change) @ np.logaddexp(0.0, -np.sign(change) * outputs[:, 0]))
         sign = 1.0 if measure.higher_is_better else -1.0
 
