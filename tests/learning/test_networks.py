@@ -274,9 +274,9 @@ def test_a_loaded_model_scores_the_same_and_needs_no_pytorch(model, tmp_path):
     [
         (LinearRanker("hinge"), "loss 'hinge' is unknown; known are: bce"),
         (LinearRanker("bce(gamma=1)"), "has no option 'gamma'"),
-        (ListNet(epochs=0), "epochs=0 is not positive"),
-        (ListNet(patience=0), "patience=0 is not positive"),
-        (ListNet(batch_size=0), "batch_size=0 is not positive"),
+        (ListNet(epochs=0), "epochs=0 is not a positive integer"),
+        (ListNet(patience=0), "patience=0 is not a positive integer"),
+        (ListNet(batch_size=0), "batch_size=0 is not a positive integer"),
         (ListNet(learning_rate=0), "use a positive learning_rate"),
         (ListNet(l2=-1), "l2=-1"),
         (MLPRanker(hidden=(0,)), "give the units of each hidden layer"),
