@@ -64,6 +64,7 @@ def test_cross_validation_with_a_cutoff(ranksift: Command, letor, tmp_path):
     assert "nDCG_f@10" in done.out
     model = rs.load(tmp_path / "model")
     assert model.cutoff_.rule == "global"
+    assert model.measure == "nDCG_f@10"
     assert model.card_["tuning"]["cutoff"] == {"rule": "global", "measure": "nDCG_f@10"}
 
 

@@ -100,6 +100,8 @@ def tune(
     from ranksift.learning.folder import place_for_a_model
     from ranksift.learning.tuning import tune as search
 
+    if measure is None and cutoff is not None:
+        measure = _OF_CUT_LISTS
     ranker = configured(
         model, {"loss": loss, "measure": measure, "gains": gains, "scaling": scaling, "seed": seed}, settings
     )
@@ -122,7 +124,6 @@ def tune(
             space=where,
             trials=trials,
             folds=folds,
-            measure=measure or (ranker.measure if rule is None else _OF_CUT_LISTS),
             cutoff=rule,
             storage=kept,
             seed=seed,
