@@ -6,7 +6,10 @@ from pathlib import Path
 import pytest
 
 from docs.generate import catalogue, figure, readings
+from docs.generate.docstrings import as_markdown
 from docs.generate.session import BlockError, Session, collection, run_blocks
+from ranksift import learning
+from ranksift.learning import losses
 from ranksift.measures.measure import CATALOGUE
 from ranksift.report.catalogue import entries
 
@@ -40,6 +43,19 @@ def test_the_readme_names_every_measure_and_only_those():
 def test_links_of_the_readme_lead_somewhere():
     for target in re.findall(r"\]\(([^)#:]+)[^):]*\)", (ROOT / "README.md").read_text()):
         assert (ROOT / target).exists(), target
+
+
+def test_the_reference_has_every_ranker_and_every_loss():
+    page = (DOCS / "api.md").read_text()
+    for name, home in learning._HOME.items():
+        assert f"::: ranksift.learning.{home}.{name}\n" in page, name
+    listed = re.search(r"members: \[(bce[^\]]+)\]", page)[1].split(", ")
+    assert listed == [*losses.LOSSES, "loss_of"]
+
+
+def test_docstrings_become_markdown():
+    found = as_markdown("Of :math:`g_i`, see :class:`~ranksift.Gains`.\n\n    .. math:: \\frac{1}\n        {2}\n\nMore")
+    assert found == "Of \\(g_i\\), see `Gains`.\n\n    \\[\\frac{1} {2}\\]\n\nMore"
 
 
 def test_the_figure_is_that_of_the_code():

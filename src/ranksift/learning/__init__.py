@@ -32,6 +32,8 @@ _HOME = {
     "ExpectedGainRanker": "optimal",
     "expected_shares": "optimal",
     "topk_truth": "topk",
+    "three_way": "validation",
+    "cross_validated": "validation",
     "tune": "tuning",
     "Tuning": "tuning",
 }

@@ -27,6 +27,8 @@ from ranksift.measures.names import MeasureLike
 def three_way(examples: Any, folds: int = 5, seed: int = 0) -> list[Fold]:
     """Split queries into folds: each is the test set once, the next one the validation set, the others to learn from.
 
+    Examples
+    --------
     >>> from ranksift import Examples
     >>> examples = Examples.of_arrays([[0.0]] * 6, [0, 1] * 3, ["a", "a", "b", "b", "c", "c"])
     >>> [(len(f.train), len(f.test)) for f in three_way(examples, 3)]
