@@ -70,7 +70,7 @@ def test_what_it_says_of_rankers_is_true(told):
     scores = rs.evaluate(folder / "reviews" / "test.qrels", runs, "nDCG_f@10 Fdocs@10", gains="-1=-10,0=0.1")
     value, spam = scores.mean_of("nDCG_f@10"), scores.mean_of("Fdocs@10")
     assert value["all-shown"] < value["lambdamart"] < value["lambdamart-f"]
-    assert spam["all-shown"] > spam["lambdamart"] > spam["lambdamart-f"]
+    assert spam["all-shown"] > 2 * max(spam["lambdamart"], spam["lambdamart-f"])
     assert "lambdamart" in rs.compare(scores).better_than("lambdamart-f", "nDCG_f@10")
     seen = rs.read_examples([folder / "reviews" / "train.csv", folder / "reviews" / "validation.csv"])
     assert not {*seen.query_ids} & {*rs.read_examples(folder / "reviews" / "test.csv").query_ids}

@@ -370,3 +370,15 @@ class TestExpectedGainRanker:
             ExpectedGainRanker(calibration="none").fit(training)
         with pytest.raises(InputError, match="folds=1; use at least 2"):
             ExpectedGainRanker(folds=1).fit(training)
+
+
+def test_the_mean_of_a_list_does_not_depend_on_the_order_of_its_documents():
+    draw = np.random.default_rng(0)
+    groups = np.repeat(np.arange(50), 20)
+    x = draw.normal(size=(1000, 1))
+    x -= (np.bincount(groups, x[:, 0]) / 20)[groups, None]  # its mean is 0 but for rounding
+    shuffle = draw.permutation(1000)
+    mixed = Examples.of_arrays(x[shuffle], None, groups[shuffle])
+    one, two = with_context(Examples.of_arrays(x, None, groups)), with_context(mixed)
+    assert (one[:, 2] == 0).all()
+    assert np.array_equal(two[np.argsort(mixed.row)], one[shuffle])

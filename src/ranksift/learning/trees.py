@@ -225,9 +225,13 @@ def with_context(examples: Examples) -> NDArray[np.float64]:
     for column, (values, there) in enumerate(zip(np.where(known, x, 0.0).T, known.T, strict=True)):
         counted = ragged.counts(there, examples.query, count)
         some = counted > 0
-        mean[some, column] = ragged.sums(values, examples.query, count)[some] / counted[some]
-    # In 32 bits a sum does not depend on the order of documents, but for one case in many millions.
-    mean = mean.astype(np.float32).astype(np.float64)
+        found = ragged.sums(values, examples.query, count)[some] / counted[some]
+        # To 24 bits of the largest value: the last bits of a sum depend on the order of documents, and a sum that
+        # cancels out has no others.
+        largest = np.zeros(count)
+        np.maximum.at(largest, examples.query, np.abs(values))
+        step = np.ldexp(1.0, np.frexp(largest[some])[1] - 24)
+        mean[some, column] = np.rint(found / step) * step
     size = np.log(np.maximum(examples.lengths, 1))
     return np.column_stack([x, size[examples.query], mean[examples.query]])
 

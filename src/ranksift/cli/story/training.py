@@ -50,8 +50,8 @@ def tell(stage: Stage) -> None:
     scores = evaluate("reviews/test.qrels", runs, "nDCG_f@10 Fdocs@10", gains=GAINS)
     (usual, spam), (ours, less) = scores.aggregate().tolist()
     stage.say(
-        f"""{spam:.1%} of the first ten reviews are spam with the threshold and {less:.1%} with LambdaMART-f, and nDCG_f
-        is {usual:.3f} and {ours:.3f}. The scores of LambdaMART are made to order the reviews of one product, and one
+        f"""nDCG_f is {usual:.3f} with the threshold and {ours:.3f} with LambdaMART-f; {spam:.1%} and {less:.1%} of the
+        first ten reviews are spam. The scores of LambdaMART are made to order the reviews of one product, and one
         threshold has to cut them all; those of LambdaMART-f are made to be cut. The folders in `models` hold all that
         `ranksift rank` needs, as text and numbers: a card, the trees, the cut."""
     )
