@@ -44,7 +44,7 @@ bench: $(VENV)/.bench-$(VERSION)
 docs: $(VENV)/.docs-$(VERSION)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-experiments: $(VENV)/.report,learn-$(VERSION)
+experiments: $(VENV)/.experiments-$(VERSION)
 	$(BIN)/python -m experiments
 
 clean:
@@ -73,7 +73,7 @@ pins:
 	rm -rf build/pins
 	$(PYTHON) -m venv build/pins
 	build/pins/bin/pip install --quiet hatchling editables
-	build/pins/bin/pip install --quiet --no-build-isolation '.[dev,docs,bench,report,trees,learn]'
+	build/pins/bin/pip install --quiet --no-build-isolation '.[dev,docs,bench,report,trees,learn,experiments]'
 	build/pins/bin/pip freeze --exclude ranksift > build/pins/constraints.txt
 	@! grep -n '[@/]' build/pins/constraints.txt  # a pin is a name and a version, never a place
 	{ echo '# Every package of every extra, exactly. Made by: make pins'; cat build/pins/constraints.txt; } > constraints.txt
