@@ -109,9 +109,8 @@ def tune(
     where = _space(ranker, space, settings, stopped=bool(validation))
     if not data:
         raise InputError("no examples are given", remedy="name a LETOR, CSV or Parquet file")
-    if out is not None:
-        place_for_a_model(out)
-    kept = storage if storage is not None or out is None else out.with_name(f"{out.name}.tuning")
+    place = None if out is None else place_for_a_model(out)
+    kept = storage if storage is not None or place is None else place.with_name(f"{place.name}.tuning")
     was_there = kept is not None and kept.exists()
     examples = read_examples(data if len(data) > 1 else data[0])
     held_out = read_as(examples.feature_names, validation) if validation else None

@@ -5,8 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from errno import EEXIST, ENOENT, ENOTEMPTY
 from pathlib import Path
 from typing import Any
 
@@ -19,45 +23,113 @@ FORMAT = "ranksift-model-1"
 ALWAYS = ("format", "ranksift", "model", "parameters", "feature_names", "cutoff", "files")
 CARD, WEIGHTS, CUTOFF = "model.json", "weights.safetensors", "cutoff.json"
 
+#: The folder of a workshop in which a model is made.
+NEW = "new"
+# The one whose place it takes; and a workshop's suffix.
+_OLD, _PART = "old", ".part"
+# Another process put a model there, or took it away: how often that may happen.
+_TRIES = 100
+_MEANWHILE = (EEXIST, ENOENT, ENOTEMPTY)
+
 
 def place_for_a_model(folder: str | os.PathLike[str]) -> Path:
-    """A folder that a model can be saved into: refused before anything is learned, rather than after."""
+    """A folder that a model can be saved into: refused before anything is learned, rather than after.
+
+    Of a link it is the folder that it leads to.
+    """
     require("saving a model", "safetensors")
     target = Path(folder)
     try:
         if target.exists() and not (target / CARD).is_file() and (not target.is_dir() or any(target.iterdir())):
             raise InputError("is there already, and is no model", source=str(target), remedy="name another folder")
+        if target.name in ("", ".."):
+            raise InputError("is no name of a folder", source=str(target), remedy="name a new one, as model")
+        target = target.resolve() if target.is_symlink() else target
         target.parent.mkdir(parents=True, exist_ok=True)
-        new_folder(target).rmdir()
+        with workshop(target):
+            pass
     except OSError as error:
         raise cannot_be_written(target, error) from None
     return target
 
 
-def new_folder(target: Path) -> Path:
-    """Where a model is made before it gets its name."""
-    made = target.with_name(f".{target.name}.{os.getpid()}.part")
-    shutil.rmtree(made, ignore_errors=True)  # of a process that was killed long ago
-    made.mkdir()
-    return made
+@contextmanager
+def workshop(target: Path) -> Iterator[Path]:
+    """A hidden folder beside a model in which it is made. It is removed at the end, whatever happens.
+
+    A process that is killed leaves it. So it is locked while it is in use, and what is there without a lock is removed
+    by whoever saves the model next.
+    """
+    clear_up(target)
+    while True:
+        made = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=_PART, dir=target.parent))
+        with _locked(made, wait=True):
+            if not made.exists():  # another one cleared it up before it was locked
+                continue
+            try:
+                (made / NEW).mkdir()
+                yield made
+            finally:
+                _leave(made, target)
+            return
+
+
+def clear_up(target: Path) -> None:
+    """Remove what killed processes left beside a model, and bring back the model that one of them had put aside."""
+    shape = re.compile(rf"\.{re.escape(target.name)}\.\w+{re.escape(_PART)}")
+    for left in [entry for entry in target.parent.iterdir() if shape.fullmatch(entry.name) and entry.is_dir()]:
+        with _locked(left) as free:
+            if free:
+                _leave(left, target)
+
+
+def _leave(made: Path, target: Path) -> None:
+    """Remove a workshop; a model that was put aside, and has no other in its place, comes back."""
+    aside = made / _OLD
+    if aside.exists() and not target.exists():
+        with suppress(OSError):
+            aside.rename(target)
+    if target.exists() or not aside.exists():
+        shutil.rmtree(made, ignore_errors=True)
+
+
+@contextmanager
+def _locked(folder: Path, *, wait: bool = False) -> Iterator[bool]:
+    """Lock a folder, at most as long as this process lives; False where another one has, or there are no locks."""
+    try:
+        import fcntl
+
+        held = os.open(folder, os.O_RDONLY)
+    except (ImportError, OSError):  # Windows
+        yield False
+        return
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        free = True
+    except OSError:
+        free = False
+    try:
+        yield free
+    finally:
+        os.close(held)
 
 
 def put_in_place(made: Path, target: Path) -> None:
-    """Let a finished folder take the name of a model, and the place of one that was there.
+    """Let the new folder of a workshop take the name of a model, and the place of one that was there.
 
-    That one goes as a whole too: it is renamed before it is removed.
+    That one goes as a whole too. Of two that are put in place at the same time, the second one stays.
     """
-    former = made.with_suffix(".old")
-    if target.exists():
-        shutil.rmtree(former, ignore_errors=True)
-        target.rename(former)
-    try:
-        made.rename(target)
-    except OSError:
-        if former.exists():
-            former.rename(target)
-        raise
-    shutil.rmtree(former, ignore_errors=True)
+    aside = made / _OLD
+    for more in range(_TRIES, -1, -1):
+        try:
+            if target.exists():
+                shutil.rmtree(aside, ignore_errors=True)
+                target.rename(aside)
+            (made / NEW).rename(target)
+            return
+        except OSError as error:
+            if not more or error.errno not in _MEANWHILE:
+                raise
 
 
 def cannot_be_written(target: Path, error: OSError) -> InputError:
@@ -69,6 +141,9 @@ def cannot_be_written(target: Path, error: OSError) -> InputError:
 
 def card_of(target: Path) -> dict[str, Any]:
     """The card of a saved model."""
+    if not target.is_dir():
+        with suppress(OSError):
+            clear_up(target)  # it may have been put aside
     if not target.is_dir():
         raise InputError("is no folder of a model", source=str(target), remedy="name what ranksift train wrote")
     try:
@@ -90,6 +165,9 @@ def card_of(target: Path) -> dict[str, Any]:
 def check_files(target: Path, files: Mapping[str, str | None]) -> None:
     """Refuse a model of which a file is missing, or is not as it was saved."""
     for name, known in files.items():
+        if Path(name).name != name:
+            what = f"names {name!r}, which is not in this folder"
+            raise InputError(what, source=str(target / CARD), remedy="train the model anew")
         if not (target / name).is_file():
             raise InputError(
                 f"has no {name}", source=str(target), remedy="copy the whole folder, or train the model anew"

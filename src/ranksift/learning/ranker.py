@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -31,14 +30,15 @@ from ranksift.learning.folder import (
     CARD,
     CUTOFF,
     FORMAT,
+    NEW,
     WEIGHTS,
     cannot_be_written,
     card_of,
     check_files,
     file_sum,
-    new_folder,
     place_for_a_model,
     put_in_place,
+    workshop,
 )
 from ranksift.learning.libraries import require
 from ranksift.learning.space import SpaceLike
@@ -285,25 +285,25 @@ class Ranker(Parameterised):
         """
         self._check_fitted()
         target = place_for_a_model(folder)
-        from safetensors.numpy import save_file
+        from safetensors.numpy import save
 
-        made = new_folder(target)
         try:
-            arrays, texts = _split(self._state())
-            arrays |= {"_centre": self._centre, "_spread": self._spread}
-            save_file({name: np.ascontiguousarray(value) for name, value in arrays.items()}, made / WEIGHTS)
-            for name, text in texts.items():
-                (made / name).write_text(text, "utf-8")
-            sums: dict[str, str | None] = {name: file_sum(made / name) for name in (WEIGHTS, *texts)}
-            if self.cutoff_ is not None:
-                self.cutoff_.save(made / CUTOFF)
-                sums[CUTOFF] = None  # a person may change it
-            (made / CARD).write_text(json.dumps(self._card(sums), ensure_ascii=False, indent=2) + "\n", "utf-8")
-            put_in_place(made, target)
+            with workshop(target) as made:
+                new = made / NEW
+                arrays, texts = _split(self._state())
+                arrays |= {"_centre": self._centre, "_spread": self._spread}
+                weights = save({name: np.ascontiguousarray(value) for name, value in arrays.items()})
+                (new / WEIGHTS).write_bytes(weights)
+                for name, text in texts.items():
+                    (new / name).write_text(text, "utf-8")
+                sums: dict[str, str | None] = {name: file_sum(new / name) for name in (WEIGHTS, *texts)}
+                if self.cutoff_ is not None:
+                    self.cutoff_.save(new / CUTOFF)
+                    sums[CUTOFF] = None  # a person may change it
+                (new / CARD).write_text(json.dumps(self._card(sums), ensure_ascii=False, indent=2) + "\n", "utf-8")
+                put_in_place(made, target)
         except OSError as error:
             raise cannot_be_written(target, error) from None
-        finally:
-            shutil.rmtree(made, ignore_errors=True)
 
     def _card(self, files: Mapping[str, str | None]) -> dict[str, Any]:
         parameters = {name: plain(value) for name, value in self.get_params().items()}
@@ -348,17 +348,43 @@ def load(folder: str | os.PathLike[str]) -> Ranker:
         model = kind(**card["parameters"])
         arrays = load_file(target / WEIGHTS)
         model._centre, model._spread = arrays.pop("_centre"), arrays.pop("_spread")
-        model.feature_names_ = tuple(card["feature_names"])
+        model.feature_names_ = _words(card["feature_names"])
         model.card_ = {"data": card["data"], **{name: value for name, value in card.items() if name not in ALWAYS}}
         texts = {name: (target / name).read_text("utf-8") for name in card["files"] if name not in (WEIGHTS, CUTOFF)}
         model._restore({**arrays, **texts})
         model.cutoff_ = load_cutoff(target / CUTOFF) if card["cutoff"] is not None else None
+        _prove(model)
     except InputError:
         raise
     except Exception as error:  # whatever a library says of a file that is not its own
         what = f"is damaged ({type(error).__name__}: {error})"
         raise InputError(what, source=str(target), remedy="train the model anew") from None
     return model
+
+
+def _words(names: Any) -> tuple[str, ...]:
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ValueError("feature_names is no list of words")
+    return tuple(names)
+
+
+def _prove(model: Ranker) -> None:
+    """Score a list, so that parts of a model that do not belong together are found out when it is read."""
+    try:
+        model._check_kinds()
+    except InputError as error:
+        raise ValueError(error) from None
+    width, count = len(model.feature_names_), 7
+    if not model._centre.shape == model._spread.shape == (width,):
+        raise ValueError(f"the scale is not that of {width} features")
+    ids, rows = tuple(map(str, range(count))), np.tile(model._centre, (count, 1))
+    usual = Examples(
+        ("",), np.array([0, count]), rows, np.full(count, np.nan), ids, model.feature_names_, np.arange(count)
+    )
+    with np.errstate(all="ignore"):
+        scores = np.asarray(model._score_of(model._prepared(usual)))
+    if scores.shape != (count,) or not np.isfinite(scores).all():
+        raise ValueError("scores are not finite, or not one a document")
 
 
 def value_of(scores: Floats, examples: Examples, measure: MeasureLike, gains: GainsLike = "linear") -> float:

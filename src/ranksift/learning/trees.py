@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
@@ -128,7 +129,7 @@ class TreeModel(Ranker, abstract=True):
             "bagging_fraction": self.document_share,
             "bagging_freq": 1,
             "seed": self.seed,
-            "num_threads": self.num_threads,
+            "num_threads": self._threads,
             "deterministic": True,
             "force_col_wise": True,
             "feature_pre_filter": False,
@@ -182,6 +183,11 @@ class TreeModel(Ranker, abstract=True):
             if not 0 < getattr(self, name) <= 1:
                 raise InputError(f"{name}={getattr(self, name)}", remedy="use a share above 0, up to 1")
 
+    @property
+    def _threads(self) -> int:
+        """No more than there are processors: of very many, the system's library ends the program."""
+        return min(self.num_threads, os.cpu_count() or 1)
+
     # -- use ----------------------------------------------------------------------------------------------------
 
     def _prepared(self, examples: Examples) -> Examples:
@@ -198,7 +204,7 @@ class TreeModel(Ranker, abstract=True):
     def _outputs_of(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
         if self._booster is None or not len(features):
             return np.tile(self._start, (len(features), 1))
-        found = self._booster.predict(features, raw_score=True, num_threads=self.num_threads)
+        found = self._booster.predict(features, raw_score=True, num_threads=self._threads)
         return _columns(found, len(self._start)) + self._start
 
     def _of_outputs(self, outputs: NDArray[np.float64]) -> Floats:
