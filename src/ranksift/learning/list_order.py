@@ -1,4 +1,4 @@
-"""Sorting many lists at once, again and again."""
+"""Sorting and adding up many lists at once, again and again."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection import ragged
-from ranksift.collection.ragged import Ints
+from ranksift.collection.ragged import Floats, Ints
 
 
 class ListOrder:
-    """Sorts lists that lie one after another in a flat array; what depends on their lengths alone is made once.
+    """Sorts or adds up lists that lie one after another in a flat array; what their lengths tell is made once.
 
     Lists of about the same length are the rows of a matrix. Its rows sort many times faster than all entries do by list
     and value.
@@ -19,6 +19,8 @@ class ListOrder:
     --------
     >>> ListOrder(np.array([0, 2, 5])).falling(np.array([[1.0, 2.0, 5.0, 5.0, 9.0]])).tolist()
     [[1, 0, 4, 2, 3]]
+    >>> ListOrder(np.array([0, 2, 5])).running(np.array([1.0, 2.0, 5.0, 5.0, 9.0])).tolist()
+    [1.0, 3.0, 5.0, 10.0, 19.0]
     """
 
     def __init__(self, offsets: Ints) -> None:
@@ -39,4 +41,12 @@ class ListOrder:
         for entries, real, rows in self._blocks:
             order = np.argsort(keys[:, entries], axis=-1, kind="stable") + entries[:, :1]
             out[:, rows] = order.reshape(len(values), -1)[:, real]
+        return out
+
+    def running(self, values: Floats) -> Floats:
+        """Running sum inside each list; every list is summed on its own, as :func:`ragged.accumulate` does it."""
+        out = np.empty(len(values))
+        padded = np.append(values, 0.0)
+        for entries, real, rows in self._blocks:
+            out[rows] = np.cumsum(padded[entries], axis=1).ravel()[real]
         return out

@@ -365,6 +365,7 @@ class AveragePrecision:
         # All (v_j, u_i), for each v_j from the lowest u_i up.
         each = r[self._list]
         self._offsets = ragged.offsets_of(each)
+        self._upwards = ListOrder(self._offsets)
         self._v = np.repeat(np.arange(len(worse)), each)
         up = ragged.positions(each)
         i = np.repeat(each, each) - up
@@ -379,7 +380,7 @@ class AveragePrecision:
         others = self._others[self._of_others.falling(scores[None, self._others])[0]]
         unit = self._unit[self._list]
         ahead = scores[relevant][self._u] - scores[others][self._v]
-        gained = ragged.accumulate(np.add, self._price - unit[self._v] * ahead, self._offsets)
+        gained = self._upwards.running(self._price - unit[self._v] * ahead)
         passed = self._best_lengths(gained)
         # passed: how many relevant documents v_j stands before; above: how many others stand before u_i.
         above = self._others_above(passed)
