@@ -24,6 +24,7 @@ from ranksift.learning.objective import stopping_value
 from ranksift.learning.outputs import Outputs, ScoreKind
 from ranksift.learning.ranker import Ranker
 from ranksift.learning.space import SpaceLike
+from ranksift.learning.tree_text import check_trees, trees_alone
 from ranksift.measures.cumulative import DCG, Cumulative
 from ranksift.measures.names import MeasureLike
 
@@ -161,7 +162,7 @@ class TreeModel(Ranker, abstract=True):
         require(type(self).__name__, "lightgbm")
         import lightgbm
 
-        self._text, self._booster = text, lightgbm.Booster(model_str=text) if text else None
+        self._text, self._booster = text, lightgbm.Booster(model_str=trees_alone(text)) if text else None
         self.trees_ = 0 if self._booster is None else int(self._booster.current_iteration())
 
     def _value_on(self, validation: Examples) -> Callable[[NDArray[np.float64]], float]:
@@ -216,6 +217,9 @@ class TreeModel(Ranker, abstract=True):
 
     def _restore(self, state: Mapping[str, Any]) -> None:
         self._start = state["start"]
+        if state[TREES]:
+            width = len(self.feature_names_)
+            check_trees(state[TREES], 2 * width + 1 if self.context else width, len(self._start))
         self._plant(state[TREES])
 
 
