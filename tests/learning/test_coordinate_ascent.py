@@ -95,3 +95,12 @@ class TestCoordinateAscent:
         examples = Examples.of_arrays(x, [1, 0, 1, 0], ["p", "p", "q", "q"])
         assert _useful(examples).tolist() == [0]
         assert CoordinateAscent().fit(examples).weights_.tolist() == [1.0, 0.0]
+
+
+def test_the_value_is_that_of_the_weights_where_many_documents_are_equal():
+    for seed in range(30):
+        draw = np.random.default_rng(seed)
+        labels = np.concatenate([draw.permutation([3, 2, 1, 0]) for _ in range(4)])
+        examples = Examples.of_arrays(draw.normal(size=(16, 2)).round(1), labels, np.repeat(np.arange(4), 4))
+        model = CoordinateAscent(restarts=8, tolerance=1e-9).fit(examples)
+        assert Objective(examples, "nDCG@10")(model.score(examples)) == pytest.approx(model.value_, abs=1e-12)

@@ -95,14 +95,18 @@ def _line_search(
     weights: Floats, value: float, feature: int, training: Examples, objective: Objective
 ) -> tuple[Floats, float]:
     """The best of many weights of one feature, where it is better than the one it has."""
-    moves = np.concatenate((STEPS, -STEPS, [-weights[feature]]))
-    scores = training.features @ weights
-    values = objective.of_each(scores + moves[:, None] * training.features[:, feature])
-    best = int(values.argmax())
+    tried = np.concatenate((weights[feature] + STEPS, weights[feature] - STEPS, [0.0]))
     moved = weights.copy()
-    moved[feature] += moves[best]
+    moved[feature] = 0.0
+    # Without the feature and with it: at a weight of 0, documents that others do not tell apart are equal.
+    values = objective.of_each(training.features @ moved + tried[:, None] * training.features[:, feature])
+    moved[feature] = tried[values.argmax()]
     size = np.abs(moved).sum()
-    return (moved / size, float(values[best])) if values[best] > value and size > 0 else (weights, value)
+    if not values.max() > value or not size > 0:
+        return weights, value
+    moved /= size
+    reached = objective(training.features @ moved)  # of these weights as they are: rounding can part equal documents
+    return (moved, reached) if reached > value else (weights, value)
 
 
 def _useful(examples: Examples) -> Ints:
