@@ -7,7 +7,7 @@ import pytest
 
 import ranksift as rs
 from ranksift import InputError
-from ranksift.learning.lambdas import Stops, Swaps, slope_of
+from ranksift.learning.lambdas import Pairs, Stops, Swaps, slope_of
 
 LENGTHS = [1, 2, 3, 7, 9, 40, 5]
 
@@ -168,3 +168,27 @@ def test_changes_of_dcg_are_those_of_ndcg_f_times_its_normaliser(lists):
         plain, normalised = (kind(offsets, gain, 3, **options, normalised=n)(scores) for n in (False, True))
         np.testing.assert_allclose(plain.gradient, normalised.gradient * of_query, rtol=1e-4, atol=1e-5)
         np.testing.assert_allclose(plain.curvature, normalised.curvature * of_query, rtol=1e-4, atol=1e-5)
+
+
+class TestPairs:
+    def test_a_query_counts_once_however_many_pairs_it_has(self):
+        # Pairs of the first query: 2 over 1, 2 over 0 and 1 over 0, with weights 1, 2, 1; one of the second. The third
+        # has one gain only, and says nothing.
+        gain = np.array([1.0, 2.0, 0.0, 0.0, -10.0, 3.0, 3.0])
+        s = np.array([0.5, -1.0, 0.2, 0.3, 0.1, 7.0, 9.0])
+        first = (np.log1p(np.exp(1.5)) + 2 * np.log1p(np.exp(1.2)) + np.log1p(np.exp(-0.3))) / 4
+        second = np.log1p(np.exp(-0.2))
+        loss = Pairs(np.array([0, 3, 5, 7]), gain)(s)
+        assert loss == pytest.approx((first + second) / 2, rel=1e-6)
+
+    def test_lists_of_other_lengths_are_worked_on_alike(self):
+        draw = np.random.default_rng(0)
+        lengths = np.array([1, 40, 3, 0, 17])
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        gain, s = draw.integers(-1, 3, lengths.sum()).astype(float), draw.normal(size=lengths.sum())
+        alone = [Pairs(np.array([0, b - a]), gain[a:b])(s[a:b]) for a, b in pairwise(offsets.tolist())]
+        several = [value for value in alone if value > 0]
+        assert Pairs(offsets, gain)(s) == pytest.approx(np.mean(several), rel=1e-6)
+
+    def test_nothing_to_tell_apart_is_no_loss(self):
+        assert Pairs(np.array([0, 2]), np.ones(2))(np.array([3.0, 4.0])) == 0.0

@@ -11,7 +11,8 @@ import pytest
 import ranksift as rs
 from ranksift import InputError
 from ranksift.collection.examples import Examples
-from ranksift.learning.lambdas import Stops, slope_of
+from ranksift.collection.gains import Gains
+from ranksift.learning.lambdas import Pairs, Stops, slope_of
 from ranksift.learning.optimal import ExpectedGainRanker, _pools, expected_shares
 from ranksift.learning.ranker import value_of
 from ranksift.learning.trees import BoostedTrees, LambdaMART, LambdaMARTf, RandomForests, with_context
@@ -166,7 +167,7 @@ class TestBoostedTrees:
 
 class TestEarlyStopping:
     def test_the_model_is_that_of_the_best_number_of_trees(self, training, validation):
-        model = LambdaMART(measure="P@1", patience=10, gains=GAINS).fit(training, validation)
+        model = LambdaMART(measure="P@1", stop_by="measure", patience=10, gains=GAINS).fit(training, validation)
         assert 1 <= model.trees_ < 300
         # No number of trees that was tried gives a better value on the validation set.
         values = []
@@ -174,6 +175,17 @@ class TestEarlyStopping:
             tried = LambdaMART(trees=trees, gains=GAINS).fit(training)
             values.append(value_of(tried.scored(validation), validation, "P@1"))
         assert values[model.trees_ - 1] == max(values)
+
+    def test_lambdamart_stops_by_the_loss_of_pairs(self, training, validation):
+        model = LambdaMART(patience=10, gains=GAINS).fit(training, validation)
+        pairs = Pairs(validation.offsets, Gains.of(GAINS)(validation.labels))
+        losses = [
+            pairs(LambdaMART(trees=trees, gains=GAINS).fit(training).scored(validation))
+            for trees in range(1, model.trees_ + 10)
+        ]
+        assert losses[model.trees_ - 1] == min(losses)
+        with pytest.raises(InputError, match="stop_by='luck' is unknown; use 'loss' or 'measure'"):
+            LambdaMART(stop_by="luck").fit(training)
 
     def test_of_a_cost_the_lowest_counts(self, training, validation):
         model = LambdaMARTf(measure="Fdocs@3", gains=GAINS, patience=5).fit(training, validation)

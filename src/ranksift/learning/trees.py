@@ -18,7 +18,7 @@ from ranksift.collection.ragged import Floats
 from ranksift.cutoffs.baselines import FixedCutoff
 from ranksift.cutoffs.lists import Lists
 from ranksift.cutoffs.threshold import one_measure
-from ranksift.learning.lambdas import Lambdas, Stop, Stops, Swaps
+from ranksift.learning.lambdas import Lambdas, Pairs, Stop, Stops, Swaps
 from ranksift.learning.libraries import require
 from ranksift.learning.objective import stopping_value
 from ranksift.learning.outputs import Outputs, ScoreKind
@@ -40,8 +40,8 @@ TREES = "trees.txt"
 class TreeModel(Ranker, abstract=True):
     """The common ground of tree models. Missing values are taken as they are; scaling features changes nothing.
 
-    With a validation set, growing stops when ``measure`` has not risen for ``patience`` trees, and the model is that of
-    the best number of trees.
+    With a validation set, growing stops when ``measure`` (or a steadier loss: ``stop_by``) has not become better for
+    ``patience`` trees, and the model is that of the best number of trees.
 
     Parameters
     ----------
@@ -288,6 +288,10 @@ class LambdaMART(TreeModel):
     ----------
     depth
         Pairs are taken of which one document, at least, is among this many first ones.
+    stop_by
+        With a validation set: growing stops by the ``"loss"`` of its pairs (:class:`~ranksift.learning.lambdas.Pairs`),
+        or by the ``"measure"``. The loss is steadier. On some hundred queries the measure is often best after a few
+        trees, by luck; models that the loss stops have the higher nDCG@10 on other queries.
 
     Examples
     --------
@@ -299,8 +303,10 @@ class LambdaMART(TreeModel):
     """
 
     depth: int = 30
+    stop_by: Literal["loss", "measure"] = "loss"
 
     def _train(self, examples: Examples, validation: Examples | None) -> None:
+        _check_stop(self.stop_by)
         gain = self._gain(examples)
         start = np.zeros(1)
         if (gain < 0).any():
@@ -310,6 +316,12 @@ class LambdaMART(TreeModel):
         grades, grade = np.unique(gain, return_inverse=True)
         options = {"label_gain": grades.tolist(), "lambdarank_truncation_level": self.depth}
         self._grow(examples, validation, "lambdarank", grade.astype(np.float64), start, **options)
+
+    def _value_on(self, validation: Examples) -> Callable[[NDArray[np.float64]], float]:
+        if self.stop_by == "measure":
+            return super()._value_on(validation)
+        pairs = Pairs(validation.offsets, self._gain(validation))
+        return lambda outputs: -pairs(outputs[:, 0])
 
 
 @dataclass(eq=False)
@@ -480,6 +492,11 @@ def _bce(happened: NDArray[np.bool_], weight: NDArray[np.float64]) -> Loss:
     return loss
 
 
+def _check_stop(stop_by: str) -> None:
+    if stop_by not in ("loss", "measure"):
+        raise InputError(f"stop_by={stop_by!r} is unknown", remedy="use 'loss' or 'measure'")
+
+
 def _as_columns(lambdas: Lambdas) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return lambdas.gradient[:, None], lambdas.curvature[:, None]
 
@@ -546,8 +563,7 @@ class LambdaMARTf(TreeModel):
     def _train(self, examples: Examples, validation: Examples | None) -> None:
         if not self.pairs >= 0:
             raise InputError(f"pairs={self.pairs}", remedy="use a weight of at least 0")
-        if self.stop_by not in ("loss", "measure"):
-            raise InputError(f"stop_by={self.stop_by!r} is unknown", remedy="use 'loss' or 'measure'")
+        _check_stop(self.stop_by)
         gain, (k, normalised) = self._gain(examples), self._target
         stops = Stops(examples.offsets, gain, k, self.stop, normalised=normalised)
         swaps = Swaps(examples.offsets, gain, k, self.depth, normalised=normalised)
