@@ -4,6 +4,7 @@ import gzip
 import math
 import subprocess
 import sys
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -13,6 +14,7 @@ import torch
 from ranksift.collection.errors import InputError
 from ranksift.collection.examples import Examples, read_examples, together
 from ranksift.cutoffs.baselines import FixedCutoff
+from ranksift.learning import networks
 from ranksift.learning.batches import batches
 from ranksift.learning.logistic import L2LogisticRegression
 from ranksift.learning.networks import FocusedNet, LinearRanker, ListNet, MLPRanker, RankNet, TopKListMLE
@@ -83,13 +85,17 @@ def test_the_natural_cut_keeps_what_is_expected_to_help():
 # -- batches ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("most", [1, 60, 1000])
 @pytest.mark.parametrize("size", [None, 1, 3, 100])
-def test_batches_hold_every_document_of_every_list_once(size):
+def test_batches_hold_every_document_of_every_list_once(size, most):
     lengths = np.array([3, 0, 1, 17, 4, 7, 1, 8])
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     seen = []
-    for batch in batches(offsets, size, np.random.default_rng(0)):
-        assert batch.queries <= (size or 7)
+    steps = list(batches(offsets, size, np.random.default_rng(0), most))
+    assert all(sum(batch.queries for batch in step) <= (size or 7) for step in steps)
+    assert most < 1000 or {len(step) for step in steps} == {1}
+    for batch in (batch for step in steps for batch in step):
+        assert most > 1 or batch.queries == 1
         assert batch.queries == sum(len(group.places) for group in batch.groups)
         for group in batch.groups:
             assert group.mask.any(axis=1).all()
@@ -98,6 +104,17 @@ def test_batches_hold_every_document_of_every_list_once(size):
                 seen.append(batch.rows[places[mask]].tolist())
     wanted = [list(range(a, b)) for a, b in pairwise(offsets) if a < b]
     assert sorted(seen) == wanted
+
+
+def test_long_lists_one_after_another_are_learned_from_as_all_at_once(monkeypatch):
+    draw = np.random.default_rng(0)
+    x = draw.normal(size=(60, 3))
+    examples = Examples.of_arrays(x, x[:, 0].round(), np.repeat(np.arange(6), [3, 20, 1, 16, 4, 16]))
+    at_once = RankNet(hidden=(), epochs=20, l2=0.1).fit(examples)
+    monkeypatch.setattr(networks, "batches", partial(batches, most=100))
+    in_pieces = RankNet(hidden=(), epochs=20, l2=0.1).fit(examples)
+    np.testing.assert_allclose(in_pieces.losses_, at_once.losses_, rtol=1e-5)
+    np.testing.assert_allclose(in_pieces.layers_[0][0], at_once.layers_[0][0], rtol=1e-4)
 
 
 # -- what training finds ---------------------------------------------------------------------------------------

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from ranksift.collection import ragged
 from ranksift.collection.ragged import Ints
 
+#: Pairs of documents of one query that a batch may have: a loss of pairs takes some 20 bytes for each.
+MOST_PAIRS = 1 << 24
+
 
 class Padded(NamedTuple):
     """Lists as rows: where each document lies among those of the batch, and which cells hold one."""
@@ -27,15 +30,27 @@ class Batch(NamedTuple):
     queries: int
 
 
-def batches(offsets: Ints, size: int | None, draw: np.random.Generator) -> Iterator[Batch]:
-    """All queries that have documents, in random order, ``size`` at a time; None: all at once, as they come."""
+def batches(
+    offsets: Ints, size: int | None, draw: np.random.Generator, most: int = MOST_PAIRS
+) -> Iterator[tuple[Batch, ...]]:
+    """All queries that have documents, in random order, ``size`` at a time; None: all at once, as they come.
+
+    What comes at a time is one batch, or several where lists are long: of about ``most`` pairs of documents each, and
+    of one query at least.
+    """
     chosen = np.flatnonzero(np.diff(offsets) > 0)
     if size is None or size >= len(chosen):
-        yield batch_of(offsets, chosen)
+        yield _in_pieces(offsets, chosen, most)
         return
     shuffled = draw.permutation(chosen)
     for start in range(0, len(shuffled), size):
-        yield batch_of(offsets, shuffled[start : start + size])
+        yield _in_pieces(offsets, shuffled[start : start + size], most)
+
+
+def _in_pieces(offsets: Ints, queries: Ints, most: int) -> tuple[Batch, ...]:
+    pairs = np.cumsum(np.diff(offsets)[queries] ** 2)
+    starts = np.flatnonzero(np.diff((pairs - 1) // most, prepend=0))
+    return tuple(batch_of(offsets, piece) for piece in np.split(queries, starts) if len(piece))
 
 
 def batch_of(offsets: Ints, queries: Ints) -> Batch:

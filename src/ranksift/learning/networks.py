@@ -129,12 +129,14 @@ class Network(Ranker, abstract=True):
         self.losses_, self.values_ = [], []
         for epoch in range(1, self.epochs + 1):
             total = 0.0
-            for batch in batches(examples.offsets, self.batch_size, draw):
+            for pieces in batches(examples.offsets, self.batch_size, draw):
                 adam.zero_grad()
-                cost = self._cost(loss, weights, x, y, batch)
-                cost.backward()  # type: ignore[no-untyped-call]
+                size = sum(batch.queries for batch in pieces)
+                for batch in pieces:  # one after another, so that the memory of one is enough
+                    cost = self._cost(loss, weights, x, y, batch) * (batch.queries / size)
+                    cost.backward()  # type: ignore[no-untyped-call]
+                    total += cost.item() * size
                 adam.step()
-                total += cost.item() * batch.queries
             self.losses_.append(total / np.count_nonzero(examples.lengths))
             if not np.isfinite(total):
                 raise InputError(f"the loss is not finite in epoch {epoch}", remedy="use a smaller learning_rate")
