@@ -147,3 +147,28 @@ def test_a_planted_curve_is_found(name):
     model = made(name, **({"epochs": 300} if "epochs" in RANKERS[name]().get_params() else {})).fit(curved)
     random = np.mean([value_of(np.random.default_rng(s).normal(size=len(other)), other, "nDCG@5") for s in range(20)])
     assert model.value(other, "nDCG@5") > random + 0.5 * (1 - random)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_features_may_be_huge_or_tiny(name, examples):
+    sized = examples.with_features(examples.features * 2.0 ** np.array([1000, -1000, 0, -1000]))
+    assert np.isfinite(made(name).fit(sized).score(sized)).all()
+    scaled, usual = made(name, scaling="standard").fit(sized), made(name, scaling="standard").fit(examples)
+    assert np.array_equal(scaled.score(sized), usual.score(examples))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_feature_at_all(name, examples):
+    nothing = Examples.of_arrays(np.zeros((len(examples), 0)), examples.labels, examples.query)
+    assert np.ptp(made(name).fit(nothing).score(nothing)) < 1e-12
+
+
+@pytest.mark.parametrize("scaling", ["standard", "query"])
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_a_huge_number_in_the_place_of_a_missing_one_is_told(scaling, examples):
+    features = 0.001 * examples.features
+    model = made("RankSVM", scaling=scaling).fit(examples.with_features(features.copy()))
+    features[3, 1], features[4, 1] = -1.7e308, 1.7e308
+    with pytest.raises(InputError, match="the values of feature '2' lie too far apart to be scaled; leave a missing"):
+        model.score(examples.with_features(features))

@@ -57,7 +57,7 @@ class L2LogisticRegression(WeightedSum):
         if not self.C > 0:
             raise InputError(f"C={self.C} is not positive", remedy="use C=1")
         x, worth = examples.features, Gains.of(self.gains)(examples.labels) > 0
-        if worth.all() or not worth.any():
+        if worth.all() or not worth.any() or not x.shape[1]:
             # Nothing to tell apart.
             self.weights_, self.intercept_ = np.zeros(x.shape[1]), 0.0
             return

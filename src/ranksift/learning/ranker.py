@@ -137,10 +137,7 @@ class Ranker(Parameterised):
         held_out = None if validation is None else labelled(read_as(training.feature_names, validation))
         self.feature_names_ = training.feature_names
         self.cutoff_: Cutoff | None = None
-        self._centre = np.nanmean(np.where(np.isnan(training.features).all(axis=0), 0.0, training.features), axis=0)
-        spread = np.nanstd(np.where(np.isnan(training.features).all(axis=0), 0.0, training.features), axis=0)
-        # A constant feature can have a deviation that is rounding.
-        self._spread = np.where(spread > 1e-12 * np.maximum(1e-300, np.abs(self._centre)), spread, 1.0)
+        self._centre, self._spread = _scale(training.features)
         self.card_ = {
             "data": {
                 "name": training.name,
@@ -269,12 +266,20 @@ class Ranker(Parameterised):
         how = self.scaling or self.natural_scaling
         if how == "none":
             return examples
-        values = np.where(np.isnan(examples.features), self._centre, examples.features)
-        if how == "standard":
-            return examples.with_features((values - self._centre) / self._spread)
-        if how != "query":
+        if how not in ("standard", "query"):
             raise InputError(f"scaling={how!r} is unknown", remedy="use 'none', 'standard' or 'query'")
-        return examples.with_features(scaled_in_query(values, examples))
+        values = np.where(np.isnan(examples.features), self._centre, examples.features)
+        with np.errstate(over="ignore", invalid="ignore"):
+            in_query = how == "query"
+            values = scaled_in_query(values, examples) if in_query else (values - self._centre) / self._spread
+        fits = np.isfinite(values).all(axis=0)
+        if not fits.all():
+            raise InputError(
+                f"the values of feature {examples.feature_names[int(fits.argmin())]!r} lie too far apart to be scaled",
+                source=examples.name,
+                remedy="leave a missing value out, rather than writing a huge number",
+            )
+        return examples.with_features(values)
 
     # -- files -----------------------------------------------------------------------------------------------------
 
@@ -385,6 +390,17 @@ def _prove(model: Ranker) -> None:
         scores = np.asarray(model._score_of(model._prepared(usual)))
     if scores.shape != (count,) or not np.isfinite(scores).all():
         raise ValueError("scores are not finite, or not one a document")
+
+
+def _scale(features: NDArray[np.float64]) -> tuple[Floats, Floats]:
+    """Mean and deviation of each feature; 0 and 1 where nothing is known, and a deviation of 1 where all are equal."""
+    known = np.where(np.isnan(features).all(axis=0), 0.0, features)
+    # In powers of two near the values, which changes no bit: squares of huge or tiny ones are out of range.
+    unit = np.ldexp(0.5, np.frexp(np.nanmax(np.abs(known), axis=0))[1])
+    centre, spread = np.nanmean(known / unit, axis=0), np.nanstd(known / unit, axis=0)
+    # A constant feature can have a deviation that is rounding.
+    varies = spread > 1e-12 * np.abs(centre)
+    return centre * unit, np.where(varies, spread * unit, 1.0)
 
 
 def value_of(scores: Floats, examples: Examples, measure: MeasureLike, gains: GainsLike = "linear") -> float:

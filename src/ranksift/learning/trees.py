@@ -35,6 +35,9 @@ TreeLoss = Literal["bce", "mse", "ordinal", "weighted_ordinal", "lambdarank", "l
 
 TREES = "trees.txt"
 
+# What is nearer to 0 is 0 to LightGBM, which has it in 32 bits.
+_TINY = 1.1e-35
+
 
 @dataclass(eq=False)
 class TreeModel(Ranker, abstract=True):
@@ -240,15 +243,16 @@ def with_context(examples: Examples) -> NDArray[np.float64]:
         # cancels out has no others.
         largest = np.zeros(count)
         np.maximum.at(largest, examples.query, np.abs(values))
-        step = np.ldexp(1.0, np.frexp(largest[some])[1] - 24)
+        step = np.ldexp(1.0, np.maximum(np.frexp(largest[some])[1] - 24, -1022))
         mean[some, column] = np.rint(found / step) * step
     size = np.log(np.maximum(examples.lengths, 1))
     return np.column_stack([x, size[examples.query], mean[examples.query]])
 
 
 def _varies(features: NDArray[np.float64]) -> bool:
-    """Whether there is a feature that is not the same everywhere."""
-    same = (features == features[:1]) | (np.isnan(features) & np.isnan(features[:1]))
+    """Whether there is a feature that is not the same everywhere; to LightGBM, tiny numbers are 0."""
+    seen = np.where(np.abs(features) < _TINY, 0.0, features)
+    same = (seen == seen[:1]) | (np.isnan(seen) & np.isnan(seen[:1]))
     return not bool(same.all())
 
 
