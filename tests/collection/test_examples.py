@@ -217,8 +217,15 @@ def test_folds(many):
 
 @pytest.mark.parametrize("k", [1, 24])
 def test_folds_that_cannot_be(many, k):
-    with pytest.raises(rs.InputError, match=f"{k} folds of 23 queries; give between 2 and 23 folds"):
+    with pytest.raises(
+        rs.InputError, match=f"{k} folds of 23 queries; give no more folds than queries, and 2 at least"
+    ):
         many.folds(k)
+
+
+def test_a_query_without_labels_has_no_judgments():
+    examples = rs.Examples.of_arrays(np.zeros((4, 1)), [nan, 1, nan, 0], ["p", "q", "q", "r"])
+    assert examples.qrels().to_dict() == {"q": {"d1": 1}, "r": {"d1": 0}}
 
 
 # -- there and back ---------------------------------------------------------------------------------------------------

@@ -1,11 +1,12 @@
 """What every ranker must do, whoever wrote it."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from ranksift import InputError, load
+from ranksift import InputError, RankSiftWarning, evaluate, load
 from ranksift.collection.examples import Examples
 from ranksift.learning.methods import known_rankers
 from ranksift.learning.ranker import RANKERS, value_of
@@ -172,3 +173,38 @@ def test_a_huge_number_in_the_place_of_a_missing_one_is_told(scaling, examples):
     features[3, 1], features[4, 1] = -1.7e308, 1.7e308
     with pytest.raises(InputError, match="the values of feature '2' lie too far apart to be scaled; leave a missing"):
         model.score(examples.with_features(features))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_value_is_that_of_the_run_where_some_documents_have_no_label(name):
+    whole = planted(30, 6, 3, labels=(-1, 0, 1))
+    unknown = np.random.default_rng(1).random(len(whole)) < 0.4
+    unknown[:12] = True  # nothing is known of two queries
+    given = replace(whole, labels=np.where(unknown, np.nan, whole.labels))
+    scaling = {} if name in NON_LINEAR else {"scaling": "query"}
+    model = made(name, gains={-1: -10}, **scaling).fit(given)
+    if model.cutoff_ is None:
+        model.fit_cutoff(given)
+    assert model.card_["data"]["queries"] == 28
+    with pytest.warns(RankSiftWarning, match="2 queries without judgments left out"):
+        found = evaluate(given.qrels(), model.rank(given), "nDCG_f@10", gains={-1: -10}, unjudged="drop")
+    assert model.value(given, "nDCG_f@10", cut=True) == pytest.approx(found.mean()["nDCG_f@10"][0], abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["LambdaMARTf", "ExpectedGainRanker", "RankSVM"])
+def test_training_sees_lists_whole_as_ranking_does(name, monkeypatch):
+    whole = planted(30, 6, 3)
+    given = replace(whole, labels=np.where(np.arange(len(whole)) % 2, np.nan, whole.labels))
+    model = made(name, scaling="query").fit(given)
+    kind, seen = type(getattr(model, "model_", model)), []
+    prepared = kind._prepared
+    monkeypatch.setattr(
+        kind, "_prepared", lambda self, examples: seen.append(len(examples)) or prepared(self, examples)
+    )
+    made(name, scaling="query").fit(given, given)
+    assert set(seen) == {len(whole)}
+
+
+def test_equal_scores_are_not_valued_in_the_order_of_a_file():
+    best_first = Examples.of_arrays(np.zeros((3, 1)), [2, 1, 0], ["q"] * 3)
+    assert made("RankSVM").fit(best_first).value(best_first, "P@1") == 0.0  # d3 is first in a run

@@ -241,9 +241,13 @@ class Examples:
         return replace(self, features=values, feature_names=wanted)
 
     def qrels(self) -> Qrels:
-        """The labels, as judgments."""
+        """The labels, as judgments; a query without labels has none."""
         labels = self.labels[self.judged]
-        return Qrels(self._grouped(np.flatnonzero(self.judged), labels), are_whole(labels), self.name)
+        found = self._grouped(np.flatnonzero(self.judged), labels)
+        some = np.flatnonzero(np.diff(found.offsets))
+        names = tuple(map(found.query_ids.__getitem__, some.tolist()))
+        offsets = np.append(found.offsets[some], found.offsets[-1])
+        return Qrels(replace(found, query_ids=names, offsets=offsets), are_whole(labels), self.name)
 
     def run(self, scores: ArrayLike, kept: NDArray[np.bool_] | None = None, name: str = "model") -> Run:
         """A run of documents by their scores, in the order of these examples; some may be left out.
@@ -375,7 +379,9 @@ def folds_of(queries: int, folds: int, seed: int) -> Ints:
     if queries < 2:
         raise InputError("one query cannot be split into folds", remedy="give two at least")
     if not 2 <= folds <= queries:
-        raise InputError(f"{folds} folds of {queries} queries", remedy=f"give between 2 and {queries} folds")
+        raise InputError(
+            f"{folds} folds of {queries} queries", remedy="give no more folds than queries, and 2 at least"
+        )
     fold = np.empty(queries, dtype=np.int64)
     fold[np.random.default_rng(seed).permutation(queries)] = np.arange(queries) % folds
     return fold

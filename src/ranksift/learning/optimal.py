@@ -31,10 +31,9 @@ from ranksift.collection.gains import Gains
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.cutoffs.baselines import FixedCutoff
 from ranksift.cutoffs.calibration import METHODS, Calibrator
-from ranksift.cutoffs.lists import Lists
 from ranksift.cutoffs.threshold import one_measure
 from ranksift.learning.batches import batch_of
-from ranksift.learning.ranker import RANKERS, Ranker
+from ranksift.learning.ranker import RANKERS, JudgedDocuments, Ranker
 from ranksift.learning.space import SpaceLike
 from ranksift.learning.trees import BoostedTrees
 from ranksift.measures.cumulative import discounted, nDCG_f
@@ -200,6 +199,7 @@ class ExpectedGainRanker(Ranker):
     """
 
     natural_scaling = "none"
+    takes_unlabelled = True
 
     model: str = "BoostedTrees"
     options: Mapping[str, Any] | None = None
@@ -217,19 +217,19 @@ class ExpectedGainRanker(Ranker):
         self._check()
         self.gains_ = ragged.distinct(self._gain(examples))
         self.model_ = self._inner().fit(examples, validation)
-        if validation is None:
-            columns, gain = self._out_of_fold(examples), self._gain(examples)
-        else:
-            columns, gain = self._columns(self.model_, validation), self._gain(validation)
+        judged = examples if validation is None else validation
+        columns = self._out_of_fold(examples) if validation is None else self._columns(self.model_, validation)
+        columns, gain = columns[judged.judged], self._gain(judged)
         self._levels = [
             METHODS[self.calibration]().fit(column, gain >= level)
             for column, level in zip(columns.T, self.gains_[1:], strict=True)
         ]
-        shown = Lists.of_arrays(self._score_of(examples), examples.labels, examples.query, gains=self.gains)
-        self.cutoff_ = FixedCutoff(0.0).fit_lists(shown)
+        known = JudgedDocuments(examples.judged_only(), self._score_of(examples)[examples.judged], None)
+        self.cutoff_ = FixedCutoff(0.0).fit_lists(known.lists(self.gains))
 
     def _gain(self, examples: Examples) -> Floats:
-        return Gains.of(self.gains)(examples.labels)
+        """Of the documents that have a label."""
+        return Gains.of(self.gains)(examples.labels[examples.judged])
 
     def _check(self) -> None:
         known = [name for name in RANKERS if name != type(self).__name__]

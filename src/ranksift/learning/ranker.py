@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,6 +77,26 @@ _KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
 }
 
 
+class JudgedDocuments(NamedTuple):
+    """Documents with labels and scores; ``kept`` are those that a cutoff keeps, None where there is none."""
+
+    examples: Examples
+    scores: Floats
+    kept: NDArray[np.bool_] | None
+
+    def as_in_a_run(self) -> JudgedDocuments:
+        """The same in an order that puts equal scores as a run has them: by falling id."""
+        _, number = np.unique(self.examples.docs, return_inverse=True)
+        order = np.lexsort((-number, self.examples.query))
+        own = self.examples
+        sorted_ones = replace(own, features=own.features[order], labels=own.labels[order])
+        return JudgedDocuments(sorted_ones, self.scores[order], None if self.kept is None else self.kept[order])
+
+    def lists(self, gains: GainsLike) -> Lists:
+        """The same as scored lists, for cutoffs."""
+        return Lists.of_arrays(self.scores, self.examples.labels, self.examples.query, gains=gains)
+
+
 @dataclass(eq=False)
 class Ranker(Parameterised):
     """The common ground of all rankers: a function of features. Parameters are given to the constructor.
@@ -106,6 +126,8 @@ class Ranker(Parameterised):
 
     #: The method's own scaling, where none is asked for.
     natural_scaling: ClassVar[Scaling] = "standard"
+    #: Whether training is given unlabelled documents too.
+    takes_unlabelled: ClassVar[bool] = False
     #: Libraries without which it cannot be fitted.
     needs: ClassVar[tuple[str, ...]] = ()
 
@@ -122,7 +144,7 @@ class Ranker(Parameterised):
     # -- fitting ---------------------------------------------------------------------------------------------
 
     def fit(self, examples: Any, validation: Any = None) -> Self:
-        """Learn from labelled examples; unlabelled documents are left out.
+        """Learn from labelled examples. Unlabelled documents are not learned from, and are part of their lists.
 
         Parameters
         ----------
@@ -133,8 +155,9 @@ class Ranker(Parameterised):
         """
         self._check_kinds()
         require(type(self).__name__, *self.needs)
-        training = labelled(read_examples(examples))
-        held_out = None if validation is None else labelled(read_as(training.feature_names, validation))
+        given = with_labels(read_examples(examples))
+        held_out = None if validation is None else with_labels(read_as(given.feature_names, validation))
+        training = given.judged_only()
         self.feature_names_ = training.feature_names
         self.cutoff_: Cutoff | None = None
         self._centre, self._spread = _scale(training.features)
@@ -147,8 +170,13 @@ class Ranker(Parameterised):
                 "features": len(training.feature_names),
             }
         }
-        self._train(self._prepared(training), None if held_out is None else self._prepared(held_out))
+        self._train(self._learned_from(given), None if held_out is None else self._learned_from(held_out))
         return self
+
+    def _learned_from(self, examples: Examples) -> Examples:
+        """Documents with their features as :meth:`rank` will see them: what a list adds is of the whole list."""
+        ready = self._prepared(examples)
+        return ready if self.takes_unlabelled else ready.judged_only()
 
     def _train(self, examples: Examples, validation: Examples | None) -> None:
         """Set what :meth:`_score` needs; features are scaled."""
@@ -187,7 +215,7 @@ class Ranker(Parameterised):
         Take examples that the model was not fitted to: on its own training documents it is too sure of itself.
         """
         chosen = GlobalCutoff("nDCG_f@10") if rule is None else rule
-        self.cutoff_ = chosen.fit_lists(self.lists(labelled(self.read(examples))))
+        self.cutoff_ = chosen.fit_lists(self.judged(with_labels(self.read(examples))).lists(self.gains))
         return self
 
     def lists(self, examples: Examples) -> Lists:
@@ -211,15 +239,28 @@ class Ranker(Parameterised):
     def rank(self, examples: Any, name: str | None = None) -> Run:
         """A run: documents by score, without those that the model's cutoff drops."""
         given = self.read(examples)
-        scores, kept = self.scored(given), None
-        if self.cutoff_ is not None:
-            lists = Lists.of_arrays(scores, None, given.query)
-            kept = np.empty(len(given), dtype=bool)
-            kept[lists.row] = self.cutoff_.keep_lists(lists)
-        return given.run(scores, kept, name or type(self).__name__)
+        scores = self.scored(given)
+        return given.run(scores, self._kept(given, scores), name or type(self).__name__)
+
+    def _kept(self, examples: Examples, scores: Floats) -> NDArray[np.bool_] | None:
+        """The documents that the cutoff keeps; None where there is none."""
+        if self.cutoff_ is None:
+            return None
+        lists = Lists.of_arrays(scores, None, examples.query)
+        kept = np.empty(len(examples), dtype=bool)
+        kept[lists.row] = self.cutoff_.keep_lists(lists)
+        return kept
+
+    def judged(self, examples: Examples) -> JudgedDocuments:
+        """The labelled documents, scored, and kept or dropped, as what they are: documents of their whole lists."""
+        scores, known = self.scored(examples), examples.judged
+        kept = self._kept(examples, scores)
+        return JudgedDocuments(examples.judged_only(), scores[known], None if kept is None else kept[known])
 
     def value(self, examples: Any, measure: MeasureLike | None = None, *, cut: bool = False) -> float:
         """A measure of the model's ranking of some examples, its own measure by default.
+
+        It is that of :meth:`rank`'s run with the labels as judgments, where unjudged documents are left out.
 
         Parameters
         ----------
@@ -230,12 +271,12 @@ class Ranker(Parameterised):
         cut
             Without what the model's cutoff drops; else nothing is dropped.
         """
-        given = labelled(self.read(examples))
+        found = self.judged(with_labels(self.read(examples))).as_in_a_run()
         wanted = self.measure if measure is None else measure
-        if not cut or self.cutoff_ is None:
-            return value_of(self.scored(given), given, wanted, self.gains)
-        lists = self.lists(given)
-        return _aggregate(one_measure(wanted), lists.judged_by(self.cutoff_.keep_lists(lists)))
+        if not cut or found.kept is None:
+            return value_of(found.scores, found.examples, wanted, self.gains)
+        lists = found.lists(self.gains)
+        return _aggregate(one_measure(wanted), lists.judged_by(found.kept[lists.row]))
 
     def scored(self, examples: Examples) -> Floats:
         """A score for every document, in the order of the examples: query after query."""
@@ -432,16 +473,16 @@ def scaled_in_query(values: NDArray[np.float64], examples: Examples) -> NDArray[
     return np.asarray((values - low[own]) / width[own])
 
 
-def labelled(given: Examples) -> Examples:
-    """The documents with a label; refused where there are none."""
-    known = given.judged_only()
-    if not len(known):
+def with_labels(given: Examples) -> Examples:
+    """The queries in which a document has a label; refused where there are none."""
+    known = ragged.counts(given.judged, given.query, len(given.query_ids)) > 0
+    if not known.any():
         raise InputError(
             "no document has a label",
             source=given.name,
             remedy="give some: the first number of a LETOR line, or a column called label",
         )
-    return known
+    return given if known.all() else given.of_queries(np.flatnonzero(known))
 
 
 def _split(state: Mapping[str, NDArray[Any] | str]) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:

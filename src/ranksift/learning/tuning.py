@@ -23,7 +23,7 @@ from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.threshold import one_measure
 from ranksift.learning.features import read_as
 from ranksift.learning.libraries import require
-from ranksift.learning.ranker import Ranker, labelled
+from ranksift.learning.ranker import Ranker, with_labels
 from ranksift.learning.space import Space, SpaceLike, key_of, with_parameters, word
 from ranksift.learning.validation import HeldOut, Scored
 from ranksift.measures.measure import Measure
@@ -116,7 +116,7 @@ class Tuning:
         a ranker of the others.
         """
         problem = self._problem
-        given = problem.examples if examples is None else labelled(read_examples(examples))
+        given = problem.examples if examples is None else with_labels(read_examples(examples))
         stop_by = problem.validation if examples is None and validation is None else validation
         model = self.ranker.fit(given, stop_by)
         if problem.cutoff is not None:
@@ -264,8 +264,8 @@ class _Problem:
         seed: int,
     ) -> _Problem:
         require("tuning", "optuna", *ranker.needs)
-        given = labelled(read_examples(examples))
-        held_out = None if validation is None else labelled(read_as(given.feature_names, validation))
+        given = with_labels(read_examples(examples))
+        held_out = None if validation is None else with_labels(read_as(given.feature_names, validation))
         by = one_measure(ranker.measure if measure is None else measure)
         made = cls(ranker, given, held_out, folds, by, cutoff, seed)
         made.parts()  # a wrong number of folds is refused now

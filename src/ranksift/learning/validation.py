@@ -63,14 +63,9 @@ class Scored:
         model = ranker.clone().fit(fold.train, fold.validation)
         if cutoff is not None and fold.validation is not None:
             model.fit_cutoff(fold.validation, cutoff.clone())
-        labelled = fold.test.judged_only()
-        self.test = labelled.of_queries(np.flatnonzero(labelled.lengths > 0))
-        self.scores = model.scored(self.test)
-        self.kept: NDArray[np.bool_] | None = None
-        if model.cutoff_ is not None and len(self.test):
-            lists = model.lists(self.test)
-            self.kept = np.empty(len(self.test), dtype=bool)
-            self.kept[lists.row] = model.cutoff_.keep_lists(lists)
+        found = model.judged(fold.test)
+        self.test = found.examples.of_queries(np.flatnonzero(found.examples.lengths > 0))
+        self.scores, self.kept = found.scores, found.kept
 
 
 @dataclass(frozen=True, eq=False)
