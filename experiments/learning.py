@@ -78,8 +78,8 @@ def mq2007(data: Path) -> Collection:
 def of_ranks(ranks: NDArray[np.float64]) -> NDArray[np.float64]:
     """Ranks as features: the higher the better, and first places further apart than late ones.
 
-    >>> of_ranks(np.array([1.0, np.nan])).round(2).tolist()
-    [0.0, -6.91]
+    >>> of_ranks(np.array([2.0, np.nan])).round(2).tolist()
+    [-0.69, -6.91]
     """
     return -np.log(np.where(np.isnan(ranks), BELOW_ALL, ranks))
 
