@@ -13,6 +13,7 @@ from ranksift.learning import L2LogisticRegression, LambdaMARTf, RankSVM, tune
 from ranksift.learning.methods import known_rankers
 from ranksift.learning.ranker import RANKERS, Ranker, value_of
 from ranksift.learning.space import Space, with_parameters
+from ranksift.learning.tuning import _worst_first
 from ranksift.learning.validation import HeldOut, Scored
 from ranksift.measures.names import parse_measure
 
@@ -155,6 +156,23 @@ class TestTheValue:
                 own = fold[examples.query] == f
                 scores[own] = model.score(examples)[own]
             assert trial.value == pytest.approx(value_of(scores, examples, "nDCG@3"))
+
+    @pytest.mark.parametrize("kind", ["LambdaMARTf", "ExpectedGainRanker", "RankSVM"])
+    def test_documents_without_a_label_are_part_of_their_lists(self, kind, examples, other):
+        some, more = (
+            replace(given, labels=np.where(np.arange(len(given)) % 3 == 0, np.nan, given.labels))
+            for given in (examples, other)
+        )
+        quick = {"options": {"trees": 5}} if kind == "ExpectedGainRanker" else {}
+        ranker = RANKERS[kind](gains={-1: -10}, measure="nDCG_f@5", scaling="query", **quick)
+        found = tune(ranker, some, more, space={"seed": [0]})
+        model = ranker.clone().fit(some, more)
+        known = model.judged(_worst_first(more, ranker))  # equal scores count as the worst order
+        lists = known.lists(ranker.gains)
+        kept = np.ones(len(lists.score), dtype=bool) if known.kept is None else known.kept[lists.row]
+        values = parse_measure("nDCG_f@5").per_query(lists.judged_by(kept)).numerator
+        assert found.best_value == pytest.approx(values.mean(), abs=1e-12)
+        assert tune(ranker, some, space={"seed": [0]}, folds=3).best.error is None
 
     def test_equal_scores_count_as_the_worst_order(self, no_ranker_is_left_behind):
         class Flat(Ranker):

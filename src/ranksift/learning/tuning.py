@@ -340,12 +340,14 @@ class _Problem:
 
 
 def _worst_first(examples: Examples, ranker: Ranker) -> Examples:
-    """The same with the worst documents of each query first.
+    """The same with the worst documents of each query first, and those without a label last.
 
     Equal scores keep their order. In that of a file a ranker that says nothing could look perfect, as some files list
     the best documents first.
     """
-    order = np.lexsort((Gains.of(ranker.gains)(examples.labels), examples.query))
+    gain = np.full(len(examples), np.inf)
+    gain[examples.judged] = Gains.of(ranker.gains)(examples.labels[examples.judged])
+    order = np.lexsort((gain, examples.query))
     return replace(
         examples,
         features=examples.features[order],
