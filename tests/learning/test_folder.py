@@ -178,3 +178,10 @@ class TestStrangers:
         fitted.save(tmp_path / "model")
         tampered(tmp_path / "model", parameters={"num_threads": 10**9})
         assert np.array_equal(load(tmp_path / "model").score(examples), fitted.score(examples))
+
+    @pytest.mark.parametrize("name", ["model.json", "cutoff.json"])
+    def test_brackets_without_end(self, model, examples, tmp_path, name):
+        model.fit_cutoff(examples).save(tmp_path / "model")
+        (tmp_path / "model" / name).write_text("[" * 100_000)
+        with pytest.raises(InputError, match=rf"{name}: is not JSON \("):
+            load(tmp_path / "model")

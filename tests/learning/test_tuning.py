@@ -376,6 +376,8 @@ class TestStorage:
             "{}\n",
             '{"op_code":2,"study_id":7,"user_attr":{}}\n',
             '{"op_code":0,"study_name":3\n',
+            '{"op_code":99}\n',
+            "[" * 100_000 + "\n",
             "x",
         ],
     )

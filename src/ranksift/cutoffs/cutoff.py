@@ -301,7 +301,7 @@ def load_cutoff(path: str | os.PathLike[str]) -> Cutoff:
         given = json.loads(Path(path).read_text("utf-8"), parse_constant=_no_number)
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})", source=source, remedy="name a cutoff's file") from None
-    except ValueError as error:
+    except (RecursionError, ValueError) as error:
         raise InputError(f"is not JSON ({error})", source=source, remedy="name a cutoff's file") from None
     if not isinstance(given, dict) or given.get("format") != FORMAT:
         raise InputError("is no cutoff of this version", source=source, remedy="make one: ranksift cutoff fit")

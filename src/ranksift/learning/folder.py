@@ -155,7 +155,7 @@ def card_of(target: Path) -> dict[str, Any]:
     except OSError as error:
         what = f"cannot be read ({error.strerror or error})"
         raise InputError(what, source=str(target / CARD), remedy="check its permissions") from None
-    except ValueError as error:
+    except (RecursionError, ValueError) as error:
         raise InputError(f"is not JSON ({error})", source=str(target / CARD), remedy="train the model anew") from None
     if not isinstance(card, dict) or card.get("format") != FORMAT:
         raise InputError("is no model of this version", source=str(target / CARD), remedy="train it anew")

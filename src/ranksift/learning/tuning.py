@@ -452,7 +452,7 @@ def _record(storage: str | os.PathLike[str] | None, problem: _Problem, space: Sp
         raise InputError(what, source=str(path), remedy="name another file") from None
     except InputError:
         raise
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+    except (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError) as error:
         what = f"is a damaged storage ({type(error).__name__}: {error})"
         raise InputError(what, source=str(path), remedy="name another file, or remove this one") from None
 
@@ -484,7 +484,7 @@ def _mend(path: Path) -> None:
 def _is_record(line: bytes) -> bool:
     try:
         return "op_code" in json.loads(line)
-    except (TypeError, ValueError):
+    except (RecursionError, TypeError, ValueError):
         return False
 
 
