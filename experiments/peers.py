@@ -7,7 +7,8 @@ filtered lists, with the threshold that is best for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -28,10 +29,15 @@ from ranksift.learning.validation import of_filtered_lists
 #: Scores of documents by the first n trees.
 Staged = Callable[[NDArray[np.float64], int], Floats]
 
+_LAST: dict[str, Staged] = {}
+
 
 @dataclass(eq=False)
 class Peer(Ranker, abstract=True):
-    """Trees of another library, with the best global threshold for filtered lists, or with a cut at 0."""
+    """Trees of another library, with the best global threshold for filtered lists, or with a cut at 0.
+
+    ``options`` are further parameters, by the names that the library has for them.
+    """
 
     natural_scaling = "none"
 
@@ -46,6 +52,7 @@ class Peer(Ranker, abstract=True):
     feature_share: float = field(default=0.7, kw_only=True)
     document_share: float = field(default=0.8, kw_only=True)
     context: bool = field(default=False, kw_only=True)
+    options: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
 
     def grown(self, examples: Examples, gain: Floats) -> Staged:
         """Grow all trees."""
@@ -56,13 +63,25 @@ class Peer(Ranker, abstract=True):
         return ready.with_features(with_context(ready)) if self.context else ready
 
     def _train(self, examples: Examples, validation: Examples | None) -> None:
-        staged = self.grown(examples, Gains.of(self.gains)(examples.labels))
+        staged = self._grown_once(examples)
         sizes = [self.trees] if validation is None else range(self.step, self.trees + 1, self.step)
         stop_by = examples if validation is None else validation
         found = [self._judged(staged(stop_by.features, n), stop_by) for n in sizes]
         best = int(np.argmax([value for value, _ in found]))
         self.trees_, self.cutoff_ = sizes[best], found[best][1]
         self._staged = staged
+
+    def _grown_once(self, examples: Examples) -> Staged:
+        """Trees do not depend on the cut: the last ones serve for another cut of the same documents."""
+        gain = Gains.of(self.gains)(examples.labels)
+        parameters = {name: str(value) for name, value in self.get_params().items() if name != "cut"}
+        told = hashlib.sha256(repr((type(self).__name__, parameters)).encode())
+        for part in (examples.features, gain, examples.offsets):
+            told.update(np.ascontiguousarray(part).tobytes())
+        if told.hexdigest() not in _LAST:
+            _LAST.clear()
+            _LAST[told.hexdigest()] = self.grown(examples, gain)
+        return _LAST[told.hexdigest()]
 
     def _judged(self, scores: Floats, examples: Examples) -> tuple[float, Cutoff | None]:
         """The measure of a ranking, as it is cut, and the cutoff."""
@@ -111,6 +130,7 @@ class LightGBM(Peer, abstract=True):
             "deterministic": True,
             "force_col_wise": True,
             "verbosity": -1,
+            **self.options,
         }
         labels, group = grade, None
         if self.objective == "binary":
@@ -150,6 +170,7 @@ class XGBoost(Peer, abstract=True):
             "seed": self.seed,
             "nthread": 1,
             "verbosity": 0,
+            **self.options,
         }
         _, grade = grades(gain)
         ranks = self.objective.startswith("rank")
@@ -187,6 +208,7 @@ class CatBoost(Peer, abstract=True):
                 "thread_count": 1,
                 "logging_level": "Silent",
                 "allow_writing_files": False,
+                **self.options,
             }
         )
         model.fit(catboost.Pool(examples.features, gain, group_id=examples.query))

@@ -1,0 +1,122 @@
+"""The rankers: paper 1's losses, other libraries, ours, and ours with a part left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import ranksift as rs
+from experiments.peers import CatBoost, LightGBM, Peer, XGBoost
+from experiments.rank_and_filter.settings import FOLDS, FORUM, MEASURE, REVIEWS, K
+from ranksift.cutoffs.baselines import FilterAll, RankOnly
+from ranksift.cutoffs.cutoff import Cutoff
+from ranksift.learning.networks import LinearRanker, MLPRanker
+from ranksift.learning.optimal import ExpectedGainRanker
+from ranksift.learning.ranker import Ranker
+from ranksift.learning.trees import BoostedTrees, LambdaMARTf
+
+LOSSES = {
+    "BCE": "bce",
+    "MSE": "mse",
+    "ordinal": "ordinal",
+    "ordinal-weighted": "weighted_ordinal",
+    "LambdaRank": "lambdarank",
+    "LambdaRank+BCE": "lambdarank_bce",
+}
+MODELS: Mapping[str, type[Ranker]] = {"linear": LinearRanker, "MLP": MLPRanker, "trees": BoostedTrees}
+
+BASELINE, PAPER, PEER, OURS, PART = "baselines", "paper 1's losses", "other libraries", "ours", "ours, changed"
+JOINT, OPTIMAL = "LambdaMART-f", "optimal rule"
+FILTER_ALL, RANK_ONLY, FILTER_ONLY = "filter-all", "rank-only (trees, ordinal)", "filter-only (trees, BCE)"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A ranker, and the rule that is fitted to its scores of the validation set; None: it brings its own cut."""
+
+    group: str
+    make: Callable[..., Ranker]
+    options: Mapping[str, Any]
+    cutoff: Cutoff | None = None
+    #: Kept documents are put in a random order: filtering without ranking.
+    shuffled: bool = False
+    where: tuple[str, ...] = (FORUM, FOLDS, REVIEWS)
+
+    def ranker(self, gains: Mapping[float, float], seed: int) -> Ranker:
+        """The ranker, not fitted."""
+        return self.make(**{"gains": dict(gains), "seed": seed, "measure": MEASURE, **self.options})
+
+
+def rows() -> dict[str, Row]:
+    """All rankers by their names."""
+    return {**_baselines(), **_of_the_paper(), **_peers(), **_ours()}
+
+
+def _best() -> Cutoff:
+    return rs.GlobalCutoff(MEASURE)
+
+
+def _baselines() -> dict[str, Row]:
+    return {
+        FILTER_ALL: Row(BASELINE, BoostedTrees, {"trees": 1}, FilterAll()),
+        RANK_ONLY: Row(BASELINE, BoostedTrees, {"loss": "ordinal"}, RankOnly()),
+        FILTER_ONLY: Row(BASELINE, BoostedTrees, {"loss": "bce"}, _best(), shuffled=True),
+    }
+
+
+def _of_the_paper() -> dict[str, Row]:
+    networks = (FORUM, REVIEWS)
+    return {
+        f"{model}, {loss}": Row(
+            PAPER, kind, {"loss": word}, _best(), where=(FORUM, FOLDS, REVIEWS) if model == "trees" else networks
+        )
+        for model, kind in MODELS.items()
+        for loss, word in LOSSES.items()
+    }
+
+
+def _peers() -> dict[str, Row]:
+    kinds: dict[str, tuple[type[Peer], dict[str, Any]]] = {
+        "LightGBM binary": (LightGBM, {"objective": "binary"}),
+        "LightGBM multiclass, E[g]": (LightGBM, {"objective": "multiclass"}),
+        "LightGBM lambdarank": (LightGBM, {"objective": "lambdarank"}),
+        "XGBoost binary:logistic": (XGBoost, {"objective": "binary:logistic"}),
+        "XGBoost rank:ndcg": (XGBoost, {"objective": "rank:ndcg"}),
+    }
+    filters = {
+        "CatBoost FilteredDCG": "StochasticRank:metric=FilteredDCG",
+        "CatBoost StochasticFilter": "StochasticFilter",
+    }
+    step = {"step": 20}
+    return {
+        **{name: Row(PEER, kind, {**options, **step}) for name, (kind, options) in kinds.items()},
+        **{
+            f"{name}, with context": Row(PEER, kind, {**options, **step, "context": True})
+            for name, (kind, options) in kinds.items()
+        },
+        **{
+            f"{name}, {words}": Row(PEER, CatBoost, {"objective": objective, "cut": cut, **step})
+            for name, objective in filters.items()
+            for words, cut in (("own cut at 0", "zero"), ("best cut", "best"))
+        },
+    }
+
+
+def _ours() -> dict[str, Row]:
+    return {
+        JOINT: Row(OURS, LambdaMARTf, {}),
+        OPTIMAL: Row(OURS, ExpectedGainRanker, {}),
+        f"{JOINT}, without the normaliser": Row(PART, LambdaMARTf, {"measure": f"DCG@{K}"}),
+        f"{JOINT}, without the normaliser, best cut": Row(PART, LambdaMARTf, {"measure": f"DCG@{K}"}, _best()),
+        f"{JOINT}, without the list": Row(PART, LambdaMARTf, {"context": False}),
+        f"{JOINT}, without pairs": Row(PART, LambdaMARTf, {"pairs": 0.0}),
+        f"{JOINT}, the list as it is ranked decides": Row(PART, LambdaMARTf, {"stop": "list"}),
+        f"{JOINT}, stopped by the measure": Row(PART, LambdaMARTf, {"stop_by": "measure"}),
+        f"{JOINT}, best cut instead of 0": Row(PART, LambdaMARTf, {}, _best()),
+        f"{OPTIMAL}, without the normaliser": Row(PART, ExpectedGainRanker, {"measure": f"DCG@{K}"}),
+        f"{OPTIMAL}, without the list": Row(
+            PART, ExpectedGainRanker, {"options": {"loss": "ordinal", "stop_by": "loss", "context": False}}
+        ),
+        f"{OPTIMAL}, best cut instead of 0": Row(PART, ExpectedGainRanker, {}, _best()),
+    }
