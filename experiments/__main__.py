@@ -1,6 +1,7 @@
 """Run every experiment: ``python -m experiments``."""
 
 from experiments import (
+    boosted_trees,
     bounds,
     cutoffs,
     forbidden,
@@ -25,5 +26,6 @@ for experiment in (
     rank_and_filter,
     top_k,
     learned_rankers,
+    boosted_trees,
 ):
     publish(experiment)

@@ -295,8 +295,8 @@ class LambdaMART(TreeModel):
     stop_by
         With a validation set: growing stops by the ``"loss"`` of its pairs (:class:`~ranksift.learning.lambdas.Pairs`),
         or by the ``"measure"``. The loss is steadier. On some hundred queries the measure is often best after a few
-        trees, by luck; models that the loss stops have the higher nDCG@10 on other queries. It is of the order of
-        documents alone, and knows nothing of a cutoff.
+        trees, by luck; on other queries, models that the loss stops have the same nDCG@10 or a little more. It is of
+        the order of documents alone, and knows nothing of a cutoff.
 
     Examples
     --------

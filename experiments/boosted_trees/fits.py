@@ -1,0 +1,170 @@
+"""Every method on every fold, as it is given and tuned, with several seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import ranksift as rs
+from experiments.boosted_trees.methods import METHODS, OURS
+from experiments.learning import Collection, in_parallel, mq2008
+from ranksift.collection.examples import Fold
+from ranksift.collection.ragged import Floats
+from ranksift.evaluation.scores import Scores
+from ranksift.learning.tuning import tune
+
+MEASURE = "nDCG@10"
+MEASURES = (MEASURE, "AP")
+#: Of a search; the first of them is the ranker as it is given.
+TRIALS = 8
+SEEDS = 2
+
+
+class Task(NamedTuple):
+    """A method that is to learn from one fold, with one seed of the search and of the trees."""
+
+    fold: Fold
+    method: str
+    seed: int
+    trials: int = TRIALS
+
+
+class Model(NamedTuple):
+    """Scores of the test documents, and what the model is made of."""
+
+    scores: Floats
+    trees: int
+    value: float  # on the validation fold
+
+
+class Learned(NamedTuple):
+    """The same method as it is given, and with the best parameters of its search."""
+
+    given: Model
+    tuned: Model
+    params: Mapping[str, Any]
+
+
+def learned(task: Task) -> Learned:
+    """Fit a method to a fold, and search for its parameters."""
+    ranker, space, _ = METHODS[task.method]
+    own, (train, validation, _) = ranker.clone().set_params(seed=task.seed), task.fold
+    given = fitted(own, task.fold)
+    if not space:
+        return Learned(given, given, {})
+    found = tune(own, train, validation, space=space, trials=task.trials, measure=MEASURE, seed=task.seed)
+    return Learned(given, fitted(found.ranker, task.fold) if found.best.number else given, found.best_params)
+
+
+def fitted(ranker: Any, fold: Fold) -> Model:
+    """Fit a ranker to a fold."""
+    model = ranker.fit(fold.train, fold.validation)
+    return Model(model.scored(fold.test), model.trees_, model.value(fold.validation, MEASURE))
+
+
+class Difference(NamedTuple):
+    """A method less another, its 95 % interval, and p after Holm's correction over all others."""
+
+    value: float
+    low: float
+    high: float
+    p: float
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """All methods, fitted.
+
+    Attributes
+    ----------
+    found
+        For each method, seed and fold.
+    """
+
+    collection: Collection
+    found: Mapping[str, Sequence[Sequence[Learned]]]
+
+    def methods(self, *, tuned: bool) -> list[str]:
+        """Those that are as they are given, or tuned."""
+        return [name for name in self.found if METHODS[name].space or not tuned]
+
+    @property
+    def seeds(self) -> int:
+        """How many there are."""
+        return len(next(iter(self.found.values())))
+
+    def models(self, method: str, seed: int, tuned: bool) -> list[Model]:
+        """Those of all folds."""
+        return [fold.tuned if tuned else fold.given for fold in self.found[method][seed]]
+
+    @cached_property
+    def _by_seed(self) -> dict[bool, list[Scores]]:
+        return {tuned: [self._judged(seed, tuned) for seed in range(self.seeds)] for tuned in (False, True)}
+
+    def _judged(self, seed: int, tuned: bool) -> Scores:
+        runs = {
+            method: [model.scores for model in self.models(method, seed, tuned)] for method in self.methods(tuned=tuned)
+        }
+        return rs.evaluate(self.collection.qrels, self.collection.runs(runs), list(MEASURES))
+
+    def values(self, method: str, measure: str = MEASURE, *, tuned: bool) -> Floats:
+        """The measure of all queries, for each seed."""
+        m = MEASURES.index(measure)
+        return np.array([scores.values[scores.row(method), :, m].mean() for scores in self._by_seed[tuned]])
+
+    def mean(self, method: str, measure: str = MEASURE, *, tuned: bool) -> float:
+        """Over seeds."""
+        return float(self.values(method, measure, tuned=tuned).mean())
+
+    def scores(self, *, tuned: bool) -> Scores:
+        """Of every query the mean over seeds."""
+        cube = np.mean([scores.values for scores in self._by_seed[tuned]], axis=0)
+        one = self._by_seed[tuned][0]
+        return Scores.from_array(cube, runs=one.runs, queries=one.queries, measures=MEASURES)
+
+    def ahead(self, ours: str = OURS, measure: str = MEASURE, *, tuned: bool) -> dict[str, Difference]:
+        """How far a method is ahead of each other one: paired t tests."""
+        compared = rs.compare(self.scores(tuned=tuned), baseline=ours)
+        m = compared.scores.column(measure)
+        columns = (compared.difference, compared.high, compared.low, compared.corrected_p)
+        found = ([float(column[i, m]) for column in columns] for i in range(len(compared.pairs)))
+        return {
+            other: Difference(-value, -high, -low, p)
+            for (other, _), (value, high, low, p) in zip(compared.pairs, found, strict=True)
+        }
+
+    def of_folds(self, method: str, *, tuned: bool) -> Floats:
+        """The measure on each fold's test queries, the mean over seeds."""
+        scores = self.scores(tuned=tuned)
+        row, place = scores.row(method), {query: i for i, query in enumerate(scores.queries)}
+        return np.array(
+            [
+                scores.values[row, [place[query] for query in fold.test.query_ids], 0].mean()
+                for fold in self.collection.folds
+            ]
+        )
+
+    def trees(self, method: str, *, tuned: bool) -> Floats:
+        """How many, of every model."""
+        return np.array([model.trees for s in range(self.seeds) for model in self.models(method, s, tuned)])
+
+    def promised(self, method: str, *, tuned: bool) -> float:
+        """The measure on the validation folds."""
+        found = [model.value for s in range(self.seeds) for model in self.models(method, s, tuned)]
+        return float(np.mean(found))
+
+
+def outcome(data: Path, methods: Sequence[str] = tuple(METHODS), seeds: int = SEEDS, trials: int = TRIALS) -> Outcome:
+    """Fit and tune all methods."""
+    collection = mq2008(data)
+    tasks = [Task(fold, name, seed, trials) for name in methods for seed in range(seeds) for fold in collection.folds]
+    # The slowest first, so that no process waits for the other at the end.
+    done = in_parallel(learned, tasks[::-1])[::-1]
+    size = len(collection.folds)
+    rows = [done[i : i + size] for i in range(0, len(done), size)]
+    return Outcome(collection, {name: rows[i * seeds : (i + 1) * seeds] for i, name in enumerate(methods)})

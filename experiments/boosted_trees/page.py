@@ -1,0 +1,368 @@
+"""The page: what was asked, what came out, and where the numbers are from."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments.boosted_trees.fits import MEASURE, MEASURES, TRIALS, Difference, Outcome, outcome
+from experiments.boosted_trees.methods import CONTEXT, JOINT, METHODS, OURS, PEERS, SPACE, STEP, TREES
+from experiments.boosted_trees.written import SECONDS, STOPPING, Gain
+from experiments.markdown import between, bullets, number, page, paragraph, probability, says, table, word
+from ranksift.collection.errors import RankSiftWarning
+from ranksift.collection.ragged import Floats
+from ranksift.learning.space import Space
+
+NEEDS: tuple[str, ...] = ("letor4_mq2008",)
+ALPHA = 0.05
+#: How the tables call a method as it is given, and with its best parameters.
+CALLED = {False: "as given", True: "tuned"}
+
+
+def files(data: Path) -> dict[str, str]:
+    """The page."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankSiftWarning)  # about queries in which nothing is relevant
+        return {"boosted-trees.md": written(outcome(data))}
+
+
+def written(found: Outcome) -> str:
+    """The page of some methods."""
+    return page(
+        opening(found),
+        in_short(found),
+        the_methods(found),
+        differences(found),
+        folds(found),
+        searches(found),
+        how_it_stops(),
+        cost(),
+        limits(found),
+    )
+
+
+# -- what the sentences are about ----------------------------------------------------------------------------------
+
+
+def spread(values: Floats) -> str:
+    """Mean and deviation over seeds."""
+    return f"{number(float(values.mean()))} ± {number(float(values.std(ddof=1)))}"
+
+
+def said(other: str, ahead: Difference) -> str:
+    """A difference in words."""
+    return f"{other} ({number(ahead.value, sign=True)}, p {_p(ahead.p)})"
+
+
+def _p(p: float) -> str:
+    written = probability(p)
+    return written if written.startswith("<") else f"= {written}"
+
+
+def below(found: Outcome, *, tuned: bool, ours: str = OURS) -> list[str]:
+    """Libraries with a higher mean than one of our methods, in the digits that are shown."""
+    own = found.mean(ours, tuned=tuned)
+    return [name for name in PEERS if round(found.mean(name, tuned=tuned) - own, 4) > 0]
+
+
+def verdict(found: Outcome, *, tuned: bool, ours: str = OURS) -> str:
+    """Whether a method of ours is below a library."""
+    ahead = found.ahead(ours, tuned=tuned)
+    lost = below(found, tuned=tuned, ours=ours)
+    won = [said(name, ahead[name]) for name in PEERS if name not in lost]
+    told_apart = [name for name in PEERS if ahead[name].p <= ALPHA]
+    return paragraph(
+        f"{CALLED[tuned].capitalize()}, it has {MEASURE} {number(found.mean(ours, tuned=tuned))}:",
+        says(
+            bool(won),
+            f"not below {_and(won)}" + (", but" if lost else "."),
+        ),
+        says(bool(lost), f"below {_and([said(name, ahead[name]) for name in lost])}."),
+        says(not told_apart, "No difference is significant."),
+        says(bool(told_apart), f"The difference from {_and(told_apart)} is significant."),
+    )
+
+
+def _and(words: Sequence[str]) -> str:
+    return " and ".join(part for part in (", ".join(words[:-1]), *words[-1:]) if part)
+
+
+def wins(found: Outcome, other: str, *, tuned: bool) -> int:
+    """Seeds with which LambdaMART is not below another."""
+    return int((found.values(OURS, tuned=tuned) >= found.values(other, tuned=tuned)).sum())
+
+
+def gained(found: Outcome, name: str) -> tuple[float, float]:
+    """Tuned less as given: on the validation queries, by which parameters are chosen, and on the test queries."""
+    promised = found.promised(name, tuned=True) - found.promised(name, tuned=False)
+    return promised, found.mean(name, tuned=True) - found.mean(name, tuned=False)
+
+
+# -- sections ------------------------------------------------------------------------------------------------------
+
+
+def opening(found: Outcome) -> str:
+    """What this is about."""
+    return f"""
+# LambdaMART beside LightGBM, XGBoost and CatBoost
+
+Boosted trees of four libraries rank MQ2008, with the same folds and the same budget: a random search of
+{word(TRIALS)} trials in each fold, by {MEASURE} on its validation queries, {_times(found.seeds)}. Is RankSift's
+LambdaMART below one of the others? It is written by
+
+```
+python -m experiments.boosted_trees        # make experiments runs it too
+```
+
+from public data that is not part of the repository; `RANKSIFT_DATA` names the folder.
+"""
+
+
+def _times(seeds: int) -> str:
+    return {2: "twice, with different seeds"}.get(seeds, f"{word(seeds)} times, with different seeds")
+
+
+def in_short(found: Outcome) -> str:
+    """The findings, before the tables."""
+    lost, lost_with_context = (below(found, tuned=True, ours=name) for name in (OURS, CONTEXT))
+    searched = found.methods(tuned=True)
+    change = [gained(found, name) for name in searched]
+    deviation = [float(found.values(name, tuned=True).std(ddof=1)) for name in searched]
+    joint = found.ahead(tuned=True)[JOINT]
+    alike = {name: found.mean(f"{name}, context", tuned=False) - found.mean(name, tuned=False) for name in PEERS}
+    best = max(searched, key=lambda name: found.mean(name, tuned=True))
+    findings = bullets(
+        paragraph(
+            f"**Tuned alike, LambdaMART is {f'below {_and(lost)}' if lost else 'not below any of the three'}.**",
+            verdict(found, tuned=True),
+            verdict(found, tuned=False),
+        ),
+        paragraph(
+            "**LambdaMART that sees the list (`context=True`) is "
+            f"{f'below {_and(lost_with_context)}' if lost_with_context else 'not below any of the three'}.**",
+            verdict(found, tuned=True, ours=CONTEXT),
+            verdict(found, tuned=False, ours=CONTEXT),
+            "It has more columns to learn from than the libraries, which change by "
+            f"{between(list(alike.values()), 4, sign=True)} with the same columns, as given.",
+        ),
+        paragraph(
+            f"**LambdaMART-f has {number(found.mean(JOINT, tuned=True))} tuned and "
+            f"{number(found.mean(JOINT, tuned=False))} as given**, though nothing is forbidden here:",
+            f"{number(-joint.value, sign=True)} against LambdaMART, tuned (p {_p(joint.p)}).",
+        ),
+        paragraph(
+            f"**Tuning is not worth its budget here.** The highest mean, tuned, has {best}."
+            if max(kept for _, kept in change) < 0.005
+            else f"**What tuning gains.** The highest mean has {best}.",
+            f"Over seeds a method's mean deviates by {between(deviation, 4)}. Tuning gains "
+            f"{between([promised for promised, _ in change], 4, sign=True)} on the validation queries, and "
+            f"{between([kept for _, kept in change], 4, sign=True)} on the test queries: with 157 queries to "
+            "choose by, it chooses luck.",
+        ),
+    )
+    return f"""
+**In short**
+
+{findings}
+"""
+
+
+def the_methods(found: Outcome) -> str:
+    """Section: the main table."""
+    rows = []
+    for tuned in (False, True):
+        names = found.methods(tuned=tuned)
+        best = {m: max(found.mean(name, m, tuned=tuned) for name in names) for m in MEASURES}
+        for name in names:
+            cells = []
+            for m in MEASURES:
+                cell = spread(found.values(name, m, tuned=tuned))
+                cells.append(f"**{cell}**" if found.mean(name, m, tuned=tuned) == best[m] else cell)
+            trees = found.trees(name, tuned=tuned)
+            rows.append([name, CALLED[tuned], *cells, f"{np.median(trees):.0f} ({trees.min()} to {trees.max()})"])
+    queries = len(found.collection.whole.query_ids)
+    return f"""
+## The methods
+
+Means over the {queries} test queries of the five folds, and over {word(found.seeds)} seeds; ± is the deviation over
+seeds. The best of each half is bold. The last column has the numbers of trees: the median and the range over folds and
+seeds. “Context” adds to a document's features the length of its list and the mean of each feature over it; LambdaMART-f
+has it too.
+
+{table(["method", "", *MEASURES, "trees"], rows, words=2)}
+
+Where nothing is relevant {MEASURE} is 0, whatever the ranking, and so is AP. Gains are the labels, 0 to 2.
+"""
+
+
+def differences(found: Outcome) -> str:
+    """Section: tests."""
+    rows = [
+        [
+            name,
+            CALLED[tuned],
+            measure,
+            number(ahead.value, sign=True),
+            f"{number(ahead.low, sign=True)} to {number(ahead.high, sign=True)}",
+            probability(ahead.p),
+            f"{wins(found, name, tuned=tuned)} of {found.seeds}" if measure == MEASURE else "",
+        ]
+        for tuned in (False, True)
+        for measure in MEASURES
+        for name, ahead in found.ahead(measure=measure, tuned=tuned).items()
+    ]
+    return f"""
+## LambdaMART less the others
+
+Paired t tests over queries, of each query's mean over seeds, with Holm's correction over the methods of one measure,
+as given or tuned. The last column counts the seeds with which LambdaMART is not below.
+
+{table(["other", "", "measure", "difference", "95 % interval", "p", "not below"], rows, words=3)}
+"""
+
+
+def folds(found: Outcome) -> str:
+    """Section: every fold."""
+    head = ["method", "", *(f"fold {i + 1}" for i in range(len(found.collection.folds)))]
+    rows = [
+        [name, CALLED[tuned], *(number(value) for value in found.of_folds(name, tuned=tuned))]
+        for tuned in (False, True)
+        for name in found.methods(tuned=tuned)
+    ]
+    wide = [float(np.ptp(found.of_folds(name, tuned=True))) for name in found.methods(tuned=True)]
+    means = [found.mean(name, tuned=True) for name in found.methods(tuned=True)]
+    return f"""
+## Fold by fold
+
+{MEASURE} on the test queries, the mean over seeds. The best and the worst fold of a method lie {between(wide, 2)}
+apart, the best and the worst method, tuned, {number(float(np.ptp(means)), 3)}.
+
+{table(head, rows, words=2)}
+"""
+
+
+def searches(found: Outcome) -> str:
+    """Section: what tuning chose."""
+    rows = []
+    for name in found.methods(tuned=True):
+        models = [fold for seed in found.found[name] for fold in seed]
+        kept = sum(model.tuned is model.given for model in models)
+        promised, left = gained(found, name)
+        rows.append(
+            [
+                name,
+                *(_chosen([model.params for model in models], parameter) for parameter in SPACE),
+                f"{kept} of {len(models)}",
+                number(promised, sign=True),
+                number(left, sign=True),
+            ]
+        )
+    return f"""
+## What tuning chose
+
+The middle half of what {len(found.collection.folds)} folds and {word(found.seeds)} seeds chose; how often that were the
+parameters as given; what the chosen ones add to {MEASURE} on the validation queries, and on the test queries.
+
+{table(["method", *SPACE, "as given", "gain, validation", "gain, test"], rows)}
+
+What is gained on the validation queries is mostly the luck of the best of {word(TRIALS)}: there are 157 of them in a
+fold.
+"""
+
+
+#: Parameters of libraries that stand for others, and what to call them.
+_INSTEAD = {"leaves": ("depth", "depth "), "min_documents": ("options.min_child_weight", "curvature ")}
+
+
+def _chosen(params: Sequence[dict[str, Any]], parameter: str) -> str:
+    name, called = parameter, ""
+    if parameter not in params[0] and parameter in _INSTEAD:
+        name, called = _INSTEAD[parameter]
+    if name not in params[0]:
+        return ""
+    low, high = np.quantile([float(chosen[name]) for chosen in params], [0.25, 0.75])
+    return f"{called}{float(f'{low:.2g}'):g} to {float(f'{high:.2g}'):g}"
+
+
+def how_it_stops() -> str:
+    """Section: what LambdaMART stops by, and how that was decided."""
+    rows = [[name, *(_gain(gain) for gain in of_variants.values())] for name, of_variants in STOPPING.items()]
+    return f"""
+## How LambdaMART stops
+
+Its objective is LightGBM's own. What differs is when it stops: by a loss of the pairs of validation queries, not by
+{MEASURE} on them, which is often best after a few trees, by luck. It was decided so before the page was made, on
+queries that are not in the test part of a fold: of its four other parts two were learned from, one stopped by and one
+judged on. It is one decision for all folds, though, and all queries had a part in it. MQ2007, with its 21 rankings as
+features, has other queries. A second look, over settings drawn anew from the space below: what is added to {MEASURE},
+and the standard error over folds.
+
+{table(["collection", "stopped by the loss", "and with context"], rows)}
+
+`python -m experiments.boosted_trees.stopping` prints these; they are not computed anew with the page. On MQ2008 both
+gained more on the settings of the first look. The loss is never worse than {MEASURE}, and better in MQ2007. Context
+cannot be told from nothing, so that it is a row of its own here and not LambdaMART's default.
+"""
+
+
+def _gain(gain: Gain) -> str:
+    return f"{number(gain.value, sign=True)} ± {number(gain.error)}"
+
+
+def cost() -> str:
+    """Section: seconds."""
+    rows = [[name, f"{seconds:.2f}"] for name, seconds in SECONDS.items()]
+    return f"""
+## Seconds
+
+Of a processor, for one fit to the training part of fold 1 with the parameters as given, on one thread.
+`python -m experiments.boosted_trees.seconds` measures them; they are not measured anew with the page.
+
+{table(["method", "seconds"], rows)}
+
+Ours stop growing when the validation queries have not gained for
+{METHODS[OURS].ranker.get_params()["patience"]} trees. The libraries grow all {TREES} here, and the number is chosen
+afterwards.
+"""
+
+
+def limits(found: Outcome) -> str:
+    """Section: how it was made."""
+    rows = [
+        ["command", "`python -m experiments.boosted_trees`, about eight minutes on two cores"],
+        ["collection", "LETOR 4.0, MQ2008: 784 queries, 46 features"],
+        ["folds", "LETOR's own five: three parts to learn from, one to validate, one to test"],
+        ["tuned by", f"`ranksift.learning.tuning.tune`, {TRIALS} trials: as given, then draws from the space"],
+        ["space", str(Space.of(SPACE, METHODS[OURS].ranker))],
+        *([f"{name} instead", _space(name)] for name in PEERS if METHODS[name].space != SPACE),
+        ["number of trees", f"at most {TREES}; of the libraries that of the best {MEASURE}, a multiple of {STEP}"],
+        ["as given", "15 leaves (CatBoost: depth 6) of 20 documents at least (XGBoost: a curvature of 1)"],
+        ["", "rate 0.05, l2 1, 0.7 of the features, 0.8 of the documents (CatBoost: its own bootstrap)"],
+        ["seeds", f"0 to {found.seeds - 1}, of draws and of trees"],
+    ]
+    return f"""
+## How this was made, and what cannot be said
+
+{table(["what", "how"], rows, words=2)}
+
+- Parameters as given are the same numbers for all, where they mean the same. They are not each library's own defaults.
+- CatBoost's trees ask the same question of all nodes of a depth, so that there is no least number of documents to
+  search.
+- With these queries a difference of about {number(_detectable(found), 3)} is significant before correction. Smaller
+  ones cannot be told from luck. That holds for both sides: “not below” is no proof of being as good.
+"""
+
+
+def _space(name: str) -> str:
+    own = {key: value for key, value in METHODS[name].space.items() if key not in SPACE}
+    return str(Space.of(own, METHODS[name].ranker)).removeprefix("options.")
+
+
+def _detectable(found: Outcome) -> float:
+    """Half the mean length of the intervals."""
+    ahead = found.ahead(tuned=True)
+    return float(np.mean([(ahead[name].high - ahead[name].low) / 2 for name in PEERS]))

@@ -1,0 +1,122 @@
+"""The page on boosted trees: what it computes, and that the documentation shows what is computed now.
+
+The whole page takes minutes, so that one fold of LambdaMART as it is given is held to what is computed.
+"""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from experiments import boosted_trees, publish
+from experiments.boosted_trees.fits import MEASURE, SEEDS, Learned, Model, Outcome, Task, fitted, learned
+from experiments.boosted_trees.methods import CATBOOST, LIGHTGBM, METHODS, OURS, PEERS, XGBOOST
+from experiments.boosted_trees.page import below, verdict, wins, written
+from experiments.boosted_trees.stopping import rotations
+from experiments.learning import Collection
+from ranksift.collection.examples import Examples
+from ranksift.datasets.letor import mq2008
+from ranksift.learning.space import Space
+from ranksift.learning.validation import three_way
+
+
+@pytest.fixture(scope="module")
+def shown() -> str:
+    return (publish.DOCS / "boosted-trees.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def collection() -> Collection:
+    """Queries with a feature that tells, and one that does not."""
+    draw = np.random.default_rng(0)
+    x = draw.normal(size=(600, 2))
+    labels = np.digitize(x[:, 0] + draw.normal(size=600), [0.5, 1.5])
+    return Collection("made up", tuple(three_way(Examples.of_arrays(x, labels, np.repeat(np.arange(60), 10)))))
+
+
+def made_up(collection: Collection, ahead: float) -> Outcome:
+    """All methods guess, LambdaMART a little better or worse than the others."""
+    draw = np.random.default_rng(1)
+
+    def model(name: str, labels: np.ndarray) -> Model:
+        signal = 1.0 + (ahead if name == OURS else 0.0)
+        return Model(signal * labels + draw.normal(size=len(labels)), int(draw.integers(1, 200)), float(draw.random()))
+
+    def of_fold(name: str, labels: np.ndarray) -> Learned:
+        parameters = {parameter: draw.integers(2, 9) for parameter in METHODS[name].space}
+        return Learned(model(name, labels), model(name, labels), parameters)
+
+    found = {
+        name: [[of_fold(name, fold.test.labels) for fold in collection.folds] for _ in range(2)] for name in METHODS
+    }
+    return Outcome(collection, found)
+
+
+def test_page_states_its_commands(shown: str) -> None:
+    for command in ("boosted_trees", "boosted_trees.seconds", "boosted_trees.stopping"):
+        assert f"python -m experiments.{command}" in " ".join(shown.split())
+    assert not re.search(r"\bnan\b|\binf\b|\bNone\b", shown)
+
+
+def test_documentation_shows_the_row_that_is_computed_now(shown: str, data_dir: Path) -> None:
+    absent = [name for name in boosted_trees.NEEDS if not (data_dir / name).is_dir()]
+    if absent:
+        pytest.skip(f"no {' and no '.join(absent)} in {data_dir}")
+    fold = mq2008(data_dir / boosted_trees.NEEDS[0], 1)
+    models = [fitted(METHODS[OURS].ranker.clone().set_params(seed=seed), fold) for seed in range(SEEDS)]
+    found = Outcome(Collection("fold 1", (fold,)), {OURS: [[Learned(model, model, {})] for model in models]})
+    first = float(found.values(OURS, tuned=False).mean())
+    assert f"| {OURS} | as given | {first:.4f} |" in shown, "the page is stale: run make experiments"
+
+
+@pytest.mark.parametrize(("method", "library"), [(LIGHTGBM, "lightgbm"), (XGBOOST, "xgboost"), (CATBOOST, "catboost")])
+def test_libraries_are_tuned_like_our_own(collection: Collection, method: str, library: str) -> None:
+    pytest.importorskip(library, reason=f"{library} is of the extra experiments")
+    fold = collection.folds[0]
+    found = learned(Task(fold, method, 0, 3))
+    assert set(found.params) == set(METHODS[method].space)
+    assert found.tuned.value >= found.given.value
+    assert found.tuned.scores.shape == fold.test.labels.shape
+    # The feature that tells was found.
+    assert np.corrcoef(found.tuned.scores, fold.test.features[:, 0])[0, 1] > 0.5
+
+
+def test_every_method_has_as_many_parameters_to_search_as_it_knows() -> None:
+    for name, method in METHODS.items():
+        space = Space.of(method.space, method.ranker)
+        assert len(space.candidates(method.ranker, 5, 0)) == (5 if method.space else 1), name
+    assert {len(METHODS[name].space) for name in PEERS if name != CATBOOST} == {5}
+
+
+@pytest.mark.filterwarnings("ignore::ranksift.collection.errors.RankSiftWarning")
+def test_the_page_says_who_is_below_whom(collection: Collection) -> None:
+    good, bad = made_up(collection, 3.0), made_up(collection, -0.9)
+    assert below(good, tuned=True) == []
+    assert below(bad, tuned=True) == list(PEERS)
+    assert all(wins(good, name, tuned=True) == 2 for name in PEERS)
+    assert "LambdaMART is not below any of the three" in written(good)
+    text = written(bad)
+    assert f"LambdaMART is below {PEERS[0]}, {PEERS[1]} and {PEERS[2]}" in text
+    assert "is significant" in verdict(bad, tuned=True)
+    assert "not below" not in verdict(bad, tuned=True)
+    assert text.count("\n## ") == 7
+
+
+def test_differences_are_of_the_mean_over_seeds(collection: Collection) -> None:
+    found = made_up(collection, 0.5)
+    ahead = found.ahead(tuned=True)[XGBOOST]
+    assert ahead.value == pytest.approx(found.mean(OURS, tuned=True) - found.mean(XGBOOST, tuned=True))
+    assert ahead.low < ahead.value < ahead.high
+    sizes = [len(fold.test.query_ids) for fold in collection.folds]
+    assert np.average(found.of_folds(OURS, tuned=True), weights=sizes) == pytest.approx(found.mean(OURS, tuned=True))
+    assert MEASURE == "nDCG@10"
+
+
+def test_rotations_leave_the_test_part_out(collection: Collection) -> None:
+    found = rotations(collection)
+    assert len(found) == 2 * len(collection.folds)
+    for i, fold in enumerate(found):
+        parts = [set(part.query_ids) for part in fold]
+        assert len(set.union(*parts)) == sum(map(len, parts)) == 48
+        assert not set.union(*parts) & set(collection.folds[i // 2].test.query_ids)
