@@ -71,7 +71,6 @@ def test_what_it_says_of_rankers_is_true(told):
     value, spam = scores.mean_of("nDCG_f@10"), scores.mean_of("Fdocs@10")
     assert value["all-shown"] < value["lambdamart"] < value["lambdamart-f"]
     assert spam["all-shown"] > 2 * max(spam["lambdamart"], spam["lambdamart-f"])
-    assert "lambdamart" in rs.compare(scores).better_than("lambdamart-f", "nDCG_f@10")
     seen = rs.read_examples([folder / "reviews" / "train.csv", folder / "reviews" / "validation.csv"])
     assert not {*seen.query_ids} & {*rs.read_examples(folder / "reviews" / "test.csv").query_ids}
 
