@@ -255,5 +255,5 @@ def _ranked(lists: _Lists, scores: NDArray[np.floating]) -> tuple[Ints, NDArray[
     """Places, scores and gains in rank order; equal scores as they come, and what is no document last."""
     s = np.where(lists.mask, scores[lists.places], -np.inf).astype(scores.dtype)
     order = np.argsort(-s, axis=1, kind="stable")
-    place, s, gain = (np.take_along_axis(part, order, axis=1) for part in (lists.places, s, lists.gain))
-    return place, np.where(lists.mask, s, 0), gain
+    order += s.shape[1] * np.arange(len(s))[:, None]  # of all lists, one after another
+    return lists.places.ravel()[order], np.where(lists.mask, s.ravel()[order], 0), lists.gain.ravel()[order]

@@ -135,7 +135,7 @@ class TreeModel(Ranker, abstract=True):
             "seed": self.seed,
             "num_threads": self._threads,
             "deterministic": True,
-            "force_col_wise": True,
+            "force_row_wise": True,  # the same trees, and on small data a little faster than by columns
             "feature_pre_filter": False,
             "verbosity": -1,
             **options,
