@@ -146,8 +146,8 @@ def in_short(by: dict[Truth, list[Learned]]) -> str:
         paragraph(
             "**Does a Focused method beat both parents on an ordered truth?**",
             _verdict(sum(above.values()), len(above) * every),
-            f"On the pooled order it is above both in {word(above[TESTED[0]])} of {word(every)} cases (three methods, "
-            f"two collections) by κ-NDCG@10 and in {word(above[TESTED[1]])} by κ-ERR.",
+            f"On the pooled order it is above both in {_count(above[TESTED[0]])} of {word(every)} cases (three "
+            f"methods, two collections) by κ-NDCG@10 and in {_count(above[TESTED[1]])} by κ-ERR.",
             f"Of {tests} differences to a parent {_signs(better, worse)} (paired t tests, Holm's correction, "
             "p ≤ 0.05).",
             says(
@@ -161,8 +161,8 @@ def in_short(by: dict[Truth, list[Learned]]) -> str:
         _who_gains(ordered),
         paragraph(
             "**Where the order of equal grades is drawn by lot, there is nothing to focus on.**",
-            f"Above both parents in {word(cases(luck, TESTED[0]))} of {word(every)} cases by κ-NDCG@10 and in "
-            f"{word(cases(luck, TESTED[1]))} by κ-ERR; of {tests} differences "
+            f"Above both parents in {_count(cases(luck, TESTED[0]))} of {word(every)} cases by κ-NDCG@10 and in "
+            f"{_count(cases(luck, TESTED[1]))} by κ-ERR; of {tests} differences "
             f"{_signs(tested(luck, 1), tested(luck, -1))}.",
         ),
         paragraph(
@@ -205,8 +205,12 @@ def _verdict(held: int, of: int) -> str:
     return "Mostly not." if held < of / 2 else "Mostly, by the means."
 
 
+def _count(found: int) -> str:
+    return word(found) if found else "none"
+
+
 def _signs(better: Sequence[Difference], worse: Sequence[Difference]) -> str:
-    counts = [word(len(found)) if found else "none" for found in (better, worse)]
+    counts = [_count(len(found)) for found in (better, worse)]
     return f"{counts[0]} {'are' if len(better) > 1 else 'is'} significantly positive and {counts[1]} negative"
 
 
