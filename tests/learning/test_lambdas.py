@@ -7,7 +7,7 @@ import pytest
 
 import ranksift as rs
 from ranksift import InputError
-from ranksift.learning.lambdas import Pairs, Stops, Swaps, slope_of
+from ranksift.learning.lambdas import Pairs, Stops, Swaps, better_worse, slope_of
 
 LENGTHS = [1, 2, 3, 7, 9, 40, 5]
 
@@ -88,6 +88,25 @@ class TestSwaps:
         p = [1 / (1 + np.exp(x)) for x in (0.5, 1.5, -1.0)]
         expected = [-first * p[0] - second * p[1], first * p[0] + third * p[2], second * p[1] - third * p[2]]
         np.testing.assert_allclose(swaps(scores, cut=0.0).gradient, expected, rtol=1e-5)
+
+    @pytest.mark.parametrize("depth", [3, 12, 30, 100])
+    @pytest.mark.parametrize("cut", [-np.inf, 0.0])
+    def test_short_and_long_lists_add_up_the_same_pairs(self, lists, depth, cut):
+        # Lists with few and with many documents above the lowest gain take different ways to their sums.
+        offsets, gain, scores = lists
+        expected = np.zeros((2, len(gain)))
+        for q, (start, end) in enumerate(pairwise(offsets)):
+            order = start + np.argsort(-scores[start:end], kind="stable")
+            rank = dict(zip(order.tolist(), range(1, end - start + 1), strict=True))
+            worth = {d: (scores[d] >= cut) / np.log2(1 + rank[d]) for d in rank}
+            slope = slope_of(offsets, gain)[q]
+            for u, v in ((u, v) for u in rank for v in rank if gain[u] > gain[v] and min(rank[u], rank[v]) <= depth):
+                p = 1 / (1 + np.exp(scores[u] - scores[v]))
+                change = slope * (gain[u] - gain[v]) * abs(worth[u] - worth[v])
+                expected[:, u] += change * p * np.array([-1, 1 - p])
+                expected[:, v] += change * p * np.array([1, 1 - p])
+        found = Swaps(offsets, gain, depth=depth)(scores, cut)
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
 
     def test_a_query_with_nothing_to_gain_gives_nothing(self):
         gradient, curvature = Swaps(np.array([0, 2, 5]), np.array([1.0, 1.0, 0.0, 0.0, 0.0]))(np.arange(5.0))
@@ -189,6 +208,21 @@ class TestPairs:
         alone = [Pairs(np.array([0, b - a]), gain[a:b])(s[a:b]) for a, b in pairwise(offsets.tolist())]
         several = [value for value in alone if value > 0]
         assert Pairs(offsets, gain)(s) == pytest.approx(np.mean(several), rel=1e-6)
+
+    def test_pairs_of_many_long_lists_are_drawn_and_tell_the_same(self, monkeypatch):
+        draw = np.random.default_rng(0)
+        offsets = np.arange(0, 100 * 50 + 1, 50)
+        gain = draw.integers(0, 3, 5000).astype(float)
+        s = gain + draw.normal(size=5000)
+        whole = Pairs(offsets, gain)(s)
+        monkeypatch.setattr("ranksift.learning.lambdas._PAIRS", 1)
+        monkeypatch.setattr("ranksift.learning.lambdas._OF_A_QUERY", 100)
+        better, worse = better_worse(offsets, gain, np.ones(100, dtype=bool), 100)
+        assert 50 * 100 < len(better) < 135 * 100
+        assert (gain[better] > gain[worse]).all()
+        assert (better // 50 == worse // 50).all()
+        assert Pairs(offsets, gain)(s) == Pairs(offsets, gain)(s) != whole
+        assert Pairs(offsets, gain)(s) == pytest.approx(whole, rel=0.02)
 
     def test_nothing_to_tell_apart_is_no_loss(self):
         assert Pairs(np.array([0, 2]), np.ones(2))(np.array([3.0, 4.0])) == 0.0

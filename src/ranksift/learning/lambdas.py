@@ -23,6 +23,7 @@ from ranksift.collection.gains import LINEAR
 from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.learning.batches import batch_of
+from ranksift.learning.list_order import ListOrder
 from ranksift.measures.cumulative import discounted, nDCG_f
 
 #: Pairs are taken of which one document, at least, is among this many first ones, as LightGBM does.
@@ -33,6 +34,9 @@ Stop = Literal["alone", "list"]
 
 # Cells that are worked on at once: few enough to stay near the processor.
 _TOGETHER = 1 << 16
+
+# Pairs of validation queries that a loss is computed of, and the fewest of a query.
+_PAIRS, _OF_A_QUERY = 1 << 22, 1000
 
 Halves = NDArray[np.float32]
 
@@ -49,7 +53,6 @@ class _Lists(NamedTuple):
 
     places: Ints
     mask: NDArray[np.bool_]
-    gain: Halves
     weight: Halves  # the query's normaliser; 0 where there is no document
 
 
@@ -85,19 +88,32 @@ class Swaps:
     def __init__(
         self, offsets: Ints, gain: Floats, k: int | None = None, depth: int = DEPTH, *, normalised: bool = True
     ) -> None:
-        self._count, self._depth = len(gain), depth
         self.slope = slope_of(offsets, gain, k) if normalised else np.ones(len(offsets) - 1)
-        self._lists = list(_in_lists(offsets, gain, self.slope, depth, several=True))
+        self._gain, self._depth = gain.astype(np.float32), depth
+        self._order = ListOrder(offsets)
+        lengths = np.diff(offsets)
+        place = ragged.positions(lengths)
+        self._first = place < depth
+        self._discount = _discounts(int(lengths.max(initial=0))).astype(np.float32)[place]
+        # Of two ways to the same sums the shorter one: pairs of different gains one by one, where there are at most
+        # half as many of them as there are of one of the first documents with any.
+        few = (lengths <= depth) | (2 * _above_lowest(offsets, gain)[1] <= depth)
+        self._pairs = _EachPair(offsets, gain, np.where(few, self.slope, 0.0), lengths.max(initial=0) > depth)
+        self._lists = list(_in_lists(offsets, np.where(few, 0.0, self.slope), depth))
 
     def __call__(self, scores: Floats, cut: float = -np.inf) -> Lambdas:
         """Gradient and curvature at some scores; what lies below the cut is not shown, so that its rank is worth 0."""
-        found = np.zeros((2, self._count), dtype=np.float32)
         near = scores.astype(np.float32)
+        order = self._order.falling(near[None])[0]
+        shown, first = np.empty_like(near), np.empty(len(near), dtype=bool)
+        shown[order], first[order] = self._discount, self._first
+        shown *= near >= cut
         with np.errstate(over="ignore"):  # of e to the power of a large difference, which gives the right 0
+            found = self._pairs(near, shown, first)
             for lists in self._lists:
-                place, s, g = _ranked(lists, near)
-                shown = _discounts(s.shape[1]).astype(np.float32) * (s >= cut)
-                found[:, place[lists.mask]] = self._of_lists(s, g, shown, lists.weight)[:, lists.mask]
+                place = order[lists.places]
+                own = self._of_lists(near[place], self._gain[place], shown[place], lists.weight)
+                found[:, place[lists.mask]] = own[:, lists.mask]
         return Lambdas(*found.astype(np.float64))
 
     def _of_lists(self, s: Halves, g: Halves, shown: Halves, weight: Halves) -> Halves:
@@ -158,7 +174,8 @@ class Stops:
         self._k, self._stop = k, stop
         self.slope = slope_of(offsets, gain, k) if normalised else np.ones(len(offsets) - 1)
         self.alone = gain * np.repeat(self.slope, np.diff(offsets))
-        self._lists = [] if stop == "alone" else list(_in_lists(offsets, gain, self.slope, 1, several=False))
+        self._gain, self._order = gain, ListOrder(offsets)
+        self._lists = [] if stop == "alone" else list(_in_lists(offsets, self.slope, 1))
 
     def __call__(self, scores: Floats) -> Lambdas:
         """Gradient and curvature at some scores."""
@@ -172,10 +189,11 @@ class Stops:
         if self._stop == "alone":
             return self.alone
         found = np.zeros(len(scores))
+        order = self._order.falling(scores[None])[0]
         for lists in self._lists:
-            place, s, gain = _ranked(lists, scores)
-            kept = (s >= 0) & lists.mask
-            size = s.shape[1]
+            place = order[lists.places]
+            kept = (scores[place] >= 0) & lists.mask
+            gain, size = self._gain[place], place.shape[1]
             worth = _discounts(size + 1)
             worth[self._k or size + 1 :] = 0.0
             # What follows a document moves up by one rank when it goes.
@@ -194,7 +212,7 @@ class Pairs:
         {\sum_{g_u > g_v} (g_u - g_v)}
 
     over the queries with several gains. No rank is in it, so that it changes smoothly from tree to tree, where nDCG
-    jumps with every swap near the top.
+    jumps with every swap near the top. Of many or long lists, pairs are drawn: some thousand tell what all would.
 
     Examples
     --------
@@ -204,18 +222,13 @@ class Pairs:
     """
 
     def __init__(self, offsets: Ints, gain: Floats) -> None:
-        better, worse, weight = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0)]
-        queries = 0
-        for lists in _in_lists(offsets, gain, np.ones(len(offsets) - 1), len(gain), several=True):
-            both = lists.mask[:, :, None] & lists.mask[:, None, :]
-            ahead = np.where(both, np.maximum(lists.gain[:, :, None] - lists.gain[:, None, :], 0.0), 0.0)
-            row, u, v = np.nonzero(ahead)
-            better.append(lists.places[row, u])
-            worse.append(lists.places[row, v])
-            weight.append((ahead / ahead.sum(axis=(1, 2), keepdims=True))[row, u, v])
-            queries += len(ahead)
-        self._better, self._worse = np.concatenate(better), np.concatenate(worse)
-        self._weight = np.concatenate(weight) / max(queries, 1)
+        count = len(offsets) - 1
+        most = max(_PAIRS // max(count, 1), _OF_A_QUERY)
+        self._better, self._worse = better_worse(offsets, gain, np.ones(count, dtype=bool), most)
+        query = np.repeat(np.arange(count), np.diff(offsets))[self._better]
+        ahead = gain[self._better] - gain[self._worse]
+        whole = ragged.sums(ahead, query, count)
+        self._weight = ahead / whole[query] / max(int(np.count_nonzero(whole)), 1)
 
     def __call__(self, scores: Floats) -> float:
         """The loss of some scores."""
@@ -231,14 +244,10 @@ def slope_of(offsets: Ints, gain: Floats, k: int | None = None) -> Floats:
     return nDCG_f(k=k).line(Pool.of(offsets, gain), LINEAR)[1]
 
 
-def _in_lists(offsets: Ints, gain: Floats, slope: Floats, first: int, *, several: bool) -> Iterator[_Lists]:
-    """Queries in which something can be gained (with ``several``, by another order), a few at a time."""
+def _in_lists(offsets: Ints, slope: Floats, first: int) -> Iterator[_Lists]:
+    """Queries in which something can be gained, a few at a time."""
     lengths = np.diff(offsets)
     chosen = np.flatnonzero((slope > 0) & (lengths > 0))
-    if several and len(chosen):
-        rows, starts = ragged.take(offsets, chosen)
-        own = gain[rows]
-        chosen = chosen[np.maximum.reduceat(own, starts[:-1]) > np.minimum.reduceat(own, starts[:-1])]
     batch = batch_of(offsets, chosen)
     number = np.repeat(chosen, lengths[chosen])  # the query of each of the batch's rows
     for group in batch.groups:
@@ -246,14 +255,76 @@ def _in_lists(offsets: Ints, gain: Floats, slope: Floats, first: int, *, several
         step = max(1, _TOGETHER // (min(first, size) * size))
         for i in range(0, len(group.mask), step):
             inside, mask = group.places[i : i + step], group.mask[i : i + step]
-            places = batch.rows[inside]
             weight = np.where(mask, slope[number[inside]], 0.0).astype(np.float32)
-            yield _Lists(places, mask, np.where(mask, gain[places], 0.0).astype(np.float32), weight)
+            yield _Lists(batch.rows[inside], mask, weight)
 
 
-def _ranked(lists: _Lists, scores: NDArray[np.floating]) -> tuple[Ints, NDArray[np.floating], Halves]:
-    """Places, scores and gains in rank order; equal scores as they come, and what is no document last."""
-    s = np.where(lists.mask, scores[lists.places], -np.inf).astype(scores.dtype)
-    order = np.argsort(-s, axis=1, kind="stable")
-    order += s.shape[1] * np.arange(len(s))[:, None]  # of all lists, one after another
-    return lists.places.ravel()[order], np.where(lists.mask, s.ravel()[order], 0), lists.gain.ravel()[order]
+class _EachPair:
+    """Pairs of different gains, one by one."""
+
+    def __init__(self, offsets: Ints, gain: Floats, slope: Floats, some_are_long: bool) -> None:
+        from scipy.sparse import csr_array
+
+        self._better, self._worse = better_worse(offsets, gain, slope > 0)
+        query = np.repeat(np.arange(len(slope)), np.diff(offsets))[self._better]
+        self._weight = ((gain[self._better] - gain[self._worse]) * slope[query]).astype(np.float32)
+        self._some_are_long = some_are_long
+        count = len(self._better)
+        side = np.repeat(np.array([-1.0, 1.0], dtype=np.float32), count)
+        ends = (np.concatenate((self._better, self._worse)), np.tile(np.arange(count), 2))
+        # Documents × pairs: the gradient falls at the better one, and rises at the other.
+        self._slope = csr_array((side, ends), shape=(len(gain), count))
+        self._size = abs(self._slope)
+
+    def __call__(self, s: Halves, shown: Halves, first: NDArray[np.bool_]) -> Halves:
+        pull = s[self._better]
+        pull -= s[self._worse]
+        np.exp(pull, out=pull)
+        pull += 1.0
+        np.reciprocal(pull, out=pull)
+        change = shown[self._better]
+        change -= shown[self._worse]
+        np.abs(change, out=change)
+        change *= self._weight
+        if self._some_are_long:
+            change *= first[self._better] | first[self._worse]
+        change *= pull
+        np.subtract(1.0, pull, out=pull)
+        pull *= change
+        return np.stack([self._slope @ change, self._size @ pull])
+
+
+def better_worse(offsets: Ints, gain: Floats, of: NDArray[np.bool_], most: int | None = None) -> tuple[Ints, Ints]:
+    """Pairs of documents of one query, for some queries, of which the first has the higher gain.
+
+    With ``most``, of a query with more of them each better document is paired with others that are drawn, always the
+    same ones.
+
+    >>> [places.tolist() for places in better_worse(np.array([0, 3]), np.array([0.0, 2.0, 1.0]), np.array([True]))]
+    [[1, 1, 2], [0, 2, 0]]
+    """
+    lengths = np.diff(offsets)
+    query = np.repeat(np.arange(len(lengths)), lengths)
+    above, count = _above_lowest(offsets, gain)
+    others = lengths if most is None else np.minimum(lengths, -(-most // np.maximum(count, 1)))
+    start = np.flatnonzero(above & of[query])
+    better = start.repeat(others[query[start]])
+    own = query[better]
+    other = ragged.positions(others[query[start]])
+    drawn = np.flatnonzero((others < lengths)[own])
+    other[drawn] = np.random.default_rng(0).integers(lengths[own[drawn]])
+    worse = offsets[own] + other
+    right = gain[better] > gain[worse]
+    return better[right], worse[right]
+
+
+def _above_lowest(offsets: Ints, gain: Floats) -> tuple[NDArray[np.bool_], Ints]:
+    """Which documents have a higher gain than another one of their query, and how many of each query."""
+    lengths = np.diff(offsets)
+    filled = lengths > 0
+    lowest = np.zeros(len(lengths))
+    if filled.any():
+        lowest[filled] = np.minimum.reduceat(gain, offsets[:-1][filled])
+    query = np.repeat(np.arange(len(lengths)), lengths)
+    above = gain > lowest[query]
+    return above, ragged.counts(above, query, len(lengths))

@@ -34,7 +34,7 @@ class ListOrder:
             entries = np.where(real, offsets[lists, None] + place, offsets[-1])  # the last is one past the end
             self._blocks.append((entries, np.flatnonzero(real), entries[real]))
 
-    def falling(self, values: NDArray[np.float64]) -> Ints:
+    def falling(self, values: NDArray[np.floating]) -> Ints:
         """For each row of values the entries of every list by falling value, equals as they come."""
         out = np.empty(values.shape, dtype=np.int64)
         keys = np.concatenate((-values, np.full((len(values), 1), np.inf)), axis=1)

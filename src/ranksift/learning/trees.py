@@ -38,6 +38,9 @@ TREES = "trees.txt"
 # What is nearer to 0 is 0 to LightGBM, which has it in 32 bits.
 _TINY = 1.1e-35
 
+# Steps of a feature between which trees can split. Lists are fewer than documents: their means need fewer.
+_BINS, _BINS_OF_LISTS = 255, 63
+
 
 @dataclass(eq=False)
 class TreeModel(Ranker, abstract=True):
@@ -140,6 +143,9 @@ class TreeModel(Ranker, abstract=True):
             "verbosity": -1,
             **options,
         }
+        if self.context:
+            own = examples.features.shape[1] // 2 + 1
+            parameters["max_bin_by_feature"] = [_BINS] * own + [_BINS_OF_LISTS] * (own - 1)
         data = lightgbm.Dataset(
             examples.features,
             targets,
