@@ -8,7 +8,7 @@ import numpy as np
 
 from experiments.bounds import printed
 from experiments.bounds.queries import Trials
-from experiments.bounds.readings import PRINTED, over_k
+from experiments.bounds.readings import PRINTED, Reading, over_k
 from experiments.bounds.trials import SETS, Trial
 from experiments.markdown import between, number, says, table
 from ranksift.study.discrimination import percentage_absolute_difference
@@ -26,6 +26,16 @@ class Differences:
     shifted: float
     v1: float
     v2: float
+
+
+def kinds(reading: Reading) -> list[tuple[str, str, int | None]]:
+    """Of :class:`Differences`: what they are of, in words, the field, and the version of the printed ones."""
+    return [
+        (reading.called(0), "measure", 0),
+        ("less a constant", "shifted", None),
+        ("V1", "v1", 1),
+        ("V2", "v2", 2),
+    ]
 
 
 def differences(trial: Trial, kind: str) -> Differences:
@@ -53,12 +63,7 @@ def percentage_differences(drawn: Trials) -> str:
     for reading, trial in drawn.items():
         found = [differences(trial, kind) for kind in STUDIED]
         systems += [pad.systems for pad in found]
-        for name, field, version in (
-            (reading.called(0), "measure", 0),
-            ("less a constant", "shifted", None),
-            ("V1", "v1", 1),
-            ("V2", "v2", 2),
-        ):
+        for name, field, version in kinds(reading):
             paper = ["", "", ""]
             if reading in PRINTED and version is not None:
                 paper = [number(value, 2) for value in printed.PAD[reading.tables][version]]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 import ranksift as rs
 from experiments.bounds import printed
-from experiments.bounds.differences import differences
+from experiments.bounds.differences import differences, kinds
 from experiments.bounds.orders import tau
 from experiments.bounds.pairs import conflicts, significant
 from experiments.bounds.readings import (
@@ -132,36 +133,31 @@ def orders(all_trials: Sequence[Trials]) -> str:
 
 def significant_pairs(all_trials: Sequence[Trials]) -> str:
     """Significant pairs of 140, paired / unpaired."""
-
-    def both(trial: Trial, kind: str, version: int) -> str:
-        return " / ".join(
-            str(round(printed.TESTED * significant(trial, kind, version, paired=paired))) for paired in (True, False)
-        )
-
-    rows = rows_of(
-        all_trials,
-        both,
-        (0, 1, 2),
-        lambda reading, version: printed.beside(reading, printed.SIGNIFICANT, version, lambda v: f"{v:g}"),
-    )
-    return table(head(all_trials, "measure"), rows, words=2)
+    return _of_tests(all_trials, significant, (0, 1, 2), printed.SIGNIFICANT)
 
 
 def disagreements(all_trials: Sequence[Trials]) -> str:
     """Pairs of 140 on which the measure and V1 or V2 disagree, paired / unpaired."""
+    return _of_tests(all_trials, conflicts, (1, 2), printed.CONFLICTS)
+
+
+def _of_tests(
+    all_trials: Sequence[Trials], share: Callable[..., float], versions: Sequence[int], values: Mapping[Any, Any]
+) -> str:
+    """How many of all tests, of each version (0: the measure itself), beside what is printed of these versions."""
 
     def both(trial: Trial, kind: str, version: int) -> str:
         return " / ".join(
-            str(round(printed.TESTED * conflicts(trial, kind, version, paired=paired))) for paired in (True, False)
+            str(round(printed.TESTED * share(trial, kind, version, paired=paired))) for paired in (True, False)
         )
 
     rows = rows_of(
         all_trials,
         both,
-        (1, 2),
-        lambda reading, version: printed.beside(reading, printed.CONFLICTS, version - 1, lambda v: f"{v:g}"),
+        versions,
+        lambda reading, version: printed.beside(reading, values, version - versions[0], lambda v: f"{v:g}"),
     )
-    return table(head(all_trials), rows, words=2)
+    return table(head(all_trials, *["measure"] * (0 in versions)), rows, words=2)
 
 
 def percentages(all_trials: Sequence[Trials]) -> str:
@@ -169,12 +165,7 @@ def percentages(all_trials: Sequence[Trials]) -> str:
     rows = []
     for reading in READINGS:
         found = [differences(some[reading], kind) for some in all_trials for kind in ("all", "ideal")]
-        for name, field, version in (
-            (reading.called(0), "measure", 0),
-            ("less a constant", "shifted", None),
-            ("V1", "v1", 1),
-            ("V2", "v2", 2),
-        ):
+        for name, field, version in kinds(reading):
             paper = ["", "", ""]
             if version is not None:
                 paper = printed.beside(reading, printed.PAD, version, lambda v: number(v, 2))
