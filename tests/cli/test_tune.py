@@ -55,6 +55,17 @@ def test_the_best_is_shown_and_saved(ranksift: Command, letor, tmp_path):
     assert [path.name for path in model.parent.iterdir()] == ["model"]  # the storage is not needed any more
 
 
+def test_a_margin_keeps_what_is_given(ranksift: Command, letor, tmp_path):
+    command = ["tune", letor["train"], "--validation", letor["vali"], "--model", "rank-svm", *SPACE, "--trials", 4]
+    done = ranksift(*command, "--margin", 1000)
+    assert (done.code, done.err) == (0, "")
+    assert "chosen: trial 0, as no other is better by 1000 standard errors" in done.out
+    done = ranksift(*command, "--margin", 1e-9)
+    best = done.out.splitlines()[3].split()[0]
+    assert f"chosen: trial {best}, " in done.out
+    assert ranksift(*command, "--margin", -1).code == 2
+
+
 def test_cross_validation_with_a_cutoff(ranksift: Command, letor, tmp_path):
     command = ["tune", letor["train"], "--model", "L2LogisticRegression", "--gains=-1=-10", "--cutoff", "global"]
     done = ranksift(*command, "--folds", 3, "--trials", 3, "--out", tmp_path / "model")

@@ -87,8 +87,8 @@ class TestPage:
         assert all(name in drawing for name in outcome.group(OURS, PEER))
         assert drawing == figure(found)
 
-    def test_the_documentation_shows_what_is_computed_now(self, data):
-        name = "trees, BCE"
+    @pytest.mark.parametrize("name", ["trees, BCE", JOINT])
+    def test_the_documentation_shows_what_is_computed_now(self, data, name):
         values = tuple(judged(data, Task(FORUM, (name,), seed))[0] for seed in range(SEEDS[FORUM]))
         found = with_deviation(Outcome(FORUM, (name,), (values,)), name)
         text = PAGE.read_text("utf-8")

@@ -102,6 +102,39 @@ load({str(tmp_path / "model")!r}).save({str(tmp_path / "model")!r})
         assert np.array_equal(load(tmp_path / "model").score(examples), model.score(examples))
         assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
+    @pytest.mark.parametrize("after", ["read_text", "read_bytes"])  # the card, the weights
+    def test_a_model_that_is_replaced_while_it_is_read(self, model, examples, tmp_path, monkeypatch, after):
+        RankBoost(rounds=1).fit(examples).save(tmp_path / "model")
+        read, calls = getattr(folder.Path, after), []
+
+        def replaced(path, *options):
+            found = read(path, *options)
+            if not calls:
+                calls.append(path)
+                model.save(tmp_path / "model")
+            return found
+
+        monkeypatch.setattr(folder.Path, after, replaced)
+        found = load(tmp_path / "model")
+        assert calls[0].parent == tmp_path / "model"
+        assert np.array_equal(found.score(examples), model.score(examples))
+
+    def test_a_model_that_is_replaced_again_and_again_can_be_read(self, model, examples, tmp_path):
+        model.save(tmp_path / "model")
+        again = (
+            "import sys; from ranksift.learning.ranker import load\n"
+            "model = load(sys.argv[1]); print('ready', flush=True)\n"
+            "while True: model.save(sys.argv[1])"
+        )
+        command = [sys.executable, "-c", again, str(tmp_path / "model")]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
+            assert other.stdout.readline() == "ready\n"
+            try:
+                for _ in range(100):
+                    assert np.array_equal(load(tmp_path / "model").score(examples), model.score(examples))
+            finally:
+                other.kill()
+
     def test_the_old_model_stays_where_the_new_one_cannot_be_put_in_place(self, model, examples, tmp_path, monkeypatch):
         model.save(tmp_path / "model")
         put = folder.Path.rename

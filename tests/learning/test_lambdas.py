@@ -1,15 +1,15 @@
 """Lambdas against the torch losses, against finite differences, and against what really happens to nDCG_f."""
 
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
 
 import ranksift as rs
 from ranksift import InputError
-from ranksift.learning.lambdas import Pairs, Stops, Swaps, better_worse, slope_of
+from ranksift.learning.lambdas import Pairs, Stops, Swaps, _Lower, slope_of
 
-LENGTHS = [1, 2, 3, 7, 9, 40, 5]
+LENGTHS = [1, 2, 3, 7, 9, 40, 5, 40]
 
 
 @pytest.fixture
@@ -18,6 +18,8 @@ def lists():
     draw = np.random.default_rng(0)
     offsets = np.concatenate([[0], np.cumsum(LENGTHS)])
     gain = draw.choice([-10.0, 0.0, 1.0, 2.0], offsets[-1])
+    gain[-40:] = 0.0
+    gain[[-30, -7]] = 2.0, 1.0  # a long list with few pairs of different gains
     return offsets, gain, draw.normal(size=offsets[-1]).round(1)
 
 
@@ -91,8 +93,8 @@ class TestSwaps:
 
     @pytest.mark.parametrize("depth", [3, 12, 30, 100])
     @pytest.mark.parametrize("cut", [-np.inf, 0.0])
-    def test_short_and_long_lists_add_up_the_same_pairs(self, lists, depth, cut):
-        # Lists with few and with many documents above the lowest gain take different ways to their sums.
+    def test_short_and_long_lists_add_up_the_same_pairs(self, lists, depth, cut, monkeypatch):
+        # Lists with few and with many pairs of different gains take different ways to their sums.
         offsets, gain, scores = lists
         expected = np.zeros((2, len(gain)))
         for q, (start, end) in enumerate(pairwise(offsets)):
@@ -107,6 +109,36 @@ class TestSwaps:
                 expected[:, v] += change * p * np.array([1, 1 - p])
         found = Swaps(offsets, gain, depth=depth)(scores, cut)
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+        monkeypatch.setattr("ranksift.learning.lambdas._KEPT", 0)  # what does not fit goes the other way
+        np.testing.assert_allclose(Swaps(offsets, gain, depth=depth)(scores, cut), expected, rtol=1e-5, atol=1e-6)
+
+    @pytest.mark.parametrize("depth", [1, 30])  # both ways to sums, as two of three documents are above the lowest gain
+    def test_weights_are_means_over_rankings_that_are_drawn_by_score(self, depth):
+        gain, scores = np.array([2.0, 0.0, 1.0]), np.array([0.3, 1.1, -0.4])
+        strength = np.exp(scores)
+        expected = np.zeros((2, 3))
+        for order in permutations(range(3)):
+            chance = np.prod([strength[d] / strength[list(order[i:])].sum() for i, d in enumerate(order)])
+            rank = {d: i + 1 for i, d in enumerate(order)}
+            for u, v in ((0, 1), (0, 2), (2, 1)):
+                if min(rank[u], rank[v]) > depth:
+                    continue
+                change = (gain[u] - gain[v]) * abs(1 / np.log2(1 + rank[u]) - 1 / np.log2(1 + rank[v]))
+                change *= chance / (2 + 1 / np.log2(3))
+                p = 1 / (1 + np.exp(scores[u] - scores[v]))
+                expected[:, u] += change * p * np.array([-1, 1 - p])
+                expected[:, v] += change * p * np.array([1, 1 - p])
+        found = Swaps(np.array([0, 3]), gain, depth=depth, draws=40_000)(scores)
+        np.testing.assert_allclose(found, expected, atol=0.004)
+        assert np.abs(expected[0]).min() > 0.02
+
+    def test_rankings_are_drawn_anew_and_the_same_with_the_same_seed(self, lists):
+        offsets, gain, scores = lists
+        one, two, other = (Swaps(offsets, gain, draws=2, seed=seed) for seed in (1, 1, 2))
+        first, second = one(scores).gradient, one(scores).gradient
+        assert np.array_equal(two(scores).gradient, first)
+        assert not np.array_equal(second, first)
+        assert not np.array_equal(other(scores).gradient, first)
 
     def test_a_query_with_nothing_to_gain_gives_nothing(self):
         gradient, curvature = Swaps(np.array([0, 2, 5]), np.array([1.0, 1.0, 0.0, 0.0, 0.0]))(np.arange(5.0))
@@ -215,14 +247,25 @@ class TestPairs:
         gain = draw.integers(0, 3, 5000).astype(float)
         s = gain + draw.normal(size=5000)
         whole = Pairs(offsets, gain)(s)
-        monkeypatch.setattr("ranksift.learning.lambdas._PAIRS", 1)
+        monkeypatch.setattr("ranksift.learning.lambdas._DRAWN", 1)
         monkeypatch.setattr("ranksift.learning.lambdas._OF_A_QUERY", 100)
-        better, worse = better_worse(offsets, gain, np.ones(100, dtype=bool), 100)
-        assert 50 * 100 < len(better) < 135 * 100
-        assert (gain[better] > gain[worse]).all()
-        assert (better // 50 == worse // 50).all()
+        lower = _Lower(offsets, gain)
+        assert lower.pairs.tolist() == [(g[:, None] > g).sum() for g in gain.reshape(100, 50)]
+        drawn = lower.better_worse(np.ones(100, dtype=bool), 100)
+        assert 100 * 100 <= len(drawn.better) < 150 * 100
+        assert drawn.stands_for.sum() == pytest.approx(lower.pairs.sum())
+        assert (gain[drawn.better] > gain[drawn.worse]).all()
+        assert (drawn.better // 50 == drawn.worse // 50).all()
         assert Pairs(offsets, gain)(s) == Pairs(offsets, gain)(s) != whole
         assert Pairs(offsets, gain)(s) == pytest.approx(whole, rel=0.02)
+
+    def test_no_query_is_lost_where_most_documents_are_above_the_lowest(self, monkeypatch):
+        monkeypatch.setattr("ranksift.learning.lambdas._DRAWN", 1)
+        offsets, gain = np.arange(0, 401, 40), np.zeros(400)
+        gain[::40] = -10.0
+        drawn = _Lower(offsets, gain).better_worse(np.ones(10, dtype=bool), 10)
+        assert np.bincount(drawn.better // 40).tolist() == [39] * 10
+        assert Pairs(offsets, gain)(np.where(gain < 0, 3.0, 0.0)) == pytest.approx(np.log1p(np.exp(3.0)))
 
     def test_nothing_to_tell_apart_is_no_loss(self):
         assert Pairs(np.array([0, 2]), np.ones(2))(np.array([3.0, 4.0])) == 0.0

@@ -13,7 +13,6 @@ from ranksift.learning import L2LogisticRegression, LambdaMARTf, RankSVM, tune
 from ranksift.learning.methods import known_rankers
 from ranksift.learning.ranker import RANKERS, Ranker, value_of
 from ranksift.learning.space import Space, with_parameters
-from ranksift.learning.tuning import _worst_first
 from ranksift.learning.validation import HeldOut, Scored
 from ranksift.measures.names import parse_measure
 
@@ -167,7 +166,7 @@ class TestTheValue:
         ranker = RANKERS[kind](gains={-1: -10}, measure="nDCG_f@5", scaling="query", **quick)
         found = tune(ranker, some, more, space={"seed": [0]})
         model = ranker.clone().fit(some, more)
-        known = model.judged(_worst_first(more, ranker))  # equal scores count as the worst order
+        known = model.judged(more).worst_first(ranker.gains)
         lists = known.lists(ranker.gains)
         kept = np.ones(len(lists.score), dtype=bool) if known.kept is None else known.kept[lists.row]
         values = parse_measure("nDCG_f@5").per_query(lists.judged_by(kept)).numerator
@@ -275,6 +274,88 @@ class TestTheResult:
         folds = [Fold(a, None, b) for a, b in examples.folds(3)]
         lists = HeldOut.of([Scored(ranker, fold) for fold in folds], ranker).lists
         assert found.fit().cutoff_.threshold_ == GlobalCutoff("nDCG_f@3").fit_lists(lists).threshold_
+
+
+class TestMargin:
+    """Rankers whose score is a column: what they are worth is known."""
+
+    @pytest.fixture
+    def column(self, no_ranker_is_left_behind):
+        from dataclasses import dataclass
+
+        @dataclass(eq=False)
+        class Column(Ranker):
+            natural_scaling = "none"
+            which: int = 0
+
+            def _train(self, examples, validation):
+                pass
+
+            def _score(self, features):
+                return features[:, self.which]
+
+        return Column()
+
+    @pytest.fixture
+    def queries(self):
+        # P@1 of each query: 0.5 by column 0; by column 1 one query more of 40; by column 2 all.
+        hits = np.zeros((3, 40))
+        hits[0, :20], hits[1, 10:31], hits[2] = 1, 1, 1
+        labels = np.tile([1.0, 0.0], 40)
+        features = np.zeros((80, 3))
+        features[::2] = hits.T
+        features[1::2] = 0.5
+        return Examples.of_arrays(features, labels, np.repeat(np.arange(40), 2))
+
+    @pytest.mark.parametrize(
+        ("choices", "margin", "chosen"),
+        [([1], 0.0, 1), ([1], 1.0, 0), ([1, 2], 1.0, 2), ([2], 5.0, 2), ([2], 7.0, 0), ([1], 0.1, 1)],
+    )
+    def test_the_given_one_stays_unless_another_is_better_by_it(self, column, queries, choices, margin, chosen):
+        found = tune(column, queries, queries, space={"which": choices}, measure="P@1", margin=margin)
+        assert found.best_params == {"which": chosen}
+        assert found.best_value == {0: 0.5, 1: 0.525, 2: 1.0}[chosen]
+        assert found.to_dict()["margin"] == margin
+        assert found.ranker.which == chosen
+
+    def test_errors_are_those_of_the_differences_of_queries(self, column, queries):
+        trials = tune(column, queries, queries, space={"which": [1, 2]}, measure="P@1").trials
+        apart = np.zeros(40)
+        apart[:10], apart[20:31] = -1, 1
+        error = apart.std(ddof=1) / np.sqrt(40)
+        assert trials[1].errors_ahead(trials[0]) == pytest.approx(apart.mean() / error)
+        assert trials[1].errors_ahead(trials[1]) == 0.0
+        assert trials[0].errors_ahead(trials[2]) == pytest.approx(-np.sqrt(39))
+
+    def test_of_a_cost_the_lower_one_is_better(self, column, queries):
+        worse = replace(queries, labels=np.where(queries.labels > 0, -1.0, 1.0))
+        found = tune(
+            column.clone().set_params(which=2), worse, worse, space={"which": [0]}, measure="Fdocs@1", margin=2
+        )
+        assert found.best_params == {"which": 0}
+        assert tune(column, worse, worse, space={"which": [2]}, measure="Fdocs@1").best_params == {"which": 0}
+
+    @pytest.mark.parametrize("measure", ["nDCG@3", "Fdocs@2", "NumRet"])
+    def test_influences_add_up_to_the_value(self, examples, measure):
+        ranker = RankSVM(gains={-1: -10})
+        held_out = HeldOut.of([Scored(ranker, Fold(a, None, b)) for a, b in examples.folds(3)], ranker)
+        own = parse_measure(measure)
+        assert held_out.influences(own).mean() == pytest.approx(held_out.value(own))
+
+    def test_a_search_that_goes_on_chooses_the_same(self, column, queries, tmp_path):
+        def search(**options):
+            space = {"which": [1, 2]}
+            return tune(column, queries, queries, space=space, measure="P@1", storage=tmp_path / "s", **options)
+
+        with pytest.raises(Stopped):
+            search(margin=1.0, progress=broken_off(2))
+        assert search(margin=1.0).best_params == {"which": 2}
+        assert search(margin=7.0).best_params == {"which": 0}  # another margin is no other search
+
+    @pytest.mark.parametrize("margin", [-1, float("nan"), float("inf"), True, "1"])
+    def test_what_is_no_margin(self, examples, margin):
+        with pytest.raises(InputError, match="is no number of standard errors; give 0, 1 or 2"):
+            tune(RankSVM(), examples, margin=margin)
 
 
 class Stopped(BaseException):

@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ranksift import GlobalCutoff, InputError
+import ranksift as rs
+from ranksift import Examples, GlobalCutoff, InputError
 from ranksift.collection.examples import Fold
 from ranksift.learning import L2LogisticRegression, RankSVM, tune
 from ranksift.learning.validation import cross_validated, of_filtered_lists, three_way
@@ -28,6 +29,19 @@ def test_a_cutoff_without_a_validation_set_is_fitted_to_the_other_folds(examples
     )
     with pytest.raises(InputError, match="a cutoff has no other queries to be fitted to"):
         cross_validated([ranker], folds[:1], "nDCG_f@3", cutoff=rule)
+
+
+@pytest.mark.parametrize("docs", [("a", "b", "c", "d"), ("d", "c", "b", "a")])
+def test_equal_scores_are_in_the_order_of_the_run(docs):
+    # The feature is 0 everywhere in the test set: so are the scores.
+    train = Examples.of_arrays([[1.0], [0.0]], [1, 0], ["t", "t"])
+    test = replace(Examples.of_arrays(np.zeros((4, 1)), [2, 1, 0, 0], ["q"] * 4), docs=docs)
+    model = RankSVM().fit(train)
+    expected = rs.evaluate(test.qrels(), model.rank(test), "nDCG@2").values[0, 0, 0]
+    scores = cross_validated([RankSVM()], [Fold(train, None, test)], "nDCG@2")
+    assert scores.values[0, 0, 0] == pytest.approx(expected)
+    assert model.value(test, "nDCG@2") == pytest.approx(expected)
+    assert (expected == 0.0) == (docs[0] == "a")  # by falling id
 
 
 def test_queries_without_labels_are_left_out(examples):

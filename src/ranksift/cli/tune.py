@@ -77,6 +77,15 @@ def tune(
             help="Judge lists as this rule cuts them, and save it with the model; see: ranksift cutoff rules.",
         ),
     ] = None,
+    margin: Annotated[
+        float,
+        typer.Option(
+            "--margin",
+            min=0,
+            metavar="ERRORS",
+            help="Standard errors by which a trial must be better than the method as it is, to be chosen.",
+        ),
+    ] = 0.0,
     storage: Annotated[
         Path | None,
         typer.Option(
@@ -124,6 +133,7 @@ def tune(
             trials=trials,
             folds=folds,
             cutoff=rule,
+            margin=margin,
             storage=kept,
             seed=seed,
             progress=progress("Tuning"),
@@ -216,6 +226,10 @@ def _table(found: Tuning, judged: str) -> Table:
     names = list(found.space.parts)
     rows = [[t.number, *(_cell(t.params[name]) for name in names), t.value] for t in found.best_first[:_SHOWN]]
     notes = ["trial 0: as the method is without tuning"]
+    if found.margin:
+        by = f"by {found.margin:g} standard errors"
+        chosen = found.best.number
+        notes.append(f"chosen: trial {chosen}, {f'better {by}' if chosen else f'as no other is better {by}'}")
     if failed:
         notes.append(f"{len(failed)} failed; the first one: {failed[0].error}")
     columns: list[Column | str] = ["trial", *(Column(name, digits=None) for name in names), str(found.measure)]

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from errno import EEXIST, ENOENT, ENOTEMPTY
@@ -27,8 +28,8 @@ CARD, WEIGHTS, CUTOFF = "model.json", "weights.safetensors", "cutoff.json"
 NEW = "new"
 # The one whose place it takes; and a workshop's suffix.
 _OLD, _PART = "old", ".part"
-# Another process put a model there, or took it away: how often that may happen.
-_TRIES = 100
+#: Another process put a model there, or took it away: how often that may happen.
+TRIES = 100
 _MEANWHILE = (EEXIST, ENOENT, ENOTEMPTY)
 
 
@@ -120,7 +121,7 @@ def put_in_place(made: Path, target: Path) -> None:
     That one goes as a whole too. Of two that are put in place at the same time, the second one stays.
     """
     aside = made / _OLD
-    for more in range(_TRIES, -1, -1):
+    for more in range(TRIES, -1, -1):
         try:
             if target.exists():
                 shutil.rmtree(aside, ignore_errors=True)
@@ -137,6 +138,17 @@ def cannot_be_written(target: Path, error: OSError) -> InputError:
     return InputError(
         f"cannot be written ({error.strerror or error})", source=str(target), remedy="name another folder, or make room"
     )
+
+
+def which_folder(target: Path) -> tuple[int, ...] | None:
+    """What tells a model's folder from another one that took its name; None where there is none for a while."""
+    for more in (True, False):
+        try:
+            found = target.stat()
+            return found.st_dev, found.st_ino, found.st_ctime_ns
+        except (OSError, ValueError):
+            time.sleep(0.02 * more)  # between one that goes and one that comes
+    return None
 
 
 def card_of(target: Path) -> dict[str, Any]:

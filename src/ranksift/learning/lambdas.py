@@ -22,7 +22,7 @@ from ranksift.collection.errors import InputError
 from ranksift.collection.gains import LINEAR
 from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats, Ints
-from ranksift.learning.batches import batch_of
+from ranksift.learning.batches import Padded, batch_of
 from ranksift.learning.list_order import ListOrder
 from ranksift.measures.cumulative import discounted, nDCG_f
 
@@ -35,8 +35,11 @@ Stop = Literal["alone", "list"]
 # Cells that are worked on at once: few enough to stay near the processor.
 _TOGETHER = 1 << 16
 
-# Pairs of validation queries that a loss is computed of, and the fewest of a query.
-_PAIRS, _OF_A_QUERY = 1 << 22, 1000
+# Pairs that are kept, of some 50 bytes each.
+_KEPT = 1 << 23
+
+# Pairs of validation queries that a loss is computed of, and how many of a query at least.
+_DRAWN, _OF_A_QUERY = 1 << 19, 10
 
 Halves = NDArray[np.float32]
 
@@ -48,14 +51,6 @@ class Lambdas(NamedTuple):
     curvature: Floats
 
 
-class _Lists(NamedTuple):
-    """Lists of about the same length as rows; ``mask`` is true where there is a document."""
-
-    places: Ints
-    mask: NDArray[np.bool_]
-    weight: Halves  # the query's normaliser; 0 where there is no document
-
-
 class Swaps:
     r"""The loss of LambdaRank with nDCG_f's weights, and its derivatives.
 
@@ -64,6 +59,12 @@ class Swaps:
 
     Weights, also as they depend on the ranks r, are constants of the derivatives. All of it is computed in 32 bits,
     which is what trees take.
+
+    Ranks are those of the scores. On training documents these are too good: what is to be learned next is what is wrong
+    in lists as other queries have them. With ``draws`` the weights are means over rankings that are drawn, anew for
+    each call, as scores say how sure they are: the first document of a ranking with a probability proportional to
+    :math:`e^s`, the next one of those that are left, and so on (Plackett and Luce). YetiRank (Gulin, Kuralenok, Pavlov:
+    Winning the transfer learning track of Yahoo!'s learning to rank challenge, 2011) draws rankings too.
 
     Parameters
     ----------
@@ -77,6 +78,10 @@ class Swaps:
         See :data:`DEPTH`.
     normalised
         False: changes of DCG, w = 1.
+    draws
+        Of rankings; 0: ranks are those of the scores.
+    seed
+        Of the draws.
 
     Examples
     --------
@@ -86,37 +91,56 @@ class Swaps:
     """
 
     def __init__(
-        self, offsets: Ints, gain: Floats, k: int | None = None, depth: int = DEPTH, *, normalised: bool = True
+        self,
+        offsets: Ints,
+        gain: Floats,
+        k: int | None = None,
+        depth: int = DEPTH,
+        *,
+        normalised: bool = True,
+        draws: int = 0,
+        seed: int = 0,
     ) -> None:
         self.slope = slope_of(offsets, gain, k) if normalised else np.ones(len(offsets) - 1)
-        self._gain, self._depth = gain.astype(np.float32), depth
+        self._depth, self._draws, self._draw = depth, draws, np.random.default_rng(seed)
         self._order = ListOrder(offsets)
         lengths = np.diff(offsets)
         place = ragged.positions(lengths)
         self._first = place < depth
         self._discount = _discounts(int(lengths.max(initial=0))).astype(np.float32)[place]
+        lower = _Lower(offsets, gain)
+        # What a swap is about, in 32 bits: above the lowest of the list, so that none of them are lost in large gains.
+        self._gain = ((gain - lower.lowest) * np.repeat(self.slope, lengths)).astype(np.float32)
         # Of two ways to the same sums the shorter one: pairs of different gains one by one, where there are at most
-        # half as many of them as there are of one of the first documents with any.
-        few = (lengths <= depth) | (2 * _above_lowest(offsets, gain)[1] <= depth)
-        self._pairs = _EachPair(offsets, gain, np.where(few, self.slope, 0.0), lengths.max(initial=0) > depth)
-        self._lists = list(_in_lists(offsets, np.where(few, 0.0, self.slope), depth))
+        # half as many of them as there are of one of the first documents with any; as many as memory should hold.
+        pairs = np.where(self.slope > 0, lower.pairs, 0)
+        few = 2 * pairs <= np.minimum(lengths, depth) * lengths
+        few &= np.cumsum(np.where(few, pairs, 0)) <= _KEPT
+        self._pairs = _EachPair(lower, few & (pairs > 0), self._gain, some_are_long=bool((lengths > depth).any()))
+        self._lists = list(_in_lists(offsets, ~few, depth))
 
     def __call__(self, scores: Floats, cut: float = -np.inf) -> Lambdas:
         """Gradient and curvature at some scores; what lies below the cut is not shown, so that its rank is worth 0."""
-        near = scores.astype(np.float32)
-        order = self._order.falling(near[None])[0]
-        shown, first = np.empty_like(near), np.empty(len(near), dtype=bool)
-        shown[order], first[order] = self._discount, self._first
-        shown *= near >= cut
-        with np.errstate(over="ignore"):  # of e to the power of a large difference, which gives the right 0
+        # e to the power of a large difference gives the right 0; what is drawn as 0 comes first.
+        with np.errstate(over="ignore", divide="ignore"):
+            near = scores.astype(np.float32)
+            by = near[None]
+            if self._draws:  # by scores with Gumbel's noise
+                by = near - np.log(self._draw.standard_exponential((self._draws, len(near)), dtype=np.float32))
+            orders = self._order.falling(by)
+            shown, first = np.empty_like(by), np.empty(by.shape, dtype=bool)
+            for i, order in enumerate(orders):
+                shown[i, order], first[i, order] = self._discount, self._first
+            shown *= near >= cut
             found = self._pairs(near, shown, first)
-            for lists in self._lists:
-                place = order[lists.places]
-                own = self._of_lists(near[place], self._gain[place], shown[place], lists.weight)
-                found[:, place[lists.mask]] = own[:, lists.mask]
+            for order, worth in zip(orders, shown, strict=True):
+                for lists in self._lists:
+                    place = order[lists.places]
+                    own = self._of_lists(near[place], self._gain[place], worth[place], lists.mask)
+                    found[:, place[lists.mask]] += own[:, lists.mask] / np.float32(len(orders))
         return Lambdas(*found.astype(np.float64))
 
-    def _of_lists(self, s: Halves, g: Halves, shown: Halves, weight: Halves) -> Halves:
+    def _of_lists(self, s: Halves, g: Halves, shown: Halves, mask: NDArray[np.bool_]) -> Halves:
         """Sums over pairs of one of the first documents (rows) with any (columns)."""
         first = min(self._depth, s.shape[1])
         better = g[:, :first, None] - g[:, None, :]
@@ -128,7 +152,7 @@ class Swaps:
         change = shown[:, :first, None] - shown[:, None, :]
         np.abs(change, out=change)
         change *= better
-        change *= weight[:, None, :]
+        change *= mask[:, None, :]
         out = np.empty((2, *s.shape), dtype=np.float32)
         change *= pull
         out[0, :, :first] = -change.sum(axis=2)
@@ -174,8 +198,9 @@ class Stops:
         self._k, self._stop = k, stop
         self.slope = slope_of(offsets, gain, k) if normalised else np.ones(len(offsets) - 1)
         self.alone = gain * np.repeat(self.slope, np.diff(offsets))
-        self._gain, self._order = gain, ListOrder(offsets)
-        self._lists = [] if stop == "alone" else list(_in_lists(offsets, self.slope, 1))
+        if stop == "list":
+            self._order = ListOrder(offsets)
+            self._lists = list(_in_lists(offsets, self.slope > 0, 1))
 
     def __call__(self, scores: Floats) -> Lambdas:
         """Gradient and curvature at some scores."""
@@ -193,14 +218,14 @@ class Stops:
         for lists in self._lists:
             place = order[lists.places]
             kept = (scores[place] >= 0) & lists.mask
-            gain, size = self._gain[place], place.shape[1]
+            gain, size = self.alone[place], place.shape[1]
             worth = _discounts(size + 1)
             worth[self._k or size + 1 :] = 0.0
             # What follows a document moves up by one rank when it goes.
             follow = np.where(kept, gain * (np.append(0.0, worth[: size - 1]) - worth[:size]), 0.0)
             rest = np.cumsum(follow[:, ::-1], axis=1)[:, ::-1] - follow
             end = worth[kept.sum(axis=1)][:, None]
-            change = np.where(kept, gain * worth[:size] - rest, gain * end) * lists.weight
+            change = np.where(kept, gain * worth[:size] - rest, gain * end)
             found[place[lists.mask]] = change[lists.mask]
         return found
 
@@ -212,7 +237,8 @@ class Pairs:
         {\sum_{g_u > g_v} (g_u - g_v)}
 
     over the queries with several gains. No rank is in it, so that it changes smoothly from tree to tree, where nDCG
-    jumps with every swap near the top. Of many or long lists, pairs are drawn: some thousand tell what all would.
+    jumps with every swap near the top. Of many or long lists, pairs are drawn: a part of them tells
+    what all would.
 
     Examples
     --------
@@ -222,17 +248,19 @@ class Pairs:
     """
 
     def __init__(self, offsets: Ints, gain: Floats) -> None:
-        count = len(offsets) - 1
-        most = max(_PAIRS // max(count, 1), _OF_A_QUERY)
-        self._better, self._worse = better_worse(offsets, gain, np.ones(count, dtype=bool), most)
-        query = np.repeat(np.arange(count), np.diff(offsets))[self._better]
-        ahead = gain[self._better] - gain[self._worse]
-        whole = ragged.sums(ahead, query, count)
-        self._weight = ahead / whole[query] / max(int(np.count_nonzero(whole)), 1)
+        lower = _Lower(offsets, gain)
+        some = lower.pairs > 0
+        drawn = lower.better_worse(some, max(_DRAWN // max(int(some.sum()), 1), _OF_A_QUERY))
+        self._better, self._worse = drawn.better, drawn.worse
+        ahead = drawn.stands_for * (gain[drawn.better] - gain[drawn.worse])
+        query = lower.query[drawn.better]
+        self._weight = ahead / ragged.sums(ahead, query, len(some))[query] / max(int(some.sum()), 1)
 
     def __call__(self, scores: Floats) -> float:
         """The loss of some scores."""
-        return float(self._weight @ np.logaddexp(0.0, scores[self._worse] - scores[self._better]))
+        behind = scores[self._worse] - scores[self._better]
+        # log(1 + exp(behind)), several times as fast as logaddexp
+        return float(self._weight @ (np.maximum(behind, 0.0) + np.log1p(np.exp(-np.abs(behind)))))
 
 
 def _discounts(size: int) -> Floats:
@@ -244,87 +272,100 @@ def slope_of(offsets: Ints, gain: Floats, k: int | None = None) -> Floats:
     return nDCG_f(k=k).line(Pool.of(offsets, gain), LINEAR)[1]
 
 
-def _in_lists(offsets: Ints, slope: Floats, first: int) -> Iterator[_Lists]:
-    """Queries in which something can be gained, a few at a time."""
-    lengths = np.diff(offsets)
-    chosen = np.flatnonzero((slope > 0) & (lengths > 0))
-    batch = batch_of(offsets, chosen)
-    number = np.repeat(chosen, lengths[chosen])  # the query of each of the batch's rows
+def _in_lists(offsets: Ints, of: NDArray[np.bool_], first: int) -> Iterator[Padded]:
+    """Some queries, of about the same length together, a few at a time."""
+    batch = batch_of(offsets, np.flatnonzero(of & (np.diff(offsets) > 0)))
     for group in batch.groups:
         size = group.mask.shape[1]
         step = max(1, _TOGETHER // (min(first, size) * size))
         for i in range(0, len(group.mask), step):
-            inside, mask = group.places[i : i + step], group.mask[i : i + step]
-            weight = np.where(mask, slope[number[inside]], 0.0).astype(np.float32)
-            yield _Lists(batch.rows[inside], mask, weight)
+            yield Padded(batch.rows[group.places[i : i + step]], group.mask[i : i + step])
+
+
+class _Drawn(NamedTuple):
+    """Pairs of documents, and how many pairs each of them stands for."""
+
+    better: Ints
+    worse: Ints
+    stands_for: Floats
+
+
+class _Lower:
+    """Of each document those of its query with a lower gain.
+
+    Attributes
+    ----------
+    query
+        Of each document.
+    lowest
+        Of each document the lowest gain of its query.
+    pairs
+        Of each query, how many pairs have different gains.
+    """
+
+    def __init__(self, offsets: Ints, gain: Floats) -> None:
+        lengths = np.diff(offsets)
+        self.query = np.repeat(np.arange(len(lengths)), lengths)
+        # With the documents of a query by rising gain, those that are lower are the ones before the first of equals.
+        self._order = np.lexsort((gain, self.query))
+        self._start = offsets[self.query]
+        rising = gain[self._order]
+        place = np.arange(len(gain))
+        new = place == self._start
+        new[1:] |= rising[1:] > rising[:-1]
+        self._count = np.maximum.accumulate(np.where(new, place, 0)) - self._start
+        self.lowest = rising[self._start]
+        self.pairs = ragged.sums(self._count, self.query, len(lengths)).astype(np.int64)
+
+    def better_worse(self, of: NDArray[np.bool_], most: int | None = None) -> _Drawn:
+        """The pairs of some queries; with ``most``, about as many of each query, drawn, always the same ones."""
+        count = np.where(of[self.query], self._count, 0)
+        taken = count
+        if most is not None:
+            share = np.minimum(1.0, most / np.maximum(self.pairs, 1))
+            taken = np.ceil(count * share[self.query]).astype(np.int64)
+        better = np.repeat(np.arange(len(count)), taken)
+        before = ragged.positions(taken)
+        drawn = np.flatnonzero((taken < count)[better])
+        before[drawn] = np.random.default_rng(0).integers(count[better[drawn]])
+        worse = self._start[better] + before
+        return _Drawn(self._order[better], self._order[worse], (count / np.maximum(taken, 1))[better])
 
 
 class _EachPair:
     """Pairs of different gains, one by one."""
 
-    def __init__(self, offsets: Ints, gain: Floats, slope: Floats, some_are_long: bool) -> None:
+    def __init__(self, lower: _Lower, of: NDArray[np.bool_], gain: Halves, *, some_are_long: bool) -> None:
         from scipy.sparse import csr_array
 
-        self._better, self._worse = better_worse(offsets, gain, slope > 0)
-        query = np.repeat(np.arange(len(slope)), np.diff(offsets))[self._better]
-        self._weight = ((gain[self._better] - gain[self._worse]) * slope[query]).astype(np.float32)
+        self._better, self._worse, _ = lower.better_worse(of)
+        self._ahead = gain[self._better] - gain[self._worse]
         self._some_are_long = some_are_long
         count = len(self._better)
         side = np.repeat(np.array([-1.0, 1.0], dtype=np.float32), count)
         ends = (np.concatenate((self._better, self._worse)), np.tile(np.arange(count), 2))
         # Documents × pairs: the gradient falls at the better one, and rises at the other.
-        self._slope = csr_array((side, ends), shape=(len(gain), count))
-        self._size = abs(self._slope)
+        self._sides = csr_array((side, tuple(end.astype(np.int32) for end in ends)), shape=(len(gain), count))
+        self._ends = csr_array((np.abs(side), self._sides.indices, self._sides.indptr), shape=self._sides.shape)
 
     def __call__(self, s: Halves, shown: Halves, first: NDArray[np.bool_]) -> Halves:
+        """At some scores, where ranks of several rankings (rows) are worth something, and are among the first."""
         pull = s[self._better]
         pull -= s[self._worse]
         np.exp(pull, out=pull)
         pull += 1.0
         np.reciprocal(pull, out=pull)
-        change = shown[self._better]
-        change -= shown[self._worse]
-        np.abs(change, out=change)
-        change *= self._weight
-        if self._some_are_long:
-            change *= first[self._better] | first[self._worse]
+        change = np.zeros_like(pull)
+        for worth, is_first in zip(shown, first, strict=True):
+            own = worth[self._better]
+            own -= worth[self._worse]
+            np.abs(own, out=own)
+            if self._some_are_long:
+                own *= is_first[self._better] | is_first[self._worse]
+            change += own
+        change *= self._ahead
+        change /= np.float32(len(shown))
         change *= pull
         np.subtract(1.0, pull, out=pull)
         pull *= change
-        return np.stack([self._slope @ change, self._size @ pull])
-
-
-def better_worse(offsets: Ints, gain: Floats, of: NDArray[np.bool_], most: int | None = None) -> tuple[Ints, Ints]:
-    """Pairs of documents of one query, for some queries, of which the first has the higher gain.
-
-    With ``most``, of a query with more of them each better document is paired with others that are drawn, always the
-    same ones.
-
-    >>> [places.tolist() for places in better_worse(np.array([0, 3]), np.array([0.0, 2.0, 1.0]), np.array([True]))]
-    [[1, 1, 2], [0, 2, 0]]
-    """
-    lengths = np.diff(offsets)
-    query = np.repeat(np.arange(len(lengths)), lengths)
-    above, count = _above_lowest(offsets, gain)
-    others = lengths if most is None else np.minimum(lengths, -(-most // np.maximum(count, 1)))
-    start = np.flatnonzero(above & of[query])
-    better = start.repeat(others[query[start]])
-    own = query[better]
-    other = ragged.positions(others[query[start]])
-    drawn = np.flatnonzero((others < lengths)[own])
-    other[drawn] = np.random.default_rng(0).integers(lengths[own[drawn]])
-    worse = offsets[own] + other
-    right = gain[better] > gain[worse]
-    return better[right], worse[right]
-
-
-def _above_lowest(offsets: Ints, gain: Floats) -> tuple[NDArray[np.bool_], Ints]:
-    """Which documents have a higher gain than another one of their query, and how many of each query."""
-    lengths = np.diff(offsets)
-    filled = lengths > 0
-    lowest = np.zeros(len(lengths))
-    if filled.any():
-        lowest[filled] = np.minimum.reduceat(gain, offsets[:-1][filled])
-    query = np.repeat(np.arange(len(lengths)), lengths)
-    above = gain > lowest[query]
-    return above, ragged.counts(above, query, len(lengths))
+        return np.stack([self._sides @ change, self._ends @ pull])

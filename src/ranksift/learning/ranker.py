@@ -20,7 +20,7 @@ from ranksift.collection.gains import Gains, GainsLike
 from ranksift.collection.judged import Judged
 from ranksift.collection.parameters import Parameterised, plain
 from ranksift.collection.pool import Pool
-from ranksift.collection.ragged import Floats
+from ranksift.collection.ragged import Floats, Ints
 from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.lists import Lists
 from ranksift.cutoffs.threshold import GlobalCutoff, one_measure
@@ -31,6 +31,7 @@ from ranksift.learning.folder import (
     CUTOFF,
     FORMAT,
     NEW,
+    TRIES,
     WEIGHTS,
     cannot_be_written,
     card_of,
@@ -38,6 +39,7 @@ from ranksift.learning.folder import (
     file_sum,
     place_for_a_model,
     put_in_place,
+    which_folder,
     workshop,
 )
 from ranksift.learning.libraries import require
@@ -87,10 +89,21 @@ class JudgedDocuments(NamedTuple):
     def as_in_a_run(self) -> JudgedDocuments:
         """The same in an order that puts equal scores as a run has them: by falling id."""
         _, number = np.unique(self.examples.docs, return_inverse=True)
-        order = np.lexsort((-number, self.examples.query))
+        return self._taken(np.lexsort((-number, self.examples.query)))
+
+    def worst_first(self, gains: GainsLike) -> JudgedDocuments:
+        """The same with the worst documents of each query first, as equal scores count where something is chosen.
+
+        In the order of a file a ranker that says nothing could look perfect, as some files list the best documents
+        first.
+        """
+        return self._taken(np.lexsort((Gains.of(gains)(self.examples.labels), self.examples.query)))
+
+    def _taken(self, order: Ints) -> JudgedDocuments:
         own = self.examples
-        sorted_ones = replace(own, features=own.features[order], labels=own.labels[order])
-        return JudgedDocuments(sorted_ones, self.scores[order], None if self.kept is None else self.kept[order])
+        docs = tuple(map(own.docs.__getitem__, order.tolist()))
+        moved = replace(own, features=own.features[order], labels=own.labels[order], docs=docs, row=own.row[order])
+        return JudgedDocuments(moved, self.scores[order], None if self.kept is None else self.kept[order])
 
     def lists(self, gains: GainsLike) -> Lists:
         """The same as scored lists, for cutoffs."""
@@ -374,11 +387,28 @@ class Ranker(Parameterised):
 
 
 def load(folder: str | os.PathLike[str]) -> Ranker:
-    """Read a model that :meth:`Ranker.save` wrote. What was changed since is refused, but for the cutoff."""
+    """Read a model that :meth:`Ranker.save` wrote. What was changed since is refused, but for the cutoff.
+
+    Where another process puts a new model in its place meanwhile, it is the old one or the new one, as a whole.
+    """
+    target = Path(folder)
+    for more in range(TRIES, -1, -1):
+        before = which_folder(target)
+        try:
+            model = _loaded(target)
+        except InputError:
+            if not more or which_folder(target) == before:
+                raise
+        else:
+            if not more or which_folder(target) == before:
+                break
+    return model
+
+
+def _loaded(target: Path) -> Ranker:
     import ranksift.learning.methods  # noqa: F401 (the rankers enter themselves)
     from ranksift.cutoffs.cutoff import load_cutoff
 
-    target = Path(folder)
     card = card_of(target)
     kind = RANKERS.get(str(card.get("model")))
     if kind is None:

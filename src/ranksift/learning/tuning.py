@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ranksift import __version__
 from ranksift.collection.errors import InputError
 from ranksift.collection.examples import Examples, Fold, folds_of, read_examples
-from ranksift.collection.gains import Gains
 from ranksift.collection.parameters import plain
 from ranksift.collection.ragged import Ints
 from ranksift.cutoffs.cutoff import Cutoff
@@ -32,10 +32,15 @@ from ranksift.measures.names import MeasureLike
 if TYPE_CHECKING:
     import polars as pl
 
+# Of what each query does to a value.
+_DIGITS = 6
+
 # What the storage of a search begins with.
 _FIRST = b'{"op_code":0,'
 
-_STUDY, _SEARCH, _PARAMETERS, _ERROR, _SECONDS = "ranksift", "search", "parameters", "error", "seconds"
+_STUDY, _SEARCH = "ranksift", "search"
+# What is kept of a trial beside its value.
+_PARAMETERS, _ERROR, _SECONDS, _QUERIES = "parameters", "error", "seconds", "queries"
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,8 @@ class Trial:
         Why it failed.
     seconds
         What it took.
+    queries
+        What each query does to the value, which is their mean.
     """
 
     number: int
@@ -61,6 +68,14 @@ class Trial:
     value: float | None
     error: str | None = None
     seconds: float = field(default=0.0, compare=False)
+    queries: tuple[float, ...] = field(default=(), compare=False, repr=False)
+
+    def errors_ahead(self, other: Trial) -> float:
+        """How many standard errors of the difference, over queries, the value is higher than that of another trial."""
+        apart = np.subtract(self.queries, other.queries)
+        error = float(apart.std(ddof=1)) / np.sqrt(len(apart)) if len(apart) > 1 else np.inf
+        ahead = float(apart.mean())
+        return ahead / error if error else np.sign(ahead) * np.inf if ahead else 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,12 +90,15 @@ class Tuning:
         What was searched for: the highest, or of a cost the lowest.
     space
         Where it was searched.
+    margin
+        By how many standard errors a trial has to be better than the ranker as it was given, to be chosen.
     """
 
     trials: tuple[Trial, ...]
     measure: Measure
     space: Space
     _problem: _Problem = field(repr=False)
+    margin: float = 0.0
 
     @property
     def best_first(self) -> tuple[Trial, ...]:
@@ -91,8 +109,12 @@ class Tuning:
 
     @property
     def best(self) -> Trial:
-        """The trial of the best value; of equal ones the first."""
-        return self.best_first[0]
+        """The trial of the best value, of equal ones the first; with a margin, of those that are better by it."""
+        ranked, given = self.best_first, self.trials[0]
+        if not self.margin or given.value is None:
+            return ranked[0]
+        sign = 1.0 if self.measure.higher_is_better else -1.0
+        return next(t for t in ranked if t is given or sign * t.errors_ahead(given) >= self.margin)
 
     @property
     def best_params(self) -> dict[str, Any]:
@@ -152,6 +174,7 @@ class Tuning:
             "trials": len(self.trials),
             "failed": sum(trial.value is None for trial in self.trials),
             "space": self.space.to_dict(),
+            "margin": self.margin,
             **self._problem.design(),
         }
 
@@ -173,6 +196,7 @@ def tune(
     folds: int = 5,
     measure: MeasureLike | None = None,
     cutoff: Cutoff | None = None,
+    margin: float = 0.0,
     storage: str | os.PathLike[str] | None = None,
     seed: int = 0,
     progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
@@ -205,6 +229,10 @@ def tune(
         A rule that drops documents before they are judged. The rule for a fold of queries is fitted to the other folds.
         None: nothing is dropped; only measures of filtered lists, as nDCG_f, are of what a ranker with a cutoff of its
         own keeps.
+    margin
+        By how many standard errors of the difference, over queries, a trial has to be better than the ranker as it is
+        given, to be chosen. 0: the best value wins. Of many trials on few queries that is mostly the luckiest one: with
+        a margin of 1 or 2, parameters that are known to be good stay unless there is some evidence for others.
     storage
         A file (Optuna's journal, lines of JSON) that keeps trials as they finish: a search that is broken off goes on
         from there, to the same result, and one that is done can be given more trials. One of another search is refused.
@@ -225,6 +253,8 @@ def tune(
     problem = _Problem.of(ranker, examples, validation, folds, measure, cutoff, seed)
     if isinstance(trials, bool) or not isinstance(trials, int | np.integer) or trials < 1:
         raise InputError(f"trials={trials!r} is no number of trials", remedy="give 1 or more")
+    if isinstance(margin, bool) or not isinstance(margin, int | float | np.number) or not 0 <= margin < np.inf:
+        raise InputError(f"margin={margin!r} is no number of standard errors", remedy="give 0, 1 or 2")
     searched = Space.of(problem.natural_space() if space is None else space, ranker)
     if not searched.parts:
         raise InputError("the space is empty", remedy="name a parameter to search at least")
@@ -237,7 +267,7 @@ def tune(
         ]
     if all(trial.value is None for trial in found):
         raise InputError(f"all {len(found)} trials failed; the first one: {found[0].error}")
-    return Tuning(tuple(found), problem.measure, searched, problem)
+    return Tuning(tuple(found), problem.measure, searched, problem, float(margin))
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,23 +311,19 @@ class _Problem:
     def parts(self) -> list[Fold]:
         """What is fitted, and judged."""
         if self.validation is not None:
-            return [Fold(self.examples, self.validation, _worst_first(self.validation, self.ranker))]
-        return [
-            Fold(others, None, _worst_first(own, self.ranker))
-            for others, own in self.examples.folds(self.folds, self.seed)
-        ]
+            return [Fold(self.examples, self.validation, self.validation)]
+        return [Fold(others, None, own) for others, own in self.examples.folds(self.folds, self.seed)]
 
     def held_out(self, ranker: Ranker) -> HeldOut:
         """The documents of all queries, scored by rankers that were not fitted to them."""
-        return HeldOut.of([Scored(ranker, fold) for fold in self.parts()], ranker)
+        return HeldOut.of([Scored(ranker, fold, worst_first=True) for fold in self.parts()], ranker)
 
-    def value(self, ranker: Ranker) -> float:
-        """The measure of a ranker."""
+    def judged(self, ranker: Ranker) -> HeldOut:
+        """What the measure of a ranker is of."""
         found = self.held_out(ranker)
-        if self.cutoff is not None:
-            together = None if self.validation is None else self._parts_of(found.queries)
-            found = found.cut(self.cutoff, together)
-        return found.value(self.measure)
+        if self.cutoff is None:
+            return found
+        return found.cut(self.cutoff, None if self.validation is None else self._parts_of(found.queries))
 
     def _parts_of(self, queries: Sequence[str]) -> Ints:
         """Folds of the validation queries, for a cutoff."""
@@ -308,16 +334,18 @@ class _Problem:
     def trial(self, number: int, params: Mapping[str, Any]) -> Trial:
         """Try some parameters."""
         start = time.perf_counter()
-        value, error = None, None
+        value, error, queries = None, None, ()
         try:
-            value = self.value(with_parameters(self.ranker, params))
+            found = self.judged(with_parameters(self.ranker, params))
+            value = found.value(self.measure)
+            queries = tuple(found.influences(self.measure).round(_DIGITS).tolist())
         except MemoryError:
             raise
         except InputError as fault:
             error = str(fault)
         except Exception as fault:  # whatever a library raises for parameters that it cannot use
             error = f"{type(fault).__name__}: {fault}"
-        return Trial(number, params, value, error, time.perf_counter() - start)
+        return Trial(number, params, value, error, time.perf_counter() - start, queries)
 
     def design(self) -> dict[str, Any]:
         """How a try is valued, for a model's card."""
@@ -327,6 +355,7 @@ class _Problem:
     def fingerprint(self, space: Space) -> dict[str, str]:
         """What two searches must share for their trials to be the same, by name."""
         return {
+            "version": __version__,
             "method": type(self.ranker).__name__,
             "parameters": json.dumps(plain(self.ranker.get_params()), sort_keys=True),
             "space": json.dumps(space.to_dict()),
@@ -337,23 +366,6 @@ class _Problem:
             "examples": _digest(self.examples),
             "validation": "" if self.validation is None else _digest(self.validation),
         }
-
-
-def _worst_first(examples: Examples, ranker: Ranker) -> Examples:
-    """The same with the worst documents of each query first, and those without a label last.
-
-    Equal scores keep their order. In that of a file a ranker that says nothing could look perfect, as some files list
-    the best documents first.
-    """
-    gain = np.full(len(examples), np.inf)
-    gain[examples.judged] = Gains.of(ranker.gains)(examples.labels[examples.judged])
-    order = np.lexsort((gain, examples.query))
-    return replace(
-        examples,
-        features=examples.features[order],
-        labels=examples.labels[order],
-        docs=tuple(map(examples.docs.__getitem__, order.tolist())),
-    )
 
 
 def _rule(cutoff: Cutoff) -> dict[str, Any]:
@@ -403,8 +415,11 @@ class _Record:
         found = self._done.get(key_of(params))
         if found is None:
             return None
+        kept = found.user_attrs
         value = found.value if found.state.name == "COMPLETE" else None
-        return Trial(number, params, value, found.user_attrs.get(_ERROR), found.user_attrs.get(_SECONDS, 0.0))
+        return Trial(
+            number, params, value, kept.get(_ERROR), kept.get(_SECONDS, 0.0), tuple(map(float, kept.get(_QUERIES, ())))
+        )
 
     def add(self, trial: Trial) -> Trial:
         """Keep a trial."""
@@ -413,7 +428,7 @@ class _Record:
         # The ranker's own parameters may lie outside the space, where Optuna has no place for them.
         inside = {name: value for name, value in trial.params.items() if value in self._space.parts[name]}
         distributions = self._space.distributions()
-        attributes = {_PARAMETERS: key_of(trial.params), _SECONDS: trial.seconds}
+        attributes = {_PARAMETERS: key_of(trial.params), _SECONDS: trial.seconds, _QUERIES: list(trial.queries)}
         self._study.add_trial(
             create_trial(
                 state=TrialState.FAIL if trial.value is None else TrialState.COMPLETE,

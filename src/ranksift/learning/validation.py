@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ranksift.collection.errors import InputError
 from ranksift.collection.examples import Fold, folds_of, read_examples, together
-from ranksift.collection.ragged import Ints
+from ranksift.collection.ragged import Floats, Ints
 from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.lists import Lists
 from ranksift.evaluation.evaluate import RunValues, ready_measures, run_values
@@ -49,6 +49,9 @@ def three_way(examples: Any, folds: int = 5, seed: int = 0) -> list[Fold]:
 class Scored:
     """A ranker that was fitted to a fold, as its test queries show it; those without labels are left out.
 
+    Equal scores are in the order of a run, so that values are those of the run that :meth:`Ranker.rank` gives; or with
+    ``worst_first``, as something is to be chosen by them, in the worst order.
+
     Attributes
     ----------
     test
@@ -59,11 +62,12 @@ class Scored:
         Those that the ranker's cutoff keeps; None: it has no cutoff.
     """
 
-    def __init__(self, ranker: Ranker, fold: Fold, cutoff: Cutoff | None = None) -> None:
+    def __init__(self, ranker: Ranker, fold: Fold, cutoff: Cutoff | None = None, *, worst_first: bool = False) -> None:
         model = ranker.clone().fit(fold.train, fold.validation)
         if cutoff is not None and fold.validation is not None:
             model.fit_cutoff(fold.validation, cutoff.clone())
-        found = model.judged(fold.test)
+        judged = model.judged(fold.test)
+        found = judged.worst_first(ranker.gains) if worst_first else judged.as_in_a_run()
         self.test = found.examples.of_queries(np.flatnonzero(found.examples.lengths > 0))
         self.scores, self.kept = found.scores, found.kept
 
@@ -136,8 +140,21 @@ class HeldOut:
 
     def value(self, measure: Measure) -> float:
         """The measure of all queries together."""
+        return float(measure.aggregate(*self._parts(measure)))
+
+    def influences(self, measure: Measure) -> Floats:
+        """What each query does to the measure: the mean is its value, and the spread tells its standard error."""
+        top, bottom = self._parts(measure)
+        if measure.aggregation == "sum":
+            return len(top) * top
+        if measure.aggregation == "micro":
+            value, size = measure.aggregate(top, bottom), bottom.mean()
+            return value + (top - value * bottom) / (size if size > 0 else 1.0)
+        return measure.values(top, bottom)
+
+    def _parts(self, measure: Measure) -> tuple[Floats, Floats]:
         found = self.values([measure])
-        return float(measure.aggregate(found.numerators[:, 0], found.denominators[:, 0]))
+        return found.numerators[:, 0], found.denominators[:, 0]
 
     def _judged(self, cut: bool) -> Any:
         everything = np.ones(len(self.lists.score), dtype=bool)
