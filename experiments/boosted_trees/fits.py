@@ -1,12 +1,12 @@
-"""Every method on every fold, as it is given and tuned, with several seeds."""
+"""Every method on every fold, as it is given and as two rules choose its parameters, with several seeds."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,16 @@ MEASURE = "nDCG@10"
 MEASURES = (MEASURE, "AP")
 #: Of a search; the first of them is the ranker as it is given.
 TRIALS = 8
-SEEDS = 2
+SEEDS = 3
+#: Standard errors by which a trial has to be better than the ranker as it is given, by the cautious rule.
+MARGIN = 1.0
+
+#: A ranker as it is given; with the parameters of the best trial; with those that are better by the margin.
+How = Literal["given", "best", "cautious"]
+GIVEN: How = "given"
+BEST: How = "best"
+CAUTIOUS: How = "cautious"
+ALL: tuple[How, ...] = (GIVEN, BEST, CAUTIOUS)
 
 
 class Task(NamedTuple):
@@ -43,11 +52,12 @@ class Model(NamedTuple):
 
 
 class Learned(NamedTuple):
-    """The same method as it is given, and with the best parameters of its search."""
+    """The same method as it is given, and with what two rules choose of one search."""
 
     given: Model
-    tuned: Model
-    params: Mapping[str, Any]
+    best: Model
+    cautious: Model
+    params: Mapping[str, Any]  # of the best trial
 
 
 def learned(task: Task) -> Learned:
@@ -56,9 +66,14 @@ def learned(task: Task) -> Learned:
     own, (train, validation, _) = ranker.clone().set_params(seed=task.seed), task.fold
     given = fitted(own, task.fold)
     if not space:
-        return Learned(given, given, {})
+        return Learned(given, given, given, {})
     found = tune(own, train, validation, space=space, trials=task.trials, measure=MEASURE, seed=task.seed)
-    return Learned(given, fitted(found.ranker, task.fold) if found.best.number else given, found.best_params)
+    models = {0: given}
+    rules = (found, replace(found, margin=MARGIN))
+    for rule in rules:
+        if rule.best.number not in models:
+            models[rule.best.number] = fitted(rule.ranker, task.fold)
+    return Learned(given, *(models[rule.best.number] for rule in rules), found.best_params)
 
 
 def fitted(ranker: Any, fold: Fold) -> Model:
@@ -89,47 +104,45 @@ class Outcome:
     collection: Collection
     found: Mapping[str, Sequence[Sequence[Learned]]]
 
-    def methods(self, *, tuned: bool) -> list[str]:
-        """Those that are as they are given, or tuned."""
-        return [name for name in self.found if METHODS[name].space or not tuned]
+    def methods(self, *, how: How) -> list[str]:
+        """Those that are there in this way: some are not tuned."""
+        return [name for name in self.found if METHODS[name].space or how == GIVEN]
 
     @property
     def seeds(self) -> int:
         """How many there are."""
         return len(next(iter(self.found.values())))
 
-    def models(self, method: str, seed: int, tuned: bool) -> list[Model]:
+    def models(self, method: str, seed: int, how: How) -> list[Model]:
         """Those of all folds."""
-        return [fold.tuned if tuned else fold.given for fold in self.found[method][seed]]
+        return [getattr(fold, how) for fold in self.found[method][seed]]
 
     @cached_property
-    def _by_seed(self) -> dict[bool, list[Scores]]:
-        return {tuned: [self._judged(seed, tuned) for seed in range(self.seeds)] for tuned in (False, True)}
+    def _by_seed(self) -> dict[How, list[Scores]]:
+        return {how: [self._judged(seed, how) for seed in range(self.seeds)] for how in ALL}
 
-    def _judged(self, seed: int, tuned: bool) -> Scores:
-        runs = {
-            method: [model.scores for model in self.models(method, seed, tuned)] for method in self.methods(tuned=tuned)
-        }
+    def _judged(self, seed: int, how: How) -> Scores:
+        runs = {method: [model.scores for model in self.models(method, seed, how)] for method in self.methods(how=how)}
         return rs.evaluate(self.collection.qrels, self.collection.runs(runs), list(MEASURES))
 
-    def values(self, method: str, measure: str = MEASURE, *, tuned: bool) -> Floats:
+    def values(self, method: str, measure: str = MEASURE, *, how: How) -> Floats:
         """The measure of all queries, for each seed."""
         m = MEASURES.index(measure)
-        return np.array([scores.values[scores.row(method), :, m].mean() for scores in self._by_seed[tuned]])
+        return np.array([scores.values[scores.row(method), :, m].mean() for scores in self._by_seed[how]])
 
-    def mean(self, method: str, measure: str = MEASURE, *, tuned: bool) -> float:
+    def mean(self, method: str, measure: str = MEASURE, *, how: How) -> float:
         """Over seeds."""
-        return float(self.values(method, measure, tuned=tuned).mean())
+        return float(self.values(method, measure, how=how).mean())
 
-    def scores(self, *, tuned: bool) -> Scores:
+    def scores(self, *, how: How) -> Scores:
         """Of every query the mean over seeds."""
-        cube = np.mean([scores.values for scores in self._by_seed[tuned]], axis=0)
-        one = self._by_seed[tuned][0]
+        cube = np.mean([scores.values for scores in self._by_seed[how]], axis=0)
+        one = self._by_seed[how][0]
         return Scores.from_array(cube, runs=one.runs, queries=one.queries, measures=MEASURES)
 
-    def ahead(self, ours: str = OURS, measure: str = MEASURE, *, tuned: bool) -> dict[str, Difference]:
+    def ahead(self, ours: str = OURS, measure: str = MEASURE, *, how: How) -> dict[str, Difference]:
         """How far a method is ahead of each other one: paired t tests."""
-        compared = rs.compare(self.scores(tuned=tuned), baseline=ours)
+        compared = rs.compare(self.scores(how=how), baseline=ours)
         m = compared.scores.column(measure)
         columns = (compared.difference, compared.high, compared.low, compared.corrected_p)
         found = ([float(column[i, m]) for column in columns] for i in range(len(compared.pairs)))
@@ -138,9 +151,9 @@ class Outcome:
             for (other, _), (value, high, low, p) in zip(compared.pairs, found, strict=True)
         }
 
-    def of_folds(self, method: str, *, tuned: bool) -> Floats:
+    def of_folds(self, method: str, *, how: How) -> Floats:
         """The measure on each fold's test queries, the mean over seeds."""
-        scores = self.scores(tuned=tuned)
+        scores = self.scores(how=how)
         row, place = scores.row(method), {query: i for i, query in enumerate(scores.queries)}
         return np.array(
             [
@@ -149,13 +162,13 @@ class Outcome:
             ]
         )
 
-    def trees(self, method: str, *, tuned: bool) -> Floats:
+    def trees(self, method: str, *, how: How) -> Floats:
         """How many, of every model."""
-        return np.array([model.trees for s in range(self.seeds) for model in self.models(method, s, tuned)])
+        return np.array([model.trees for s in range(self.seeds) for model in self.models(method, s, how)])
 
-    def promised(self, method: str, *, tuned: bool) -> float:
+    def promised(self, method: str, *, how: How) -> float:
         """The measure on the validation folds."""
-        found = [model.value for s in range(self.seeds) for model in self.models(method, s, tuned)]
+        found = [model.value for s in range(self.seeds) for model in self.models(method, s, how)]
         return float(np.mean(found))
 
 

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from experiments.boosted_trees.fits import MEASURE, MEASURES, TRIALS, Difference, Outcome, outcome
+from experiments.boosted_trees.fits import (
+    BEST,
+    CAUTIOUS,
+    GIVEN,
+    MARGIN,
+    MEASURE,
+    MEASURES,
+    TRIALS,
+    Difference,
+    How,
+    Outcome,
+    outcome,
+)
 from experiments.boosted_trees.methods import CONTEXT, JOINT, METHODS, OURS, PEERS, SPACE, STEP, TREES
-from experiments.boosted_trees.written import SECONDS, STOPPING, Gain
+from experiments.boosted_trees.written import DEFAULTS, SECONDS, Gain
 from experiments.markdown import between, bullets, number, page, paragraph, probability, says, table, word
 from ranksift.collection.errors import RankSiftWarning
 from ranksift.collection.ragged import Floats
@@ -19,8 +31,8 @@ from ranksift.learning.space import Space
 
 NEEDS: tuple[str, ...] = ("letor4_mq2008",)
 ALPHA = 0.05
-#: How the tables call a method as it is given, and with its best parameters.
-CALLED = {False: "as given", True: "tuned"}
+#: How the tables call a method as it is given, with its best parameters, and with better ones only.
+CALLED: Mapping[How, str] = {GIVEN: "as given", BEST: "tuned", CAUTIOUS: "tuned, with a margin"}
 
 
 def files(data: Path) -> dict[str, str]:
@@ -39,7 +51,7 @@ def written(found: Outcome) -> str:
         differences(found),
         folds(found),
         searches(found),
-        how_it_stops(),
+        how_it_learns(),
         cost(),
         limits(found),
     )
@@ -63,20 +75,20 @@ def _p(p: float) -> str:
     return written if written.startswith("<") else f"= {written}"
 
 
-def below(found: Outcome, *, tuned: bool, ours: str = OURS) -> list[str]:
+def below(found: Outcome, *, how: How, ours: str = OURS) -> list[str]:
     """Libraries with a higher mean than one of our methods, in the digits that are shown."""
-    own = found.mean(ours, tuned=tuned)
-    return [name for name in PEERS if round(found.mean(name, tuned=tuned) - own, 4) > 0]
+    own = found.mean(ours, how=how)
+    return [name for name in PEERS if round(found.mean(name, how=how) - own, 4) > 0]
 
 
-def verdict(found: Outcome, *, tuned: bool, ours: str = OURS) -> str:
+def verdict(found: Outcome, *, how: How, ours: str = OURS) -> str:
     """Whether a method of ours is below a library."""
-    ahead = found.ahead(ours, tuned=tuned)
-    lost = below(found, tuned=tuned, ours=ours)
+    ahead = found.ahead(ours, how=how)
+    lost = below(found, how=how, ours=ours)
     won = [said(name, ahead[name]) for name in PEERS if name not in lost]
     told_apart = [name for name in PEERS if ahead[name].p <= ALPHA]
     return paragraph(
-        f"{CALLED[tuned].capitalize()}, it has {MEASURE} {number(found.mean(ours, tuned=tuned))}:",
+        f"{CALLED[how].capitalize()}, it has {MEASURE} {number(found.mean(ours, how=how))}:",
         says(
             bool(won),
             f"not below {_and(won)}" + (", but" if lost else "."),
@@ -87,19 +99,28 @@ def verdict(found: Outcome, *, tuned: bool, ours: str = OURS) -> str:
     )
 
 
+def headline(found: Outcome, called: str, ours: str = OURS) -> str:
+    """Whether it is below a library, in each way."""
+    parts = []
+    for how, name in CALLED.items():
+        lost = below(found, how=how, ours=ours)
+        parts.append(f"{name}, {f'below {_and(lost)}' if lost else 'not below any of the three'}")
+    return f"**{called} is, {'; '.join(parts)}.**"
+
+
 def _and(words: Sequence[str]) -> str:
     return " and ".join(part for part in (", ".join(words[:-1]), *words[-1:]) if part)
 
 
-def wins(found: Outcome, other: str, *, tuned: bool) -> int:
+def wins(found: Outcome, other: str, *, how: How) -> int:
     """Seeds with which LambdaMART is not below another."""
-    return int((found.values(OURS, tuned=tuned) >= found.values(other, tuned=tuned)).sum())
+    return int((found.values(OURS, how=how) >= found.values(other, how=how)).sum())
 
 
-def gained(found: Outcome, name: str) -> tuple[float, float]:
+def gained(found: Outcome, name: str, how: How = BEST) -> tuple[float, float]:
     """Tuned less as given: on the validation queries, by which parameters are chosen, and on the test queries."""
-    promised = found.promised(name, tuned=True) - found.promised(name, tuned=False)
-    return promised, found.mean(name, tuned=True) - found.mean(name, tuned=False)
+    promised = found.promised(name, how=how) - found.promised(name, how=GIVEN)
+    return promised, found.mean(name, how=how) - found.mean(name, how=GIVEN)
 
 
 # -- sections ------------------------------------------------------------------------------------------------------
@@ -128,30 +149,23 @@ def _times(seeds: int) -> str:
 
 def in_short(found: Outcome) -> str:
     """The findings, before the tables."""
-    lost, lost_with_context = (below(found, tuned=True, ours=name) for name in (OURS, CONTEXT))
-    searched = found.methods(tuned=True)
+    searched = found.methods(how=BEST)
     change = [gained(found, name) for name in searched]
-    deviation = [float(found.values(name, tuned=True).std(ddof=1)) for name in searched]
-    joint = found.ahead(tuned=True)[JOINT]
-    alike = {name: found.mean(f"{name}, context", tuned=False) - found.mean(name, tuned=False) for name in PEERS}
-    best = max(searched, key=lambda name: found.mean(name, tuned=True))
+    deviation = [float(found.values(name, how=BEST).std(ddof=1)) for name in searched]
+    joint = found.ahead(how=BEST)[JOINT]
+    alike = {name: found.mean(f"{name}, context", how=GIVEN) - found.mean(name, how=GIVEN) for name in PEERS}
+    best = max(searched, key=lambda name: found.mean(name, how=BEST))
     findings = bullets(
+        paragraph(headline(found, "LambdaMART"), *(verdict(found, how=how) for how in CALLED)),
         paragraph(
-            f"**Tuned alike, LambdaMART is {f'below {_and(lost)}' if lost else 'not below any of the three'}.**",
-            verdict(found, tuned=True),
-            verdict(found, tuned=False),
-        ),
-        paragraph(
-            "**LambdaMART that sees the list (`context=True`) is "
-            f"{f'below {_and(lost_with_context)}' if lost_with_context else 'not below any of the three'}.**",
-            verdict(found, tuned=True, ours=CONTEXT),
-            verdict(found, tuned=False, ours=CONTEXT),
+            headline(found, "LambdaMART that sees the list (`context=True`)", CONTEXT),
+            *(verdict(found, how=how, ours=CONTEXT) for how in CALLED),
             "It has more columns to learn from than the libraries, which change by "
             f"{between(list(alike.values()), 4, sign=True)} with the same columns, as given.",
         ),
         paragraph(
-            f"**LambdaMART-f has {number(found.mean(JOINT, tuned=True))} tuned and "
-            f"{number(found.mean(JOINT, tuned=False))} as given**, though nothing is forbidden here:",
+            f"**LambdaMART-f has {number(found.mean(JOINT, how=BEST))} tuned and "
+            f"{number(found.mean(JOINT, how=GIVEN))} as given**, though nothing is forbidden here:",
             f"{number(-joint.value, sign=True)} against LambdaMART, tuned (p {_p(joint.p)}).",
         ),
         paragraph(
@@ -174,22 +188,22 @@ def in_short(found: Outcome) -> str:
 def the_methods(found: Outcome) -> str:
     """Section: the main table."""
     rows = []
-    for tuned in (False, True):
-        names = found.methods(tuned=tuned)
-        best = {m: max(found.mean(name, m, tuned=tuned) for name in names) for m in MEASURES}
+    for how in CALLED:
+        names = found.methods(how=how)
+        best = {m: max(found.mean(name, m, how=how) for name in names) for m in MEASURES}
         for name in names:
             cells = []
             for m in MEASURES:
-                cell = spread(found.values(name, m, tuned=tuned))
-                cells.append(f"**{cell}**" if found.mean(name, m, tuned=tuned) == best[m] else cell)
-            trees = found.trees(name, tuned=tuned)
-            rows.append([name, CALLED[tuned], *cells, f"{np.median(trees):.0f} ({trees.min()} to {trees.max()})"])
+                cell = spread(found.values(name, m, how=how))
+                cells.append(f"**{cell}**" if found.mean(name, m, how=how) == best[m] else cell)
+            trees = found.trees(name, how=how)
+            rows.append([name, CALLED[how], *cells, f"{np.median(trees):.0f} ({trees.min()} to {trees.max()})"])
     queries = len(found.collection.whole.query_ids)
     return f"""
 ## The methods
 
 Means over the {queries} test queries of the five folds, and over {word(found.seeds)} seeds; ± is the deviation over
-seeds. The best of each half is bold. The last column has the numbers of trees: the median and the range over folds and
+seeds. The best of each part is bold. The last column has the numbers of trees: the median and the range over folds and
 seeds. “Context” adds to a document's features the length of its list and the mean of each feature over it; LambdaMART-f
 has it too.
 
@@ -204,22 +218,22 @@ def differences(found: Outcome) -> str:
     rows = [
         [
             name,
-            CALLED[tuned],
+            CALLED[how],
             measure,
             number(ahead.value, sign=True),
             f"{number(ahead.low, sign=True)} to {number(ahead.high, sign=True)}",
             probability(ahead.p),
-            f"{wins(found, name, tuned=tuned)} of {found.seeds}" if measure == MEASURE else "",
+            f"{wins(found, name, how=how)} of {found.seeds}" if measure == MEASURE else "",
         ]
-        for tuned in (False, True)
+        for how in CALLED
         for measure in MEASURES
-        for name, ahead in found.ahead(measure=measure, tuned=tuned).items()
+        for name, ahead in found.ahead(measure=measure, how=how).items()
     ]
     return f"""
 ## LambdaMART less the others
 
 Paired t tests over queries, of each query's mean over seeds, with Holm's correction over the methods of one measure,
-as given or tuned. The last column counts the seeds with which LambdaMART is not below.
+as given or tuned in one way. The last column counts the seeds with which LambdaMART is not below.
 
 {table(["other", "", "measure", "difference", "95 % interval", "p", "not below"], rows, words=3)}
 """
@@ -229,12 +243,12 @@ def folds(found: Outcome) -> str:
     """Section: every fold."""
     head = ["method", "", *(f"fold {i + 1}" for i in range(len(found.collection.folds)))]
     rows = [
-        [name, CALLED[tuned], *(number(value) for value in found.of_folds(name, tuned=tuned))]
-        for tuned in (False, True)
-        for name in found.methods(tuned=tuned)
+        [name, CALLED[how], *(number(value) for value in found.of_folds(name, how=how))]
+        for how in CALLED
+        for name in found.methods(how=how)
     ]
-    wide = [float(np.ptp(found.of_folds(name, tuned=True))) for name in found.methods(tuned=True)]
-    means = [found.mean(name, tuned=True) for name in found.methods(tuned=True)]
+    wide = [float(np.ptp(found.of_folds(name, how=BEST))) for name in found.methods(how=BEST)]
+    means = [found.mean(name, how=BEST) for name in found.methods(how=BEST)]
     return f"""
 ## Fold by fold
 
@@ -248,26 +262,24 @@ apart, the best and the worst method, tuned, {number(float(np.ptp(means)), 3)}.
 def searches(found: Outcome) -> str:
     """Section: what tuning chose."""
     rows = []
-    for name in found.methods(tuned=True):
+    for name in found.methods(how=BEST):
         models = [fold for seed in found.found[name] for fold in seed]
-        kept = sum(model.tuned is model.given for model in models)
-        promised, left = gained(found, name)
-        rows.append(
-            [
-                name,
-                *(_chosen([model.params for model in models], parameter) for parameter in SPACE),
-                f"{kept} of {len(models)}",
-                number(promised, sign=True),
-                number(left, sign=True),
-            ]
-        )
+        cells = []
+        for how in (BEST, CAUTIOUS):
+            kept = sum(getattr(model, how) is model.given for model in models)
+            promised, left = gained(found, name, how)
+            cells += [f"{kept} of {len(models)}", number(promised, sign=True), number(left, sign=True)]
+        rows.append([name, *(_chosen([model.params for model in models], parameter) for parameter in SPACE), *cells])
+    heads = [f"{head}{rule}" for rule in ("", ", margin") for head in ("as given", "gain, validation", "gain, test")]
     return f"""
 ## What tuning chose
 
 The middle half of what {len(found.collection.folds)} folds and {word(found.seeds)} seeds chose; how often that were the
-parameters as given; what the chosen ones add to {MEASURE} on the validation queries, and on the test queries.
+parameters as given; what the chosen ones add to {MEASURE} on the validation queries, and on the test queries. With a
+margin the parameters as given stay unless a trial is better by {MARGIN:g} standard error of the difference over the
+validation queries (`tune(…, margin={MARGIN:g})`).
 
-{table(["method", *SPACE, "as given", "gain, validation", "gain, test"], rows)}
+{table(["method", *SPACE, *heads], rows)}
 
 What is gained on the validation queries is mostly the luck of the best of {word(TRIALS)}: there are 157 of them in a
 fold.
@@ -288,25 +300,62 @@ def _chosen(params: Sequence[dict[str, Any]], parameter: str) -> str:
     return f"{called}{float(f'{low:.2g}'):g} to {float(f'{high:.2g}'):g}"
 
 
-def how_it_stops() -> str:
-    """Section: what LambdaMART stops by, and how that was decided."""
-    rows = [[name, *(_gain(gain) for gain in of_variants.values())] for name, of_variants in STOPPING.items()]
+def how_it_learns() -> str:
+    """Section: in what LambdaMART differs from LightGBM's lambdarank, and how that was decided."""
+    rows = [[name, *(_gain(of_steps[step]) for step in _STEPS)] for name, of_steps in DEFAULTS.items()]
+    own = [of_steps["lambdas"].value for of_steps in DEFAULTS.values()]
+    kept = [of_steps[step] for of_steps in DEFAULTS.values() for step in ("loss", "draws")]
+    sure = [name for name, of_steps in DEFAULTS.items() if of_steps["together"].value > 2 * of_steps["together"].error]
+    in_words = paragraph(
+        says(
+            min(own) < 0 < max(own),
+            "Lambdas without the normalisation are better on one collection and worse on the other.",
+        ),
+        says(
+            all(gain.value > gain.error for gain in kept),
+            "The loss and the draws each gain one to three standard errors on both.",
+        ),
+        says(
+            bool(sure),
+            f"Together the three gain more than two standard errors on {_and(sure)}.",
+            "Together the three gain less than two standard errors on both.",
+        ),
+        says(
+            all(abs(of["context"].value) < 2 * of["context"].error for of in DEFAULTS.values()),
+            "Context cannot be told from nothing, so that it is a row of its own here and not LambdaMART's default.",
+        ),
+    )
     return f"""
-## How LambdaMART stops
+## How LambdaMART learns
 
-Its objective is LightGBM's own. What differs is when it stops: by a loss of the pairs of validation queries, not by
-{MEASURE} on them, which is often best after a few trees, by luck. It was decided so before the page was made, on
-queries that are not in the test part of a fold: of its four other parts two were learned from, one stopped by and one
-judged on. It is one decision for all folds, though, and all queries had a part in it. MQ2007, with its 21 rankings as
-features, has other queries. A second look, over settings drawn anew from the space below: what is added to {MEASURE},
-and the standard error over folds.
+Its trees are grown by LightGBM. In three things it differs from LightGBM's lambdarank:
 
-{table(["collection", "stopped by the loss", "and with context"], rows)}
+- Its lambdas are changes of nDCG, without the further normalisation that LightGBM has (`lambdarank_norm`).
+- It stops by a loss of the pairs of validation queries, not by {MEASURE} on them, which is often best after a few
+  trees, by luck.
+- Swaps are weighed in three rankings that are drawn for every tree as scores say how sure they are, and not in the
+  ranking by score, which on training documents is too good. CatBoost's YetiRank draws rankings too.
 
-`python -m experiments.boosted_trees.stopping` prints these; they are not computed anew with the page. On MQ2008 both
-gained more on the settings of the first look. The loss is never worse than {MEASURE}, and better in MQ2007. Context
-cannot be told from nothing, so that it is a row of its own here and not LambdaMART's default.
+All were decided on queries that are not in the test part of a fold: of its four other parts two were learned from, one
+stopped by and one judged on. They are decisions for all folds, though, so that all queries had a part in them; and the
+first and the last were made after an earlier version of this page had shown CatBoost ahead. MQ2007, with its 21
+rankings as features, has other queries. With settings drawn anew from the space below: what each step adds to
+{MEASURE}, and the standard error over queries.
+
+{table(["collection", *_STEPS.values()], rows)}
+
+`python -m experiments.boosted_trees.defaults` prints these; they are not computed anew with the page. {in_words}
 """
+
+
+#: What a LambdaMART is made of, step by step, and how the table calls it.
+_STEPS = {
+    "lambdas": "own lambdas",
+    "loss": "stopped by the loss",
+    "draws": "rankings drawn",
+    "together": "the three together",
+    "context": "then context",
+}
 
 
 def _gain(gain: Gain) -> str:
@@ -333,7 +382,7 @@ afterwards.
 def limits(found: Outcome) -> str:
     """Section: how it was made."""
     rows = [
-        ["command", "`python -m experiments.boosted_trees`, about eight minutes on two cores"],
+        ["command", "`python -m experiments.boosted_trees`, about twelve minutes on two cores"],
         ["collection", "LETOR 4.0, MQ2008: 784 queries, 46 features"],
         ["folds", "LETOR's own five: three parts to learn from, one to validate, one to test"],
         ["tuned by", f"`ranksift.learning.tuning.tune`, {TRIALS} trials: as given, then draws from the space"],
@@ -364,5 +413,5 @@ def _space(name: str) -> str:
 
 def _detectable(found: Outcome) -> float:
     """Half the mean length of the intervals."""
-    ahead = found.ahead(tuned=True)
+    ahead = found.ahead(how=BEST)
     return float(np.mean([(ahead[name].high - ahead[name].low) / 2 for name in PEERS]))

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from experiments import boosted_trees, publish
-from experiments.boosted_trees.fits import MEASURE, SEEDS, Learned, Model, Outcome, Task, fitted, learned
+from experiments.boosted_trees.defaults import rotations
+from experiments.boosted_trees.fits import BEST, GIVEN, MEASURE, SEEDS, Learned, Model, Outcome, Task, fitted, learned
 from experiments.boosted_trees.methods import CATBOOST, LIGHTGBM, METHODS, OURS, PEERS, XGBOOST
 from experiments.boosted_trees.page import below, verdict, wins, written
-from experiments.boosted_trees.stopping import rotations
 from experiments.learning import Collection
 from ranksift.collection.examples import Examples
 from ranksift.datasets.letor import mq2008
@@ -45,7 +45,7 @@ def made_up(collection: Collection, ahead: float) -> Outcome:
 
     def of_fold(name: str, labels: np.ndarray) -> Learned:
         parameters = {parameter: draw.integers(2, 9) for parameter in METHODS[name].space}
-        return Learned(model(name, labels), model(name, labels), parameters)
+        return Learned(*(model(name, labels) for _ in range(3)), parameters)
 
     found = {
         name: [[of_fold(name, fold.test.labels) for fold in collection.folds] for _ in range(2)] for name in METHODS
@@ -54,7 +54,7 @@ def made_up(collection: Collection, ahead: float) -> Outcome:
 
 
 def test_page_states_its_commands(shown: str) -> None:
-    for command in ("boosted_trees", "boosted_trees.seconds", "boosted_trees.stopping"):
+    for command in ("boosted_trees", "boosted_trees.seconds", "boosted_trees.defaults"):
         assert f"python -m experiments.{command}" in " ".join(shown.split())
     assert not re.search(r"\bnan\b|\binf\b|\bNone\b", shown)
 
@@ -65,8 +65,8 @@ def test_documentation_shows_the_row_that_is_computed_now(shown: str, data_dir: 
         pytest.skip(f"no {' and no '.join(absent)} in {data_dir}")
     fold = mq2008(data_dir / boosted_trees.NEEDS[0], 1)
     models = [fitted(METHODS[OURS].ranker.clone().set_params(seed=seed), fold) for seed in range(SEEDS)]
-    found = Outcome(Collection("fold 1", (fold,)), {OURS: [[Learned(model, model, {})] for model in models]})
-    first = float(found.values(OURS, tuned=False).mean())
+    found = Outcome(Collection("fold 1", (fold,)), {OURS: [[Learned(model, model, model, {})] for model in models]})
+    first = float(found.values(OURS, how=GIVEN).mean())
     assert f"| {OURS} | as given | {first:.4f} |" in shown, "the page is stale: run make experiments"
 
 
@@ -76,10 +76,10 @@ def test_libraries_are_tuned_like_our_own(collection: Collection, method: str, l
     fold = collection.folds[0]
     found = learned(Task(fold, method, 0, 3))
     assert set(found.params) == set(METHODS[method].space)
-    assert found.tuned.value >= found.given.value
-    assert found.tuned.scores.shape == fold.test.labels.shape
+    assert found.best.value >= found.cautious.value >= found.given.value
+    assert found.best.scores.shape == fold.test.labels.shape
     # The feature that tells was found.
-    assert np.corrcoef(found.tuned.scores, fold.test.features[:, 0])[0, 1] > 0.5
+    assert np.corrcoef(found.best.scores, fold.test.features[:, 0])[0, 1] > 0.5
 
 
 def test_every_method_has_as_many_parameters_to_search_as_it_knows() -> None:
@@ -92,30 +92,35 @@ def test_every_method_has_as_many_parameters_to_search_as_it_knows() -> None:
 @pytest.mark.filterwarnings("ignore::ranksift.collection.errors.RankSiftWarning")
 def test_the_page_says_who_is_below_whom(collection: Collection) -> None:
     good, bad = made_up(collection, 3.0), made_up(collection, -0.9)
-    assert below(good, tuned=True) == []
-    assert below(bad, tuned=True) == list(PEERS)
-    assert all(wins(good, name, tuned=True) == 2 for name in PEERS)
-    assert "LambdaMART is not below any of the three" in written(good)
+    assert below(good, how=BEST) == []
+    assert below(bad, how=BEST) == list(PEERS)
+    assert all(wins(good, name, how=BEST) == 2 for name in PEERS)
+    each = [f"{name}, not below any of the three" for name in ("as given", "tuned", "tuned, with a margin")]
+    assert f"**LambdaMART is, {'; '.join(each)}.**" in " ".join(written(good).split())
     text = written(bad)
-    assert f"LambdaMART is below {PEERS[0]}, {PEERS[1]} and {PEERS[2]}" in text
-    assert "is significant" in verdict(bad, tuned=True)
-    assert "not below" not in verdict(bad, tuned=True)
+    assert f"; tuned, below {PEERS[0]}, {PEERS[1]} and {PEERS[2]}; tuned, with a margin, below" in " ".join(
+        text.split()
+    )
+    assert "is significant" in verdict(bad, how=BEST)
+    assert "not below" not in verdict(bad, how=BEST)
     assert text.count("\n## ") == 7
 
 
 def test_differences_are_of_the_mean_over_seeds(collection: Collection) -> None:
     found = made_up(collection, 0.5)
-    ahead = found.ahead(tuned=True)[XGBOOST]
-    assert ahead.value == pytest.approx(found.mean(OURS, tuned=True) - found.mean(XGBOOST, tuned=True))
+    ahead = found.ahead(how=BEST)[XGBOOST]
+    assert ahead.value == pytest.approx(found.mean(OURS, how=BEST) - found.mean(XGBOOST, how=BEST))
     assert ahead.low < ahead.value < ahead.high
     sizes = [len(fold.test.query_ids) for fold in collection.folds]
-    assert np.average(found.of_folds(OURS, tuned=True), weights=sizes) == pytest.approx(found.mean(OURS, tuned=True))
+    assert np.average(found.of_folds(OURS, how=BEST), weights=sizes) == pytest.approx(found.mean(OURS, how=BEST))
     assert MEASURE == "nDCG@10"
 
 
 def test_rotations_leave_the_test_part_out(collection: Collection) -> None:
     found = rotations(collection)
     assert len(found) == 2 * len(collection.folds)
+    judged = [query for fold in found for query in fold.test.query_ids]
+    assert sorted(judged) == sorted([*collection.whole.query_ids] * 2)
     for i, fold in enumerate(found):
         parts = [set(part.query_ids) for part in fold]
         assert len(set.union(*parts)) == sum(map(len, parts)) == 48

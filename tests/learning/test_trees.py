@@ -55,30 +55,24 @@ def nDCG_f(model, examples, k=3):
 
 
 class TestLambdaMART:
-    def test_without_negative_gains_it_is_lightgbm(self):
-        examples = answers(50)
-        labels = np.where(examples.labels < 0, 0, examples.labels)
-        model = LambdaMART(trees=20, l2=0.0, gains="exp").fit(
-            Examples.of_arrays(examples.features, labels, examples.query)
+    def test_rankings_are_drawn_by_its_seed(self, training):
+        drawn, other, alone = (
+            LambdaMART(trees=5, gains=GAINS, feature_share=1.0, document_share=1.0, **options).fit(training)
+            for options in ({}, {"seed": 1}, {"draws": 0})
         )
-        parameters = {
-            "objective": "lambdarank",
-            "label_gain": [0, 1, 3],
-            "num_leaves": 15,
-            "learning_rate": 0.05,
-            "feature_fraction": 0.7,
-            "bagging_fraction": 0.8,
-            "bagging_freq": 1,
-            "seed": 0,
-            "num_threads": 1,
-            "deterministic": True,
-            "force_col_wise": True,
-            "feature_pre_filter": False,
-            "verbosity": -1,
-        }
-        data = lightgbm.Dataset(examples.features, labels, group=examples.lengths, params=parameters)
-        own = lightgbm.train(parameters, data, 20).predict(examples.features)
-        np.testing.assert_array_equal(model.score(examples), own)
+        assert not np.array_equal(drawn.score(training), other.score(training))
+        assert not np.array_equal(drawn.score(training), alone.score(training))
+        again = LambdaMART(trees=5, gains=GAINS, feature_share=1.0, document_share=1.0, draws=0, seed=1).fit(training)
+        assert np.array_equal(again.score(training), alone.score(training))
+
+    @pytest.mark.parametrize("kind", [LambdaMART, LambdaMARTf])
+    def test_a_wrong_depth(self, training, kind):
+        with pytest.raises(InputError, match="depth=0 is not a positive integer"):
+            kind(depth=0).fit(training)
+
+    def test_a_wrong_number_of_rankings(self, training):
+        with pytest.raises(InputError, match="draws=-1; use 3, or 0 for the ranking by score"):
+            LambdaMART(draws=-1).fit(training)
 
     def test_with_negative_gains_it_still_learns(self, training, test_set):
         scores = LambdaMART(gains=GAINS).fit(training).score(test_set)

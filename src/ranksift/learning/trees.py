@@ -44,7 +44,7 @@ _BINS, _BINS_OF_LISTS = 255, 63
 
 @dataclass(eq=False)
 class TreeModel(Ranker, abstract=True):
-    """The common ground of tree models. Missing values are taken as they are; scaling features changes nothing.
+    """The common ground of tree models. Missing values are taken as they are, and features need no scaling.
 
     With a validation set, growing stops when ``measure`` (or a steadier loss: ``stop_by``) has not become better for
     ``patience`` trees, and the model is that of the best number of trees.
@@ -290,9 +290,8 @@ def _log_odds(happened: NDArray[np.bool_], weight: Floats) -> float:
 class LambdaMART(TreeModel):
     """LambdaMART (Burges 2010; paper 3): boosted trees fitted to what swaps of two documents do to nDCG.
 
-    Where no gain is negative this is LightGBM's own. It has no place for negative gains (its scores all become 0), so
-    where there are some, a pair counts by its change of nDCG_f: :class:`~ranksift.learning.lambdas.Swaps`. Scores order
-    the documents of a query, and say nothing across queries.
+    Where some gains are negative, a pair counts by its change of nDCG_f. Scores order the documents of a query, and say
+    nothing across queries.
 
     Parameters
     ----------
@@ -303,6 +302,9 @@ class LambdaMART(TreeModel):
         or by the ``"measure"``. The loss is steadier. On some hundred queries the measure is often best after a few
         trees, by luck; on other queries, models that the loss stops have the same nDCG@10 or a little more. It is of
         the order of documents alone, and knows nothing of a cutoff.
+    draws
+        Rankings that are drawn for every tree, by chances that follow from the scores, to weigh swaps in:
+        :class:`~ranksift.learning.lambdas.Swaps`. 0: the ranking by score, as the method was published.
 
     Examples
     --------
@@ -315,18 +317,16 @@ class LambdaMART(TreeModel):
 
     depth: int = 30
     stop_by: Literal["loss", "measure"] = "loss"
+    draws: int = 3
 
     def _train(self, examples: Examples, validation: Examples | None) -> None:
         _check_stop(self.stop_by)
+        self._check_counts("depth")
+        if self.draws < 0:
+            raise InputError(f"draws={self.draws}", remedy="use 3, or 0 for the ranking by score")
         gain = self._gain(examples)
-        start = np.zeros(1)
-        if (gain < 0).any():
-            swaps = Swaps(examples.offsets, gain, depth=self.depth)
-            self._grow(examples, validation, lambda s: _as_columns(swaps(s[:, 0])), gain, start)
-            return
-        grades, grade = np.unique(gain, return_inverse=True)
-        options = {"label_gain": grades.tolist(), "lambdarank_truncation_level": self.depth}
-        self._grow(examples, validation, "lambdarank", grade.astype(np.float64), start, **options)
+        swaps = Swaps(examples.offsets, gain, depth=self.depth, draws=self.draws, seed=self.seed)
+        self._grow(examples, validation, lambda s: _as_columns(swaps(s[:, 0])), gain, np.zeros(1))
 
     def _value_on(self, validation: Examples) -> Callable[[NDArray[np.float64]], float]:
         if self.stop_by == "measure":
@@ -575,15 +575,16 @@ class LambdaMARTf(TreeModel):
         if not self.pairs >= 0:
             raise InputError(f"pairs={self.pairs}", remedy="use a weight of at least 0")
         _check_stop(self.stop_by)
+        self._check_counts("depth")
         gain, (k, normalised) = self._gain(examples), self._target
         stops = Stops(examples.offsets, gain, k, self.stop, normalised=normalised)
-        swaps = Swaps(examples.offsets, gain, k, self.depth, normalised=normalised)
+        swaps = Swaps(examples.offsets, gain, k, self.depth, normalised=normalised) if self.pairs else None
         # In the mean a document counts 1, as LightGBM's parameters expect.
         size = 1.0 / max(float(np.abs(stops.alone).mean()), np.finfo(np.float64).tiny)
 
         def loss(s: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
             gradient, curvature = stops(s[:, 0])
-            if self.pairs:
+            if swaps is not None:
                 other = swaps(s[:, 0], cut=0.0)
                 gradient, curvature = gradient + self.pairs * other.gradient, curvature + self.pairs * other.curvature
             return size * gradient[:, None], size * curvature[:, None]
