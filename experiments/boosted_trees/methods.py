@@ -29,7 +29,7 @@ class Method(NamedTuple):
     ours: bool = False
 
 
-OURS, CONTEXT, JOINT = "LambdaMART", "LambdaMART, context", "LambdaMART-f"
+OURS, BAGGED, CONTEXT, JOINT = "LambdaMART", "LambdaMART, three models", "LambdaMART, context", "LambdaMART-f"
 LIGHTGBM, XGBOOST, CATBOOST = "LightGBM lambdarank", "XGBoost rank:ndcg", "CatBoost YetiRank"
 
 _LIGHTGBM = LightGBM(trees=TREES, step=STEP)
@@ -39,6 +39,7 @@ _CATBOOST = CatBoost(trees=TREES, step=STEP)
 
 METHODS = {
     OURS: Method(LambdaMART(trees=TREES), SPACE, True),
+    BAGGED: Method(LambdaMART(trees=TREES, models=3), SPACE, True),
     CONTEXT: Method(LambdaMART(trees=TREES, context=True), SPACE, True),
     JOINT: Method(LambdaMARTf(trees=TREES), SPACE, True),
     LIGHTGBM: Method(_LIGHTGBM, SPACE),

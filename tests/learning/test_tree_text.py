@@ -22,7 +22,7 @@ def examples():
 
 @pytest.fixture(scope="module")
 def text(examples):
-    return LambdaMART(trees=3, leaves=4).fit(examples)._text
+    return LambdaMART(trees=3, leaves=4).fit(examples)._texts[0]
 
 
 def resized(text: str) -> str:

@@ -102,6 +102,43 @@ class TestLambdaMART:
         assert theirs > 0.45
 
 
+class TestModels:
+    def test_several_are_averaged(self, training, test_set, tmp_path):
+        seeds = (7, 7 + 1_000_003)
+        alone = [BoostedTrees("bce", trees=5, seed=seed, gains=GAINS).fit(training) for seed in seeds]
+        both = BoostedTrees("bce", trees=5, seed=7, models=2, gains=GAINS).fit(training)
+        np.testing.assert_allclose(
+            both.score(test_set), np.mean([m.score(test_set) for m in alone], axis=0), rtol=1e-12
+        )
+        assert both.trees_ == 10
+        both.save(tmp_path / "model")
+        assert {"trees.txt", "trees-2.txt"} < {path.name for path in (tmp_path / "model").iterdir()}
+        assert np.array_equal(rs.load(tmp_path / "model").score(test_set), both.score(test_set))
+        (tmp_path / "model" / "trees-2.txt").unlink()
+        with pytest.raises(InputError, match=r"has no trees-2\.txt"):
+            rs.load(tmp_path / "model")
+
+    def test_each_stops_by_itself(self, training, test_set):
+        options = {"models": 3, "gains": GAINS, "trees": 40, "patience": 3, "learning_rate": 0.5}
+        model = LambdaMARTf(**options).fit(training, test_set)
+        counts = [booster.current_iteration() for booster in model._boosters]
+        assert model.trees_ == sum(counts)
+        assert len(set(counts)) > 1
+        again = LambdaMARTf(**options).fit(training, test_set)
+        assert np.array_equal(again.score(test_set), model.score(test_set))
+
+    def test_nothing_to_learn_from(self, tmp_path):
+        examples = Examples.of_arrays(np.zeros((4, 1)), [0, 1, 0, 1], ["q", "q", "r", "r"])
+        model = LambdaMART(models=2).fit(examples)
+        assert model.score(examples).tolist() == [0.0] * 4
+        model.save(tmp_path / "model")
+        assert rs.load(tmp_path / "model").score(examples).tolist() == [0.0] * 4
+
+    def test_a_wrong_number(self, training):
+        with pytest.raises(InputError, match="models=0 is not a positive integer"):
+            LambdaMART(models=0).fit(training)
+
+
 class TestBoostedTrees:
     @pytest.mark.parametrize("loss", ["bce", "mse", "ordinal", "weighted_ordinal", "lambdarank", "lambdarank_bce"])
     def test_gradients_are_those_of_the_torch_losses(self, loss, training):

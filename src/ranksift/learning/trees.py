@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
@@ -41,6 +41,9 @@ _TINY = 1.1e-35
 # Steps of a feature between which trees can split. Lists are fewer than documents: their means need fewer.
 _BINS, _BINS_OF_LISTS = 255, 63
 
+# From a model's seed to that of the next one, far from seeds that users take one after another.
+_NEXT_SEED = 1_000_003
+
 
 @dataclass(eq=False)
 class TreeModel(Ranker, abstract=True):
@@ -65,6 +68,8 @@ class TreeModel(Ranker, abstract=True):
         Drawn anew for each tree.
     patience
         Trees without a better value, after which growing stops.
+    models
+        That are grown with different seeds, and averaged: steadier than one, and as many times as slow.
     context
         The trees also see the list that a document stands in: its length, and the mean of each feature over it. A model
         can then tell a document that stands alone from one of many.
@@ -74,7 +79,7 @@ class TreeModel(Ranker, abstract=True):
     Attributes
     ----------
     trees_
-        How many there are, of each output.
+        How many there are, of each output, in all models.
     """
 
     natural_scaling = "none"
@@ -88,6 +93,7 @@ class TreeModel(Ranker, abstract=True):
     feature_share: float = field(default=0.7, kw_only=True)
     document_share: float = field(default=0.8, kw_only=True)
     patience: int = field(default=50, kw_only=True)
+    models: int = field(default=1, kw_only=True)
     context: bool = field(default=False, kw_only=True)
     num_threads: int = field(default=1, kw_only=True)
 
@@ -122,7 +128,7 @@ class TreeModel(Ranker, abstract=True):
         self._check()
         self._start = start
         if not _varies(examples.features):  # LightGBM refuses
-            self._plant("")
+            self._plant([""] * self.models)
             return
         parameters = {
             "objective": objective if isinstance(objective, str) else _ours(objective),
@@ -135,7 +141,6 @@ class TreeModel(Ranker, abstract=True):
             "feature_fraction": self.feature_share,
             "bagging_fraction": self.document_share,
             "bagging_freq": 1,
-            "seed": self.seed,
             "num_threads": self._threads,
             "deterministic": True,
             "force_row_wise": True,  # the same trees, and on small data a little faster than by columns
@@ -146,33 +151,38 @@ class TreeModel(Ranker, abstract=True):
         if self.context:
             own = examples.features.shape[1] // 2 + 1
             parameters["max_bin_by_feature"] = [_BINS] * own + [_BINS_OF_LISTS] * (own - 1)
-        data = lightgbm.Dataset(
-            examples.features,
-            targets,
-            group=examples.lengths[examples.lengths > 0],
-            weight=weight,
-            init_score=np.repeat(start, len(examples)) if start.any() else None,
-            params=parameters,
-        )
-        stopping: dict[str, Any] = {}
-        if validation is not None:
-            value = self._value_on(validation)
-            known = lightgbm.Dataset(validation.features, np.zeros(len(validation)), reference=data)
-            stopping = {
-                "valid_sets": [known],
-                "feval": lambda outputs, _: ("value", value(_columns(outputs, len(start)) + start), True),
-                "callbacks": [lightgbm.early_stopping(self.patience, verbose=False)],
-            }
-        grown = lightgbm.train(parameters, data, self.trees, **stopping)
-        self._plant(grown.model_to_string(num_iteration=grown.best_iteration if validation is not None else -1))
+        value = None if validation is None else self._value_on(validation)
+        texts = []
+        for number in range(self.models):
+            parameters["seed"] = (self.seed + number * _NEXT_SEED) % 2**31
+            data = lightgbm.Dataset(
+                examples.features,
+                targets,
+                group=examples.lengths[examples.lengths > 0],
+                weight=weight,
+                init_score=np.repeat(start, len(examples)) if start.any() else None,
+                params=parameters,
+            )
+            stopping: dict[str, Any] = {}
+            if validation is not None and value is not None:
+                known = lightgbm.Dataset(validation.features, np.zeros(len(validation)), reference=data)
+                stopping = {
+                    "valid_sets": [known],
+                    "feval": lambda outputs, _: ("value", value(_columns(outputs, len(start)) + start), True),
+                    "callbacks": [lightgbm.early_stopping(self.patience, verbose=False)],
+                }
+            grown = lightgbm.train(parameters, data, self.trees, **stopping)
+            texts.append(grown.model_to_string(num_iteration=-1 if validation is None else grown.best_iteration))
+        self._plant(texts)
 
-    def _plant(self, text: str) -> None:
+    def _plant(self, texts: Sequence[str]) -> None:
         """Take trees as they are saved, so that a loaded model is the same model."""
         require(type(self).__name__, "lightgbm")
         import lightgbm
 
-        self._text, self._booster = text, lightgbm.Booster(model_str=trees_alone(text)) if text else None
-        self.trees_ = 0 if self._booster is None else int(self._booster.current_iteration())
+        self._texts = tuple(texts)
+        self._boosters = [lightgbm.Booster(model_str=trees_alone(text)) for text in texts if text]
+        self.trees_ = sum(int(booster.current_iteration()) for booster in self._boosters)
 
     def _value_on(self, validation: Examples) -> Callable[[NDArray[np.float64]], float]:
         """What early stopping goes by, of the outputs for validation documents; the higher the better."""
@@ -183,7 +193,7 @@ class TreeModel(Ranker, abstract=True):
         return Gains.of(self.gains)(examples.labels)
 
     def _check(self) -> None:
-        self._check_counts("trees", "leaves", "min_documents", "patience", "num_threads")
+        self._check_counts("trees", "leaves", "min_documents", "patience", "models", "num_threads")
         if self.leaves < 2:
             raise InputError(f"leaves={self.leaves}", remedy="use at least 2")
         if not self.learning_rate > 0 or not self.l2 >= 0:
@@ -212,24 +222,33 @@ class TreeModel(Ranker, abstract=True):
         return self._of_outputs(self._outputs_of(features))
 
     def _outputs_of(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
-        if self._booster is None or not len(features):
+        if not self._boosters or not len(features):
             return np.tile(self._start, (len(features), 1))
-        found = self._booster.predict(features, raw_score=True, num_threads=self._threads)
-        return _columns(found, len(self._start)) + self._start
+        found = sum(
+            _columns(booster.predict(features, raw_score=True, num_threads=self._threads), len(self._start))
+            for booster in self._boosters
+        )
+        return found / len(self._boosters) + self._start
 
     def _of_outputs(self, outputs: NDArray[np.float64]) -> Floats:
         """Scores of documents, from documents × outputs."""
         return np.asarray(outputs[:, 0])
 
     def _state(self) -> Mapping[str, NDArray[Any] | str]:
-        return {TREES: self._text, "start": self._start}
+        return {**dict(zip(self._files, self._texts, strict=True)), "start": self._start}
 
     def _restore(self, state: Mapping[str, Any]) -> None:
         self._start = state["start"]
-        if state[TREES]:
-            width = len(self.feature_names_)
-            check_trees(state[TREES], 2 * width + 1 if self.context else width, len(self._start))
-        self._plant(state[TREES])
+        texts = [state[name] for name in self._files]
+        width = len(self.feature_names_)
+        for text in filter(None, texts):
+            check_trees(text, 2 * width + 1 if self.context else width, len(self._start))
+        self._plant(texts)
+
+    @property
+    def _files(self) -> Iterator[str]:
+        """Of the models' trees."""
+        return (TREES if number == 1 else f"trees-{number}.txt" for number in range(1, self.models + 1))
 
 
 def with_context(examples: Examples) -> NDArray[np.float64]:
