@@ -64,6 +64,8 @@ def test_a_margin_keeps_what_is_given(ranksift: Command, letor, tmp_path):
     best = done.out.splitlines()[3].split()[0]
     assert f"chosen: trial {best}, " in done.out
     assert ranksift(*command, "--margin", -1).code == 2
+    many = ranksift(*command[:-1], 15, "--margin", 1000)  # more than are shown
+    assert any(line.split()[:1] == ["0"] for line in many.out.splitlines()[3:13])
 
 
 def test_cross_validation_with_a_cutoff(ranksift: Command, letor, tmp_path):

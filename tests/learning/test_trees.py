@@ -118,6 +118,25 @@ class TestModels:
         with pytest.raises(InputError, match=r"has no trees-2\.txt"):
             rs.load(tmp_path / "model")
 
+    def test_another_number_after_fitting_cannot_be_saved(self, training, tmp_path):
+        model = LambdaMART(models=2, trees=3, gains=GAINS).fit(training).set_params(models=1)
+        with pytest.raises(InputError, match="models=1, but 2 were fitted; fit it again"):
+            model.save(tmp_path / "model")
+        assert list(tmp_path.iterdir()) == []
+
+    @pytest.mark.parametrize("models", [-1, 0, 1, 3])
+    def test_a_card_of_another_number_is_refused(self, training, tmp_path, models):
+        LambdaMART(models=2, trees=3, gains=GAINS).fit(training).save(tmp_path / "model")
+        card = json.loads((tmp_path / "model" / "model.json").read_text())
+        card["parameters"]["models"] = models
+        (tmp_path / "model" / "model.json").write_text(json.dumps(card))
+        with pytest.raises(InputError, match="does not fit its files"):
+            rs.load(tmp_path / "model")
+
+    def test_seeds_of_numpy(self, training):
+        one, other = (LambdaMART(trees=3, seed=seed, gains=GAINS).fit(training) for seed in (5, np.int32(5)))
+        assert np.array_equal(one.score(training), other.score(training))
+
     def test_each_stops_by_itself(self, training, test_set):
         options = {"models": 3, "gains": GAINS, "trees": 40, "patience": 3, "learning_rate": 0.5}
         model = LambdaMARTf(**options).fit(training, test_set)

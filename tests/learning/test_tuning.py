@@ -1,6 +1,7 @@
 """Tuning: what is tried, how it is valued, and a search that is broken off."""
 
 import json
+import re
 from dataclasses import replace
 from itertools import islice
 
@@ -297,7 +298,7 @@ class TestMargin:
         return Column()
 
     @pytest.fixture
-    def queries(self):
+    def columns(self):
         # P@1 of each query: 0.5 by column 0; by column 1 one query more of 40; by column 2 all.
         hits = np.zeros((3, 40))
         hits[0, :20], hits[1, 10:31], hits[2] = 1, 1, 1
@@ -311,15 +312,15 @@ class TestMargin:
         ("choices", "margin", "chosen"),
         [([1], 0.0, 1), ([1], 1.0, 0), ([1, 2], 1.0, 2), ([2], 5.0, 2), ([2], 7.0, 0), ([1], 0.1, 1)],
     )
-    def test_the_given_one_stays_unless_another_is_better_by_it(self, column, queries, choices, margin, chosen):
-        found = tune(column, queries, queries, space={"which": choices}, measure="P@1", margin=margin)
+    def test_the_given_one_stays_unless_another_is_better_by_it(self, column, columns, choices, margin, chosen):
+        found = tune(column, columns, columns, space={"which": choices}, measure="P@1", margin=margin)
         assert found.best_params == {"which": chosen}
         assert found.best_value == {0: 0.5, 1: 0.525, 2: 1.0}[chosen]
         assert found.to_dict()["margin"] == margin
         assert found.ranker.which == chosen
 
-    def test_errors_are_those_of_the_differences_of_queries(self, column, queries):
-        trials = tune(column, queries, queries, space={"which": [1, 2]}, measure="P@1").trials
+    def test_errors_are_those_of_the_differences_of_queries(self, column, columns):
+        trials = tune(column, columns, columns, space={"which": [1, 2]}, measure="P@1").trials
         apart = np.zeros(40)
         apart[:10], apart[20:31] = -1, 1
         error = apart.std(ddof=1) / np.sqrt(40)
@@ -327,8 +328,8 @@ class TestMargin:
         assert trials[1].errors_ahead(trials[1]) == 0.0
         assert trials[0].errors_ahead(trials[2]) == pytest.approx(-np.sqrt(39))
 
-    def test_of_a_cost_the_lower_one_is_better(self, column, queries):
-        worse = replace(queries, labels=np.where(queries.labels > 0, -1.0, 1.0))
+    def test_of_a_cost_the_lower_one_is_better(self, column, columns):
+        worse = replace(columns, labels=np.where(columns.labels > 0, -1.0, 1.0))
         found = tune(
             column.clone().set_params(which=2), worse, worse, space={"which": [0]}, measure="Fdocs@1", margin=2
         )
@@ -342,17 +343,43 @@ class TestMargin:
         own = parse_measure(measure)
         assert held_out.influences(own).mean() == pytest.approx(held_out.value(own))
 
-    def test_a_search_that_goes_on_chooses_the_same(self, column, queries, tmp_path):
+    def test_a_search_that_goes_on_chooses_the_same(self, column, columns, tmp_path):
         def search(**options):
             space = {"which": [1, 2]}
-            return tune(column, queries, queries, space=space, measure="P@1", storage=tmp_path / "s", **options)
+            return tune(
+                column,
+                columns,
+                columns,
+                space=space,
+                measure="P@1",
+                storage=tmp_path / "s",
+                **options,
+            )
 
         with pytest.raises(Stopped):
             search(margin=1.0, progress=broken_off(2))
         assert search(margin=1.0).best_params == {"which": 2}
         assert search(margin=7.0).best_params == {"which": 0}  # another margin is no other search
 
-    @pytest.mark.parametrize("margin", [-1, float("nan"), float("inf"), True, "1"])
+    @pytest.mark.parametrize("queries", ["[]", '"abc"', "[0.5]", "[null]"])
+    def test_a_trial_whose_queries_are_not_all_there_is_done_again(self, column, columns, queries, tmp_path):
+        examples = columns
+        path = tmp_path / "s"
+        options = {"space": {"which": [1, 2]}, "measure": "P@1", "storage": path, "margin": 1.0}
+        whole = tune(column, examples, examples, **options)
+        path.write_text(re.sub(r'"queries":\s*\[[^]]*\]', f'"queries":{queries}', path.read_text()))
+        for _ in range(2):
+            again = tune(column, examples, examples, **options)
+            assert (again.trials, again.best) == (whole.trials, whole.best)
+        assert again.trials[0].queries == whole.trials[0].queries
+
+    def test_where_the_given_one_fails_the_best_value_wins(self, column, columns):
+        ranker = column.clone().set_params(which=99)
+        found = tune(ranker, columns, columns, space={"which": [0, 2]}, measure="P@1", margin=9.0)
+        assert found.trials[0].value is None
+        assert found.best_params == {"which": 2}
+
+    @pytest.mark.parametrize("margin", [-1, float("nan"), float("inf"), True, "1", 10**400, np.complex64(1)])
     def test_what_is_no_margin(self, examples, margin):
         with pytest.raises(InputError, match="is no number of standard errors; give 0, 1 or 2"):
             tune(RankSVM(), examples, margin=margin)

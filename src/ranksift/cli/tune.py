@@ -224,17 +224,26 @@ def _table(found: Tuning, judged: str) -> Table:
 
     failed = [t for t in found.trials if t.value is None]
     names = list(found.space.parts)
-    rows = [[t.number, *(_cell(t.params[name]) for name in names), t.value] for t in found.best_first[:_SHOWN]]
+    shown = found.best_first[:_SHOWN]
+    if found.best not in shown:
+        shown = (*shown[:-1], found.best)
+    rows = [[t.number, *(_cell(t.params[name]) for name in names), t.value] for t in shown]
     notes = ["trial 0: as the method is without tuning"]
     if found.margin:
-        by = f"by {found.margin:g} standard errors"
-        chosen = found.best.number
-        notes.append(f"chosen: trial {chosen}, {f'better {by}' if chosen else f'as no other is better {by}'}")
+        notes.append(_choice(found))
     if failed:
         notes.append(f"{len(failed)} failed; the first one: {failed[0].error}")
     columns: list[Column | str] = ["trial", *(Column(name, digits=None) for name in names), str(found.measure)]
     title = f"{type(found.ranker).__name__}, the best {len(rows)} of {len(found.trials)} trials by {judged}"
     return Table(columns, rows, title=title, notes=notes)
+
+
+def _choice(found: Tuning) -> str:
+    """Which trial a margin leaves."""
+    chosen, errors = found.best.number, f"{found.margin:g} standard error{'s' * (found.margin != 1)}"
+    if found.trials[0].value is None:
+        return f"chosen: trial {chosen}, the best value, as trial 0 failed"
+    return f"chosen: trial {chosen}, " + (f"better by {errors}" if chosen else f"as no other is better by {errors}")
 
 
 def _cell(value: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
@@ -154,7 +154,7 @@ class TreeModel(Ranker, abstract=True):
         value = None if validation is None else self._value_on(validation)
         texts = []
         for number in range(self.models):
-            parameters["seed"] = (self.seed + number * _NEXT_SEED) % 2**31
+            parameters["seed"] = (int(self.seed) + number * _NEXT_SEED) % 2**31
             data = lightgbm.Dataset(
                 examples.features,
                 targets,
@@ -235,20 +235,27 @@ class TreeModel(Ranker, abstract=True):
         return np.asarray(outputs[:, 0])
 
     def _state(self) -> Mapping[str, NDArray[Any] | str]:
+        if self.models != len(self._texts):
+            what = f"models={self.models}, but {len(self._texts)} were fitted"
+            raise InputError(what, remedy="fit it again before it is saved")
         return {**dict(zip(self._files, self._texts, strict=True)), "start": self._start}
 
     def _restore(self, state: Mapping[str, Any]) -> None:
         self._start = state["start"]
+        if set(self._files) != {name for name in state if name.startswith("trees")}:
+            raise ValueError(f"models={self.models} does not fit its files")
         texts = [state[name] for name in self._files]
+        if len({bool(text) for text in texts}) > 1:
+            raise ValueError("one of its models has no trees")
         width = len(self.feature_names_)
         for text in filter(None, texts):
             check_trees(text, 2 * width + 1 if self.context else width, len(self._start))
         self._plant(texts)
 
     @property
-    def _files(self) -> Iterator[str]:
+    def _files(self) -> list[str]:
         """Of the models' trees."""
-        return (TREES if number == 1 else f"trees-{number}.txt" for number in range(1, self.models + 1))
+        return [TREES, *(f"trees-{number}.txt" for number in range(2, self.models + 1))]
 
 
 def with_context(examples: Examples) -> NDArray[np.float64]:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 # Of what each query does to a value.
-_DIGITS = 6
+_DIGITS = 7
 
 # What the storage of a search begins with.
 _FIRST = b'{"op_code":0,'
@@ -231,8 +231,9 @@ def tune(
         own keeps.
     margin
         By how many standard errors of the difference, over queries, a trial has to be better than the ranker as it is
-        given, to be chosen. 0: the best value wins. Of many trials on few queries that is mostly the luckiest one: with
-        a margin of 1 or 2, parameters that are known to be good stay unless there is some evidence for others.
+        given, to be chosen. 0: the best value wins, as it does where the ranker as it is given fails. Of many trials on
+        few queries that is mostly the luckiest one: with a margin of 1 or 2, parameters that are known to be good stay
+        unless there is some evidence for others.
     storage
         A file (Optuna's journal, lines of JSON) that keeps trials as they finish: a search that is broken off goes on
         from there, to the same result, and one that is done can be given more trials. One of another search is refused.
@@ -253,7 +254,8 @@ def tune(
     problem = _Problem.of(ranker, examples, validation, folds, measure, cutoff, seed)
     if isinstance(trials, bool) or not isinstance(trials, int | np.integer) or trials < 1:
         raise InputError(f"trials={trials!r} is no number of trials", remedy="give 1 or more")
-    if isinstance(margin, bool) or not isinstance(margin, int | float | np.number) or not 0 <= margin < np.inf:
+    number = isinstance(margin, int | float | np.integer | np.floating) and not isinstance(margin, bool)
+    if not number or not 0 <= margin < 1e9:
         raise InputError(f"margin={margin!r} is no number of standard errors", remedy="give 0, 1 or 2")
     searched = Space.of(problem.natural_space() if space is None else space, ranker)
     if not searched.parts:
@@ -334,11 +336,12 @@ class _Problem:
     def trial(self, number: int, params: Mapping[str, Any]) -> Trial:
         """Try some parameters."""
         start = time.perf_counter()
-        value, error, queries = None, None, ()
+        value, error = None, None
+        queries: tuple[float, ...] = ()
         try:
             found = self.judged(with_parameters(self.ranker, params))
+            queries = tuple(float(f"{each:.{_DIGITS}g}") for each in found.influences(self.measure).tolist())
             value = found.value(self.measure)
-            queries = tuple(found.influences(self.measure).round(_DIGITS).tolist())
         except MemoryError:
             raise
         except InputError as fault:
@@ -402,13 +405,19 @@ def _quiet() -> Iterator[None]:
 
 
 class _Record:
-    """The trials that are finished, in Optuna's form. One that is being done is not there, and is done again."""
+    """The trials that are finished, in Optuna's form. One that is being done is not there, and is done again.
 
-    def __init__(self, study: Any, space: Space) -> None:
+    So is one that does not say what each of so many queries does to its value.
+    """
+
+    def __init__(self, study: Any, space: Space, queries: int) -> None:
         self._study, self._space = study, space
         self._done: dict[str, Any] = {}
         for trial in study.get_trials(deepcopy=False):
-            self._done.setdefault(str(trial.user_attrs.get(_PARAMETERS)), trial)
+            each = trial.user_attrs.get(_QUERIES)
+            told = isinstance(each, list) and all(isinstance(value, int | float) for value in each)
+            if trial.state.name != "COMPLETE" or (told and len(each) == queries):
+                self._done.setdefault(str(trial.user_attrs.get(_PARAMETERS)), trial)
 
     def trial(self, number: int, params: Mapping[str, Any]) -> Trial | None:
         """The trial of some parameters, if it is there."""
@@ -417,9 +426,8 @@ class _Record:
             return None
         kept = found.user_attrs
         value = found.value if found.state.name == "COMPLETE" else None
-        return Trial(
-            number, params, value, kept.get(_ERROR), kept.get(_SECONDS, 0.0), tuple(map(float, kept.get(_QUERIES, ())))
-        )
+        queries = () if value is None else tuple(map(float, kept[_QUERIES]))
+        return Trial(number, params, value, kept.get(_ERROR), kept.get(_SECONDS, 0.0), queries)
 
     def add(self, trial: Trial) -> Trial:
         """Keep a trial."""
@@ -445,10 +453,11 @@ def _record(storage: str | os.PathLike[str] | None, problem: _Problem, space: Sp
     """The record of a search: in a file, or in memory only."""
     import optuna
 
+    queries = len((problem.examples if problem.validation is None else problem.validation).query_ids)
     directions = optuna.study.StudyDirection
     direction = directions.MAXIMIZE if problem.measure.higher_is_better else directions.MINIMIZE
     if storage is None:
-        return _Record(optuna.create_study(direction=direction), space)
+        return _Record(optuna.create_study(direction=direction), space, queries)
     from optuna.storages import JournalStorage
     from optuna.storages.journal import JournalFileBackend
 
@@ -461,7 +470,7 @@ def _record(storage: str | os.PathLike[str] | None, problem: _Problem, space: Sp
         else:
             study = optuna.create_study(storage=kept, study_name=_STUDY, direction=direction)
         _check_same(study, problem.fingerprint(space), path)
-        return _Record(study, space)
+        return _Record(study, space, queries)
     except OSError as error:
         what = f"cannot be the storage of a search ({error.strerror or error})"
         raise InputError(what, source=str(path), remedy="name another file") from None
