@@ -59,6 +59,22 @@ def test_a_feature_that_no_line_of_a_letor_file_names_is_0(ranksift: Command, da
         rs.read_examples(tmp_path / "zero.txt").query_ids}  # fmt: skip
 
 
+def test_features_that_no_line_names_are_told_wherever_they_stand(
+    ranksift: Command, data: Path, models, tmp_path: Path
+):
+    text = (data / "test.txt").read_text()
+    (tmp_path / "first.txt").write_text(re.sub(r" 1:\S+", "", text))
+    _, said = run_of(ranksift, models["txt"], tmp_path / "first.txt")
+    assert said.splitlines()[0] == f"note: {tmp_path / 'first.txt'}: feature 1 stands on no line, so it is 0"
+    (tmp_path / "other.txt").write_text(re.sub(r" 1:(\S+) 2:(\S+) 3:", r" 4:\1 5:\2 6:", text))
+    done = ranksift("rank", models["txt"], tmp_path / "other.txt")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        f"{tmp_path / 'other.txt'}: has none of the features that the model was fitted to, as feature 1; "
+        "give the features that the model was fitted to\n"
+    )
+
+
 def test_a_feature_that_training_has_not_seen_is_left_out(ranksift: Command, data: Path, models, tmp_path: Path):
     (tmp_path / "wide.txt").write_text(re.sub(r"( 3:\S+)", r"\1 4:9 5:9", (data / "test.txt").read_text()))
     found, said = run_of(ranksift, models["txt"], tmp_path / "wide.txt")
@@ -207,6 +223,58 @@ def test_stopping_goes_by_the_methods_own_measure_unless_another_is_named(
     assert done.code == 0
 
 
+def test_what_is_ranked_is_not_overwritten(ranksift: Command, data: Path, models, tmp_path: Path):
+    shutil.copy(data / "test.txt", tmp_path / "test.txt")
+    (tmp_path / "link.txt").symlink_to(tmp_path / "test.txt")
+    for name in ("test.txt", "link.txt"):
+        done = ranksift("rank", models["txt"], tmp_path / "test.txt", "--out", tmp_path / name)
+        what = "is what is to be ranked; write the run to another file"
+        assert (done.code, done.err) == (2, f"{tmp_path / name}: {what}\n")
+    assert (tmp_path / "test.txt").read_bytes() == (data / "test.txt").read_bytes()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_full_disk_is_told(data: Path, models):
+    command = [sys.executable, "-m", "ranksift", "rank", str(models["txt"]), str(data / "test.txt")]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("<stdout>: cannot be written (No space left on device)")
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "fault"),
+    [
+        (CUTOFF, r'"threshold": [^,\n]+', '"threshold": "abc"', "is damaged (threshold is 'abc', and no number)"),
+        (
+            CARD,
+            r'"scaling": null',
+            '"scaling": 3',
+            "is damaged (scaling=3 is unknown; use 'none', 'standard' or 'query')",
+        ),
+    ],
+)
+def test_a_file_that_was_edited_into_nonsense_is_named(
+    ranksift: Command, data, models, tmp_path, file, old, new, fault
+):
+    shutil.copytree(models["txt"], tmp_path / "model")
+    text, changed = re.subn(old, new, (tmp_path / "model" / file).read_text())
+    assert changed == 1
+    (tmp_path / "model" / file).write_text(text)
+    done = ranksift("rank", tmp_path / "model", data / "test.txt")
+    assert done.code == 2
+    assert done.err.startswith(f"{tmp_path / 'model' / file}: {fault}")
+
+
+def test_nothing_to_filter_is_told(ranksift: Command, data: Path, tmp_path: Path):
+    (tmp_path / "good.txt").write_text(re.sub(r"(?m)^-1 ", "0 ", (data / "train.txt").read_text()))
+    done = ranksift("train", tmp_path / "good.txt", "--model", "LambdaMARTf", "--gains=-1=-10", "--set", "trees=5",
+                    "--out", tmp_path / "model")  # fmt: skip
+    assert done.code == 0
+    assert "good.txt: no document has the label -1, for which there is a gain\n" in done.err
+    assert "good.txt: no gain is negative, so there is nothing to filter; LambdaMARTf may drop good" in done.err
+
+
 def test_odd_data_is_told(ranksift: Command, data: Path, tmp_path: Path):
     (tmp_path / "same.txt").write_text(re.sub(r"(?m)^\S+ ", "0 ", (data / "train.txt").read_text()))
     done = ranksift("train", tmp_path / "same.txt", "--model", "AdaRank", "--out", tmp_path / "model")
@@ -217,6 +285,9 @@ def test_odd_data_is_told(ranksift: Command, data: Path, tmp_path: Path):
     done = ranksift("train", data / "train.txt", "--validation", data / "train.txt", "--model", "AdaRank",
                     "--out", tmp_path / "model")  # fmt: skip
     assert "12 of 12 queries have the id of a training query" in done.err
+    done = ranksift("train", data / "train.txt", "--validation", tmp_path / "same.txt", "--model", "AdaRank",
+                    "--out", tmp_path / "model")  # fmt: skip
+    assert f"{tmp_path / 'same.txt'}: every label is 0, so that it cannot tell when to stop" in done.err
 
 
 WITHOUT = """

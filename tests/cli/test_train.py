@@ -148,3 +148,93 @@ def test_what_is_no_model_is_not_replaced(ranksift: Command, letor, tmp_path):
     done = ranksift("train", letor["train"], "--model", "L2LogisticRegression", "--out", tmp_path / "mine")
     assert done.code == 2
     assert (tmp_path / "mine" / "thesis.tex").read_text() == "years"
+
+
+def test_files_beside_a_model_are_not_lost(ranksift: Command, letor, tmp_path):
+    train = ("train", letor["train"], "--model", "RankSVM", "--out", tmp_path / "model")
+    assert ranksift(*train).code == ranksift(*train).code == 0
+    (tmp_path / "model" / "test.run").write_text("precious")
+    done = ranksift(*train)
+    what = "holds 'test.run' beside a model, which would be lost; move it away, or name another folder"
+    assert (done.code, done.err) == (2, f"{tmp_path / 'model'}: {what}\n")
+    assert (tmp_path / "model" / "test.run").read_text() == "precious"
+    (tmp_path / "another").mkdir()
+    (tmp_path / "another" / "model.json").write_text('{"learner": {}}')
+    done = ranksift(*train[:-1], tmp_path / "another")
+    assert (done.code, done.err) == (
+        2,
+        f"{tmp_path / 'another'}: is there already, and is no model; name another folder\n",
+    )
+    assert [path.name for path in (tmp_path / "another").iterdir()] == ["model.json"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fault"),
+    [
+        (["--measure", "nonsense"], "measure 'nonsense' is unknown"),
+        (["--measure", "nDCG@10 AP"], "nDCG@10 AP is 2 measures"),
+        (["--set", "C=much"], "C='much' is not a number"),
+        (["--set", "C={[]:1}"], "C='{[]:1}' is not a number"),
+    ],
+)
+def test_parameters_are_checked_before_anything_is_read(ranksift: Command, tmp_path, arguments, fault):
+    out = tmp_path / "new" / "folder" / "model"
+    done = ranksift("train", tmp_path / "absent.txt", "--model", "RankSVM", "--out", out, *arguments)
+    assert done.code == 2
+    assert done.err.startswith(fault)
+    done = ranksift("train", tmp_path / "absent.txt", "--model", "RankSVM", "--out", out)
+    assert done.err.startswith(f"{tmp_path / 'absent.txt'}: no such file")
+    assert not (tmp_path / "new").exists()
+
+
+def test_scaling_none_is_a_word(ranksift: Command, letor, tmp_path):
+    for name, arguments in {"a": ("--scaling", "none"), "b": ("--set", "scaling=none")}.items():
+        assert ranksift("train", letor["train"], "--model", "RankSVM", "--out", tmp_path / name, *arguments).code == 0
+    one, other = (rs.load(tmp_path / name) for name in "ab")
+    assert one.scaling == other.scaling == "none"
+    assert np.array_equal(one.weights_, other.weights_)
+
+
+def test_what_lists_are_cut_by_is_what_is_told(ranksift: Command, letor, tmp_path):
+    train = ("train", letor["train"], "--validation", letor["vali"], "--gains=-1=-10", "--model", "LambdaMART")
+    done = ranksift(*train, "--set", "trees=20", "--cutoff", "global", "--out", tmp_path / "model")
+    model = rs.load(tmp_path / "model")
+    assert model.cutoff_.measure == model.measure == "nDCG_f@10"
+    assert "nDCG_f@10 is of what the model's cutoff, global, keeps" in done.out
+    assert done.err == ""
+    done = ranksift(*train, "--set", "trees=20", "--measure", "AP", "--out", tmp_path / "model")
+    assert done.err == "note: LambdaMART stops by its loss; with --set stop_by=measure it stops by AP\n"
+
+
+def test_the_card_says_what_a_model_was_made_of(ranksift: Command, letor, tmp_path):
+    import lightgbm
+
+    train = ("train", letor["train"], "--validation", letor["vali"], "--model", "LambdaMART", "--set", "trees=5")
+    assert ranksift(*train, "--out", tmp_path / "model").code == 0
+    card = json.loads((tmp_path / "model" / "model.json").read_text())
+    assert card["versions"] == {"numpy": np.__version__, "lightgbm": lightgbm.__version__}
+    assert (card["validation"]["queries"], card["validation"]["documents"]) == (15, 90)
+    rs.load(tmp_path / "model").save(tmp_path / "again")
+    assert json.loads((tmp_path / "again" / "model.json").read_text()) == card
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fault"),
+    [
+        (["--seed", "4", "--set", "seed=5"], "seed is given by --seed and by --set; leave one out\n"),
+        (["--set", "C=1", "--set", "C=2"], "--set names 'C' twice; name it once\n"),
+        (["--cutoff-set", "by=zscore"], "--cutoff-set is of a rule, and none is named; name it: --cutoff RULE\n"),
+        (["--cutoff", "normalized", "--cutoff-set", "bye=3"], "rule normalized has no parameter 'bye'; it has: "),
+    ],
+)
+def test_options_that_do_not_go_together(ranksift: Command, letor, tmp_path, arguments, fault):
+    done = ranksift("train", letor["train"], "--model", "RankSVM", "--out", tmp_path / "model", *arguments)
+    assert done.code == 2
+    assert done.err.startswith(fault)
+
+
+def test_a_rule_has_parameters(ranksift: Command, letor, tmp_path):
+    train = ("train", letor["train"], "--validation", letor["vali"], "--model", "RankSVM", "--gains=-1=-10")
+    done = ranksift(*train, "--cutoff", "normalized", "--cutoff-set", "by=minmax", "--out", tmp_path / "model")
+    assert done.code == 0, done.err
+    assert rs.load(tmp_path / "model").cutoff_.by == "minmax"

@@ -159,10 +159,11 @@ def test_bad_input_is_one_line_and_leaves_nothing(
 
 
 def test_where_to_search_in_words():
-    assert space_of(["C=1e-2..1e2:log", "k=5", "scaling=standard,query,none"]) == {
+    assert space_of(["C=1e-2..1e2:log", "k=5", "scaling=standard,query,none", "loss=a(k=3,b=1),c"]) == {
         "C": (0.01, 100.0, "log"),
         "k": [5],
-        "scaling": ["standard", "query", None],
+        "scaling": ["standard", "query", "none"],
+        "loss": ["a(k=3,b=1)", "c"],
     }
 
 
@@ -233,3 +234,12 @@ class TestKilled:
         assert not model.exists()
         assert rs.load(model).C == 1.0  # the one that was there comes back
         assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+@pytest.mark.parametrize("space", ["trees=4..9:lin", "trees=a,b", "trees=4.5..7.2"])
+def test_words_for_numbers_are_found_before_the_first_trial(ranksift: Command, letor, tmp_path, space):
+    tune = ("tune", letor["train"], "--validation", letor["vali"], "--model", "LambdaMART", "--trials", "2")
+    done = ranksift(*tune, "--out", tmp_path / "model", "--space", space)
+    assert (done.code, done.out) == (2, "")
+    assert "is not an integer" in done.err
+    assert not (tmp_path / "model").exists()

@@ -241,6 +241,18 @@ class TestFocusedBoost:
         model = FocusedBoost(k=2, beta=1.0).fit(examples)
         assert len(model.alphas_) == 1
 
+    @pytest.mark.parametrize("scaling", ["none", "standard"])
+    def test_features_beyond_0_and_1_are_refused(self, scaling):
+        examples = planted(0, queries=10)
+        with pytest.raises(InputError, match=r"feature '1' goes from -.* to .*, not from 0 to 1; use scaling='query'"):
+            FocusedBoost(k=2, beta=0.0, rounds=50, scaling=scaling).fit(examples)
+        assert len(FocusedBoost(k=2, beta=0.0, rounds=50).fit(examples).alphas_) == 50
+
+    def test_one_feature_beyond_1_is_enough(self):
+        wider = self.examples().with_features(self.examples().features * [1.0, 1.01])
+        with pytest.raises(InputError, match=r"feature '2' goes from 0 to 1\.01, not from 0 to 1"):
+            FocusedBoost(k=2, scaling="none").fit(wider)
+
     @pytest.mark.parametrize("wrong", [{"beta": 1.5}, {"beta": -0.1}, {"beta": float("nan")}, {"beta": "half"}])
     def test_a_beta_that_is_no_share_is_refused(self, wrong):
         with pytest.raises(InputError, match=r"is not (between 0 and 1|a number)"):

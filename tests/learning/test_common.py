@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ranksift import InputError, RankSiftWarning, evaluate, load
+from ranksift import GlobalCutoff, InputError, RankSiftWarning, evaluate, load
 from ranksift.collection.examples import Examples
-from ranksift.learning.methods import known_rankers
+from ranksift.learning.methods import L2LogisticRegression, RankSVM, known_rankers
 from ranksift.learning.ranker import RANKERS, value_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::ranksift.RankSiftWarning")
@@ -155,7 +155,8 @@ def test_a_planted_curve_is_found(name):
 def test_features_may_be_huge_or_tiny(name, examples):
     sized = examples.with_features(examples.features * 2.0 ** np.array([1000, -1000, 0, -1000]))
     assert np.isfinite(made(name).fit(sized).score(sized)).all()
-    scaled, usual = made(name, scaling="standard").fit(sized), made(name, scaling="standard").fit(examples)
+    scaling = "query" if name == "FocusedBoost" else "standard"  # its features go from 0 to 1
+    scaled, usual = made(name, scaling=scaling).fit(sized), made(name, scaling=scaling).fit(examples)
     assert np.array_equal(scaled.score(sized), usual.score(examples))
 
 
@@ -208,3 +209,22 @@ def test_training_sees_lists_whole_as_ranking_does(name, monkeypatch):
 def test_equal_scores_are_not_valued_in_the_order_of_a_file():
     best_first = Examples.of_arrays(np.zeros((3, 1)), [2, 1, 0], ["q"] * 3)
     assert made("RankSVM").fit(best_first).value(best_first, "P@1") == 0.0  # d3 is first in a run
+
+
+def test_a_rule_that_is_given_is_not_changed_by_another_model(examples):
+    rule = GlobalCutoff()
+    one = L2LogisticRegression().fit(examples).fit_cutoff(examples, rule)
+    before = one.cutoff_.threshold_
+    L2LogisticRegression(C=1e-6).fit(examples).fit_cutoff(examples, rule)
+    assert one.cutoff_.threshold_ == before
+    assert not hasattr(rule, "threshold_")
+
+
+def test_what_could_not_be_fitted_is_not_fitted(examples):
+    model = RankSVM().fit(examples)
+    with pytest.raises(InputError):
+        model.set_params(C=-1.0).fit(examples)
+    with pytest.raises(InputError, match="is not fitted"):
+        model.score(examples)
+    with pytest.raises(InputError, match="measure"):
+        RankSVM(measure=5).fit(examples)

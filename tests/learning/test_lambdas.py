@@ -7,7 +7,7 @@ import pytest
 
 import ranksift as rs
 from ranksift import InputError
-from ranksift.learning.lambdas import Pairs, Stops, Swaps, _Lower, slope_of
+from ranksift.learning.lambdas import PairLoss, Stops, Swaps, _Lower, slope_of
 
 LENGTHS = [1, 2, 3, 7, 9, 40, 5, 40]
 
@@ -221,7 +221,7 @@ def test_changes_of_dcg_are_those_of_ndcg_f_times_its_normaliser(lists):
         np.testing.assert_allclose(plain.curvature, normalised.curvature * of_query, rtol=1e-4, atol=1e-5)
 
 
-class TestPairs:
+class TestPairLoss:
     def test_a_query_counts_once_however_many_pairs_it_has(self):
         # Pairs of the first query: 2 over 1, 2 over 0 and 1 over 0, with weights 1, 2, 1; one of the second. The third
         # has one gain only, and says nothing.
@@ -229,7 +229,7 @@ class TestPairs:
         s = np.array([0.5, -1.0, 0.2, 0.3, 0.1, 7.0, 9.0])
         first = (np.log1p(np.exp(1.5)) + 2 * np.log1p(np.exp(1.2)) + np.log1p(np.exp(-0.3))) / 4
         second = np.log1p(np.exp(-0.2))
-        loss = Pairs(np.array([0, 3, 5, 7]), gain)(s)
+        loss = PairLoss(np.array([0, 3, 5, 7]), gain)(s)
         assert loss == pytest.approx((first + second) / 2, rel=1e-6)
 
     def test_lists_of_other_lengths_are_worked_on_alike(self):
@@ -237,16 +237,16 @@ class TestPairs:
         lengths = np.array([1, 40, 3, 0, 17])
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         gain, s = draw.integers(-1, 3, lengths.sum()).astype(float), draw.normal(size=lengths.sum())
-        alone = [Pairs(np.array([0, b - a]), gain[a:b])(s[a:b]) for a, b in pairwise(offsets.tolist())]
+        alone = [PairLoss(np.array([0, b - a]), gain[a:b])(s[a:b]) for a, b in pairwise(offsets.tolist())]
         several = [value for value in alone if value > 0]
-        assert Pairs(offsets, gain)(s) == pytest.approx(np.mean(several), rel=1e-6)
+        assert PairLoss(offsets, gain)(s) == pytest.approx(np.mean(several), rel=1e-6)
 
     def test_pairs_of_many_long_lists_are_drawn_and_tell_the_same(self, monkeypatch):
         draw = np.random.default_rng(0)
         offsets = np.arange(0, 100 * 50 + 1, 50)
         gain = draw.integers(0, 3, 5000).astype(float)
         s = gain + draw.normal(size=5000)
-        whole = Pairs(offsets, gain)(s)
+        whole = PairLoss(offsets, gain)(s)
         monkeypatch.setattr("ranksift.learning.lambdas._DRAWN", 1)
         monkeypatch.setattr("ranksift.learning.lambdas._OF_A_QUERY", 100)
         lower = _Lower(offsets, gain)
@@ -256,8 +256,8 @@ class TestPairs:
         assert drawn.stands_for.sum() == pytest.approx(lower.pairs.sum())
         assert (gain[drawn.better] > gain[drawn.worse]).all()
         assert (drawn.better // 50 == drawn.worse // 50).all()
-        assert Pairs(offsets, gain)(s) == Pairs(offsets, gain)(s) != whole
-        assert Pairs(offsets, gain)(s) == pytest.approx(whole, rel=0.02)
+        assert PairLoss(offsets, gain)(s) == PairLoss(offsets, gain)(s) != whole
+        assert PairLoss(offsets, gain)(s) == pytest.approx(whole, rel=0.02)
 
     def test_no_query_is_lost_where_most_documents_are_above_the_lowest(self, monkeypatch):
         monkeypatch.setattr("ranksift.learning.lambdas._DRAWN", 1)
@@ -265,7 +265,7 @@ class TestPairs:
         gain[::40] = -10.0
         drawn = _Lower(offsets, gain).better_worse(np.ones(10, dtype=bool), 10)
         assert np.bincount(drawn.better // 40).tolist() == [39] * 10
-        assert Pairs(offsets, gain)(np.where(gain < 0, 3.0, 0.0)) == pytest.approx(np.log1p(np.exp(3.0)))
+        assert PairLoss(offsets, gain)(np.where(gain < 0, 3.0, 0.0)) == pytest.approx(np.log1p(np.exp(3.0)))
 
     def test_nothing_to_tell_apart_is_no_loss(self):
-        assert Pairs(np.array([0, 2]), np.ones(2))(np.array([3.0, 4.0])) == 0.0
+        assert PairLoss(np.array([0, 2]), np.ones(2))(np.array([3.0, 4.0])) == 0.0

@@ -340,3 +340,9 @@ def test_listnet_of_orders_where_exponentials_vanish_is_that_where_they_do_not()
         value = losses.listnet(s, gains, mask, k=None)
         found[kind] = value.item(), *torch.autograd.grad(value, s)[0].flatten().tolist()
     np.testing.assert_allclose(found[torch.float32], found[torch.float64], rtol=1e-5, atol=1e-6)
+
+
+def test_k_may_be_a_number_of_numpy():
+    scores, gains = torch.tensor([0.5, -1.0, 2.0]), [0, 1, 2]
+    for loss in (losses.listnet, losses.listmle, losses.focused, losses.lambdarank):
+        assert loss(scores, gains, k=np.int64(2)).item() == loss(scores, gains, k=2).item()

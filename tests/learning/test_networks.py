@@ -160,6 +160,16 @@ def test_a_name_of_a_paper_is_a_loss(named, plain):
     np.testing.assert_array_equal(one, two)
 
 
+@pytest.mark.parametrize("kind", [FocusedNet, TopKListMLE, ListNet])
+def test_numbers_may_be_numpys(kind, tmp_path):
+    examples, beta = drawn(10), kind is FocusedNet
+    numpys = kind(k=np.int64(2), epochs=np.int64(5), **({"beta": np.float64(0.3)} if beta else {})).fit(examples)
+    pythons = kind(k=2, epochs=5, **({"beta": 0.3} if beta else {})).fit(examples)
+    assert numpys.score(examples).tolist() == pythons.score(examples).tolist()
+    numpys.save(tmp_path / "model")
+    assert load(tmp_path / "model").score(examples).tolist() == pythons.score(examples).tolist()
+
+
 def test_equal_labels_are_put_in_an_order_by_the_seed():
     examples = drawn(labels=(0, 1))
     one, same, other = (FocusedNet(k=3, seed=s, epochs=5).fit(examples).score(examples) for s in (0, 0, 1))
@@ -298,6 +308,7 @@ def test_a_loaded_model_scores_the_same_and_needs_no_pytorch(model, tmp_path):
         (ListNet(l2=-1), "l2=-1"),
         (MLPRanker(hidden=(0,)), "give the units of each hidden layer"),
         (TopKListMLE(k=0), "k=0 is not a positive integer"),
+        (FocusedNet(beta=float("nan")), "beta=nan is not between 0 and 1"),
         (FocusedNet(beta=1.5), "beta=1.5 is not between 0 and 1"),
         (ListNet(k=6), "sums over"),
         (LinearRanker("mse", learning_rate=1e25), "the loss is not finite in epoch 2; use a smaller learning_rate"),

@@ -232,8 +232,13 @@ class TestEverySVM:
 
     @pytest.mark.parametrize("C", [0, -1.0, float("nan"), float("inf"), (), "much", ["1"]])
     def test_a_C_that_is_not_positive_is_refused(self, kind, C):
-        with pytest.raises(InputError, match="is not positive"):
+        with pytest.raises(InputError, match=r"is not positive|is not a number"):
             kind(C=C).fit(planted(0, queries=3))
+
+    @pytest.mark.parametrize("tolerance", [0, -1, 1, float("nan"), float("inf")])
+    def test_a_tolerance_that_is_no_share_is_refused(self, kind, tolerance):
+        with pytest.raises(InputError, match=r"tolerance=.* is not between 0 and 1; use 1e-3"):
+            kind(tolerance=tolerance).fit(drawn())
 
 
 class TestRankSVM:
@@ -307,3 +312,7 @@ class TestFocusedSVM:
             FocusedSVM(listwise="all").fit(drawn())
         with pytest.raises(InputError, match="beta=2 is not between 0 and 1"):
             FocusedSVM(beta=2).fit(drawn())
+
+    def test_numbers_may_be_numpys(self):
+        numpys = FocusedSVM(k=np.int64(3), beta=np.float64(0.3), C=np.float64(2.0)).fit(drawn())
+        assert numpys.weights_.tolist() == FocusedSVM(k=3, beta=0.3, C=2.0).fit(drawn()).weights_.tolist()

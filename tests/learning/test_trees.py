@@ -12,7 +12,8 @@ import ranksift as rs
 from ranksift import InputError
 from ranksift.collection.examples import Examples
 from ranksift.collection.gains import Gains
-from ranksift.learning.lambdas import Pairs, Stops, slope_of
+from ranksift.learning.lambdas import PairLoss, Stops, slope_of
+from ranksift.learning.methods import meanings_of
 from ranksift.learning.optimal import ExpectedGainRanker, _pools, expected_shares
 from ranksift.learning.ranker import value_of
 from ranksift.learning.trees import BoostedTrees, LambdaMART, LambdaMARTf, RandomForests, with_context
@@ -209,6 +210,12 @@ class TestBoostedTrees:
             BoostedTrees(trees=0).fit(training)
         with pytest.raises(InputError, match="leaves=1; use at least 2"):
             BoostedTrees(leaves=1).fit(training)
+        with pytest.raises(InputError, match="leaves=131073; use at least 2, and at most 131072"):
+            LambdaMART(leaves=131073).fit(training)
+        with pytest.raises(InputError, match="min_documents=2147483648; use at most 2147483647"):
+            LambdaMART(min_documents=2**31).fit(training)
+        with pytest.raises(InputError, match=r"document_share=1e-09 of \d+ documents is less than one"):
+            LambdaMART(document_share=1e-9).fit(training)
         with pytest.raises(InputError, match="feature_share=0; use a share above 0"):
             BoostedTrees(feature_share=0).fit(training)
         with pytest.raises(InputError, match="use a positive learning_rate"):
@@ -228,7 +235,7 @@ class TestEarlyStopping:
 
     def test_lambdamart_stops_by_the_loss_of_pairs(self, training, validation):
         model = LambdaMART(patience=10, gains=GAINS).fit(training, validation)
-        pairs = Pairs(validation.offsets, Gains.of(GAINS)(validation.labels))
+        pairs = PairLoss(validation.offsets, Gains.of(GAINS)(validation.labels))
         losses = [
             pairs(LambdaMART(trees=trees, gains=GAINS).fit(training).scored(validation))
             for trees in range(1, model.trees_ + 10)
@@ -238,8 +245,11 @@ class TestEarlyStopping:
             LambdaMART(stop_by="luck").fit(training)
 
     def test_of_a_cost_the_lowest_counts(self, training, validation):
-        model = LambdaMARTf(measure="Fdocs@3", gains=GAINS, patience=5).fit(training, validation)
-        other = LambdaMARTf(measure="GoodFiltered", gains=GAINS, patience=5).fit(training, validation)
+        model, other = (
+            LambdaMARTf(measure=name, stop_by="measure", gains=GAINS, patience=5).fit(training, validation)
+            for name in ("Fdocs@3", "GoodFiltered")
+        )
+        assert model.trees_ != other.trees_
         share = [
             rs.evaluate(validation.qrels(), m.rank(validation), "Fdocs@3", gains=GAINS).mean_of("Fdocs@3")
             for m in (model, other)
@@ -262,6 +272,23 @@ class TestContext:
         assert np.array_equal(LambdaMARTf(gains=GAINS).fit(examples).score(examples) > 0, labels > 0)
         blind = LambdaMARTf(gains=GAINS, context=False).fit(examples)
         assert not np.array_equal(blind.score(examples) > 0, labels > 0)
+
+    def test_every_column_has_a_name(self, training):
+        model = LambdaMART(trees=2, context=True).fit(training)
+        ready = model._prepared(training)
+        assert len(ready.feature_names) == ready.features.shape[1] == 7
+        assert ready.feature_names[2:5] == ("3", "length of the list", "mean of 1")
+        assert model.feature_names_ == training.feature_names
+
+
+class TestRandomForests:
+    def test_the_step_and_the_patience_do_nothing_and_the_list_of_parameters_says_so(self, training, validation):
+        usual = RandomForests(trees=5).fit(training, validation)
+        other = RandomForests(trees=5, learning_rate=0.5, patience=1).fit(training, validation)
+        np.testing.assert_array_equal(usual.score(validation), other.score(validation))
+        meanings = meanings_of(RandomForests)
+        assert meanings["learning_rate"] == meanings["patience"]
+        assert meanings["patience"].startswith("Not used here")
 
 
 class TestLambdaMARTf:
@@ -294,6 +321,24 @@ class TestLambdaMARTf:
             LambdaMARTf(gains=GAINS, measure=m).fit(training, validation) for m in ("nDCG_f@3", "DCG@3")
         )
         assert len(plain.rank(test_set)) < 0.9 * len(normalised.rank(test_set))
+
+    def test_ndcg_is_taken_as_ndcg_f(self, training, validation):
+        named, usual = (LambdaMARTf(gains=GAINS, trees=20, measure=m).fit(training) for m in ("nDCG@3", "nDCG_f@3"))
+        np.testing.assert_array_equal(named.score(validation), usual.score(validation))
+
+    @pytest.mark.parametrize("measure", ["AP", "nDCG_min@3", "Fdocs@3"])
+    def test_other_measures_are_refused_unless_they_stop_it(self, measure, training, validation):
+        with pytest.raises(InputError, match=r"is nothing to rank and cut by; use nDCG_f@10 or DCG@10, or stop_by"):
+            LambdaMARTf(gains=GAINS, measure=measure).fit(training)
+        usual = {"gains": GAINS, "trees": 60, "patience": 60}
+        stopped = LambdaMARTf(measure=measure, stop_by="measure", **usual).fit(training, validation)
+        # The trees are those of nDCG_f of the whole list, as many as are best by the measure.
+        same = LambdaMARTf(**{**usual, "trees": stopped.trees_}, measure="nDCG_f").fit(training)
+        np.testing.assert_array_equal(stopped.score(validation), same.score(validation))
+
+    def test_two_measures_are_refused_whatever_stops_it(self, training):
+        with pytest.raises(InputError, match="is 2 measures"):
+            LambdaMARTf(measure="AP RR", stop_by="measure").fit(training)
 
     @pytest.mark.parametrize("stop", ["alone", "list"])
     def test_all_stops_work(self, stop, training, test_set):
@@ -422,6 +467,44 @@ class TestExpectedGainRanker:
         np.testing.assert_array_equal(again.score(test_set), made.score(test_set))
         assert (again.model, again.options) == (made.model, made.options)
         assert again.rank(test_set).to_dict() == made.rank(test_set).to_dict()
+
+    def test_ndcg_is_taken_as_ndcg_f_and_not_as_dcg(self, training, validation):
+        options = {"trees": 20}
+        named, usual, plain = (
+            ExpectedGainRanker(options=options, gains=GAINS, measure=m).fit(training).score(validation)
+            for m in ("nDCG@3", "nDCG_f@3", "DCG@3")
+        )
+        np.testing.assert_array_equal(named, usual)
+        assert not np.array_equal(named, plain)
+
+    @pytest.mark.parametrize("measure", ["AP", "nDCG_min@3", "Fdocs@3"])
+    def test_a_measure_without_such_a_rule_is_refused(self, measure, training):
+        model = ExpectedGainRanker(measure=measure)
+        with pytest.raises(InputError, match=r"is nothing to rank and cut by; use nDCG_f@10 or DCG@10$"):
+            model.fit(training)
+        with pytest.raises(InputError, match="is nothing to rank and cut by"):
+            model.natural_space()
+
+    def test_the_model_inside_may_have_a_measure_of_its_own(self, training, validation):
+        options = {"trees": 20, "stop_by": "measure", "measure": "AP"}
+        assert ExpectedGainRanker(options=options).fit(training, validation).model_.measure == "AP"
+
+    @pytest.mark.parametrize(
+        ("wrong", "says"),
+        [
+            ({"options": 5}, "options=5 are no parameters with values; write options="),
+            ({"options": ["trees"]}, r"options=\['trees'\] are no parameters with values"),
+            ({"options": {"foo": 1}}, "BoostedTrees has no parameter 'foo'; it has: .*trees"),
+            ({"options": {1: 1}}, "BoostedTrees has no parameter 1"),
+            ({"model": "RankSVM", "options": {"trees": 1}}, "RankSVM has no parameter 'trees'; it has: .*C"),
+            ({"folds": "3"}, "folds='3' is not an integer"),
+        ],
+    )
+    def test_wrong_options_are_refused_at_fit_and_before_a_search(self, wrong, says, training):
+        with pytest.raises(InputError, match=says):
+            ExpectedGainRanker(**wrong).fit(training)
+        with pytest.raises(InputError, match=says):
+            ExpectedGainRanker(**wrong).natural_space()
 
     def test_bad_parameters_are_refused(self, training):
         with pytest.raises(InputError, match="model='Oracle' is unknown; use one of: "):

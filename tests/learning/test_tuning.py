@@ -232,6 +232,9 @@ class TestTheValue:
             tune(RankSVM(), examples, trials=0)
         with pytest.raises(InputError, match="13 folds of 12 queries"):
             tune(RankSVM(), examples, folds=13)
+        for validation in (None, examples):
+            with pytest.raises(InputError, match="folds='3' is no whole number"):
+                tune(RankSVM(), examples, validation, folds="3")
         with pytest.raises(InputError, match="no document has a label"):
             tune(RankSVM(), replace(examples, labels=np.full(len(examples), np.nan)))
         with pytest.raises(InputError, match="has 2 features, and the model was fitted to 3"):

@@ -69,6 +69,10 @@ def test_folds_are_of_whole_queries_each_tested_once(examples):
         assert sum(map(len, parts)) == len(examples.query_ids)
     with pytest.raises(InputError, match="2 folds leave nothing to learn from"):
         three_way(examples, 2)
+    for wrong in (3.0, "3", True, None):
+        with pytest.raises(InputError, match=r"folds=.* is no whole number; give folds=5, say"):
+            three_way(examples, wrong)
+    assert len(three_way(examples, np.int64(3))) == 3
 
 
 def test_a_cutoff_is_fitted_to_the_validation_set_where_there_is_one(examples):

@@ -106,24 +106,36 @@ def chosen(measures: list[str]) -> list[Measure]:
     return parse_measures(measures or DEFAULT_MEASURES)
 
 
-def settings_of(given: list[str]) -> dict[str, Any]:
+def settings_of(given: list[str], option: str = "--set") -> dict[str, Any]:
     """Parameters written as NAME=VALUE; a value is a number, true, false, none, a list, or a word.
 
     >>> settings_of(["trees=300", "loss=bce", "hidden=[16, 8]"])
     {'trees': 300, 'loss': 'bce', 'hidden': [16, 8]}
     """
-    import ast
-
     found: dict[str, Any] = {}
     for setting in given:
         name, sign, text = (part.strip() for part in setting.partition("="))
         if not sign or not name:
-            raise InputError(f"--set {setting!r} is no NAME=VALUE", remedy="write it as --set name=value")
-        try:
-            found[name] = ast.literal_eval(text)
-        except (ValueError, SyntaxError):
-            found[name] = {"true": True, "false": False, "none": None}.get(text.lower(), text)
+            raise InputError(f"{option} {setting!r} is no NAME=VALUE", remedy=f"write it as {option} name=value")
+        if name in found:
+            raise InputError(f"{option} names {name!r} twice", remedy="name it once")
+        found[name] = value_of(name, text)
     return found
+
+
+def value_of(name: str, text: str) -> Any:
+    """The value of a parameter; of features' scaling, none is a word.
+
+    >>> value_of("depth", "30"), value_of("k", "none"), value_of("scaling", "none")
+    (30, None, 'none')
+    """
+    import ast
+
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        words = {"true": True, "false": False, **({} if name == "scaling" else {"none": None})}
+        return words.get(text.lower(), text)
 
 
 def name_of(run: str | None, names: list[str], paths: list[str]) -> str | None:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from ranksift.cli.output import note
+from ranksift.collection.errors import InputError
 
 
 def rank(
@@ -29,6 +30,8 @@ def rank(
     """
     from ranksift.learning.ranker import load
 
+    if out is not None and out.exists() and any(Path(one).exists() and out.samefile(one) for one in data):
+        raise InputError("is what is to be ranked", source=str(out), remedy="write the run to another file")
     ranker = load(model)
     examples = ranker.read(data)
     if keep_all:

@@ -15,9 +15,14 @@ from ranksift.evaluation.table import Column, Table
 if TYPE_CHECKING:
     from ranksift.collection.examples import Examples
     from ranksift.learning.ranker import Ranker
+    from ranksift.measures.names import MeasureLike
 
 Model = Annotated[
     str | None, typer.Option("--model", metavar="NAME", help="The method; --list shows all.", show_default=False)
+]
+Settings = Annotated[
+    list[str],
+    typer.Option("--set", metavar="NAME=VALUE", help="Parameters of the method, as trees=500; may be repeated."),
 ]
 Loss = Annotated[str | None, typer.Option("--loss", metavar="NAME", help="Of methods that have a choice of losses.")]
 Validation = Annotated[
@@ -26,12 +31,24 @@ Validation = Annotated[
 MeasureName = Annotated[
     str | None,
     typer.Option(
-        "--measure", "-m", metavar="NAME", help="What stopping, and the cutoff, go by. [default: the method's own]"
+        "--measure",
+        "-m",
+        metavar="NAME",
+        help="What stopping by the measure, and the cutoff, go by. [default: the method's own, and nDCG_f@10 with a "
+        "cutoff]",
     ),
 ]
 Scaling = Annotated[
     Literal["none", "standard", "query"] | None,
     typer.Option("--scaling", help="Of features; query: from 0 to 1 inside each query. [default: the method's own]"),
+]
+CutoffSettings = Annotated[
+    list[str],
+    typer.Option(
+        "--cutoff-set",
+        metavar="NAME=VALUE",
+        help="Parameters of the rule, as by=zscore; may be repeated.",
+    ),
 ]
 Data = Annotated[
     list[str] | None,
@@ -45,7 +62,7 @@ def train(
     loss: Loss = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", metavar="MODEL", help="Folder of the model.")] = None,
     validation: Validation = options.NONE,
-    settings: options.Settings = options.NONE,
+    settings: Settings = options.NONE,
     measure: MeasureName = None,
     gains: options.GainsText = "linear",
     scaling: Scaling = None,
@@ -53,6 +70,7 @@ def train(
         str | None,
         typer.Option("--cutoff", metavar="RULE", help="A rule that drops documents; see: ranksift cutoff rules."),
     ] = None,
+    cutoff_settings: CutoffSettings = options.NONE,
     folds: Annotated[
         int | None,
         typer.Option("--folds", min=3, help="Judge the method by cross-validation before the model is made."),
@@ -75,9 +93,11 @@ def train(
         show(_list(model))
         return
     ranker = configured(
-        model, {"loss": loss, "measure": measure, "gains": gains, "scaling": scaling, "seed": seed}, settings
+        model,
+        {"loss": loss, "measure": measure or of_lists(cutoff), "gains": gains, "scaling": scaling, "seed": seed},
+        settings,
     )
-    rule = None if cutoff is None else rule_named(cutoff, measure)
+    rule = rule_named(cutoff, ranker.measure, cutoff_settings)
     if not data:
         raise InputError("no examples are given", remedy="name a LETOR, CSV or Parquet file")
     if out is None and folds is None:
@@ -87,7 +107,9 @@ def train(
         place_for_a_model(out)
     examples = read_examples(data if len(data) > 1 else data[0])
     held_out = read_as(examples.feature_names, validation) if validation else None
-    tell_what_is_odd(examples, held_out)
+    tell_what_is_odd(examples, held_out, ranker)
+    if measure is not None and held_out is not None and getattr(ranker, "stop_by", None) == "loss":
+        note(f"{type(ranker).__name__} stops by its loss; with --set stop_by=measure it stops by {measure}")
     if folds is not None:
         _cross_validated(ranker, examples, folds, rule, seed)
     if out is None:
@@ -121,11 +143,21 @@ def told(ranker: Ranker, given: dict[str, Examples | None]) -> Table:
     return Table(columns, rows, title=title, notes=notes)
 
 
-def tell_what_is_odd(examples: Examples, held_out: Examples | None) -> None:
+def tell_what_is_odd(examples: Examples, held_out: Examples | None, ranker: Ranker) -> None:
     """Tell of data that can be learned from, and should perhaps not be."""
-    labels = examples.labels[examples.judged]
+    from ranksift.collection.gains import Gains
+
+    labels, gains = examples.labels[examples.judged], Gains.of(ranker.gains)
     if len(labels) and labels.min() == labels.max():
         note(f"{examples.name}: every label is {labels[0]:g}, so there is nothing to learn")
+    absent = [f"{label:g}" for label, _ in gains.overrides if label not in labels]
+    if absent and len(labels):
+        note(f"{examples.name}: no document has the label {absent[0]}, for which there is a gain")
+    if len(labels) and ranker.filters and (gains(labels) >= 0).all():
+        note(
+            f"{examples.name}: no gain is negative, so there is nothing to filter; {type(ranker).__name__} may drop "
+            "good documents all the same, and LambdaMART drops none"
+        )
     if held_out is not None:
         both = len({*examples.query_ids} & {*held_out.query_ids})
         if both:
@@ -148,22 +180,42 @@ def configured(model: str | None, given: dict[str, Any], settings: list[str]) ->
         raise InputError(f"method {model!r} is unknown", remedy=f"use {', '.join(rankers)}")
     known = kind().get_params()
     parameters = {name: value for name, value in given.items() if value is not None}
-    parameters |= options.settings_of(settings)
+    own = options.settings_of(settings)
+    for name in own:
+        if name in parameters and parameters[name] != known.get(name):
+            raise InputError(f"{name} is given by --{name} and by --set", remedy="leave one out")
+    parameters |= own
     for name in parameters:
         if name not in known:
             raise InputError(f"{kind.__name__} has no parameter {name!r}", remedy=f"it has: {', '.join(known)}")
-    return kind(**parameters)
+    ranker = kind(**parameters)
+    ranker.check_parameters()
+    return ranker
 
 
-def rule_named(name: str, measure: str | None) -> Any:
-    """A cutoff by its word, fitted to a measure where it is one that is."""
+def of_lists(cutoff: str | None) -> str | None:
+    """The measure where none is named: the method's own, or one of lists as they are cut."""
+    return None if cutoff is None else "nDCG_f@10"
+
+
+def rule_named(name: str | None, measure: MeasureLike, settings: list[str]) -> Any:
+    """A cutoff by its word, fitted to a measure where it is one that is; None where none is named."""
     from ranksift.cutoffs.rules import known_rules
 
-    rules = known_rules()
+    own, rules = options.settings_of(settings, "--cutoff-set"), known_rules()
+    if name is None:
+        if own:
+            raise InputError("--cutoff-set is of a rule, and none is named", remedy="name it: --cutoff RULE")
+        return None
     kind = rules.get(name.replace("_", "-"))
     if kind is None:
         raise InputError(f"rule {name!r} is unknown", remedy=f"use {', '.join(rules)}")
-    return kind(**({"measure": measure or "nDCG_f@10"} if "measure" in kind().get_params() else {}))
+    known = kind().get_params()
+    unknown = next((word for word in own if word not in known), None)
+    if unknown is not None:
+        what = f"has: {', '.join(known)}" if known else "has none"
+        raise InputError(f"rule {name} has no parameter {unknown!r}", remedy=f"it {what}")
+    return kind(**({"measure": measure} if "measure" in known else {}) | own)
 
 
 def _cross_validated(ranker: Ranker, examples: Examples, folds: int, rule: Any, seed: int) -> None:

@@ -10,7 +10,18 @@ import typer
 
 from ranksift.cli import options
 from ranksift.cli.output import note, progress, show, write
-from ranksift.cli.train import Data, Loss, Scaling, configured, rule_named, tell_what_is_odd, told
+from ranksift.cli.train import (
+    CutoffSettings,
+    Data,
+    Loss,
+    Scaling,
+    Settings,
+    configured,
+    of_lists,
+    rule_named,
+    tell_what_is_odd,
+    told,
+)
 from ranksift.collection.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,9 +31,6 @@ if TYPE_CHECKING:
 
 # Trials that are shown.
 _SHOWN = 10
-
-# What is best where lists are cut, and nobody says what.
-_OF_CUT_LISTS = "nDCG_f@10"
 
 _RANGE = re.compile(r"(?P<low>[^,]+?)\.\.(?P<high>[^,:]+)(?P<log>:log)?")
 
@@ -57,7 +65,7 @@ def tune(
             "[default: the method's own space, less what is --set]",
         ),
     ] = options.NONE,
-    settings: options.Settings = options.NONE,
+    settings: Settings = options.NONE,
     measure: Annotated[
         str | None,
         typer.Option(
@@ -77,6 +85,7 @@ def tune(
             help="Judge lists as this rule cuts them, and save it with the model; see: ranksift cutoff rules.",
         ),
     ] = None,
+    cutoff_settings: CutoffSettings = options.NONE,
     margin: Annotated[
         float,
         typer.Option(
@@ -109,21 +118,23 @@ def tune(
     from ranksift.learning.folder import place_for_a_model
     from ranksift.learning.tuning import tune as search
 
-    if measure is None and cutoff is not None:
-        measure = _OF_CUT_LISTS
     ranker = configured(
-        model, {"loss": loss, "measure": measure, "gains": gains, "scaling": scaling, "seed": seed}, settings
+        model,
+        {"loss": loss, "measure": measure or of_lists(cutoff), "gains": gains, "scaling": scaling, "seed": seed},
+        settings,
     )
-    rule = None if cutoff is None else rule_named(cutoff, measure)
+    rule = rule_named(cutoff, ranker.measure, cutoff_settings)
     where = _space(ranker, space, settings, stopped=bool(validation))
     if not data:
         raise InputError("no examples are given", remedy="name a LETOR, CSV or Parquet file")
     place = None if out is None else place_for_a_model(out)
     kept = storage if storage is not None or place is None else place.with_name(f"{place.name}.tuning")
     was_there = kept is not None and kept.exists()
+    if kept is not None and storage is None:
+        kept.parent.mkdir(parents=True, exist_ok=True)
     examples = read_examples(data if len(data) > 1 else data[0])
     held_out = read_as(examples.feature_names, validation) if validation else None
-    tell_what_is_odd(examples, held_out)
+    tell_what_is_odd(examples, held_out, ranker)
     try:
         found = search(
             ranker,
@@ -164,8 +175,8 @@ def tune(
 def space_of(given: list[str]) -> dict[str, Any]:
     """Where to search, from words.
 
-    >>> space_of(["C=0.01..100:log", "leaves=4..64", "hidden=[8],[16,8]", "loss=bce,mse"])
-    {'C': (0.01, 100, 'log'), 'leaves': (4, 64), 'hidden': [[8], [16, 8]], 'loss': ['bce', 'mse']}
+    >>> space_of(["C=0.01..100:log", "leaves=4..64", "hidden=[8],[16,8]", "loss=bce,ordinal(k=3,gamma=1)"])
+    {'C': (0.01, 100, 'log'), 'leaves': (4, 64), 'hidden': [[8], [16, 8]], 'loss': ['bce', 'ordinal(k=3,gamma=1)']}
     """
     found: dict[str, Any] = {}
     for words in given:
@@ -176,19 +187,16 @@ def space_of(given: list[str]) -> dict[str, Any]:
             raise InputError(f"--space names {name!r} twice", remedy="name it once")
         ends = _RANGE.fullmatch(text)
         if ends is None:
-            found[name] = _choices(text)
+            found[name] = _choices(name, text)
             continue
         found[name] = (_number(ends["low"], words), _number(ends["high"], words), *(["log"] if ends["log"] else []))
     return found
 
 
-def _choices(text: str) -> list[Any]:
-    import ast
-
-    try:
-        return list(ast.literal_eval(f"[{text}]"))
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return [options.settings_of([f"x={word}"])["x"] for word in text.split(",") if word.strip()]
+def _choices(name: str, text: str) -> list[Any]:
+    """What stands between commas; those in brackets are no such commas."""
+    words = re.split(r",(?![^()\[\]{}]*[)\]}])", text)
+    return [options.value_of(name, word.strip()) for word in words if word.strip()]
 
 
 def _number(text: str, words: str) -> int | float:
@@ -229,6 +237,8 @@ def _table(found: Tuning, judged: str) -> Table:
         shown = (*shown[:-1], found.best)
     rows = [[t.number, *(_cell(t.params[name]) for name in names), t.value] for t in shown]
     notes = ["trial 0: as the method is without tuning"]
+    if found.cuts:
+        notes.append("each part of the queries is cut by a rule that is fitted to the others")
     if found.margin:
         notes.append(_choice(found))
     if failed:

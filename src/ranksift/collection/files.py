@@ -233,8 +233,14 @@ def writing(target: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     if os.fspath(target) == STANDARD:
         if sys.stdout is None:
             raise InputError("standard output is closed", source="<stdout>", remedy="name a file")
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
+        try:
+            yield sys.stdout.buffer
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise InputError(f"cannot be written ({reason})", source="<stdout>", remedy="make room") from None
         return
     path = Path(target)
     if not path.name or "\0" in str(path):

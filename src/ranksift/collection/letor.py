@@ -55,6 +55,15 @@ def is_letor(source: str | os.PathLike[str]) -> bool:
 
 def read_letor(source: str | os.PathLike[str], features: Sequence[str] | None = None) -> Examples:
     """Read a file; ``features`` are the indices to take, by default all up to the largest."""
+    return _read(source, features)[0]
+
+
+def read_letor_as_written(source: str | os.PathLike[str]) -> tuple[Examples, frozenset[str]]:
+    """A file with all features up to the largest, and those of them that stand on some line."""
+    return _read(source)
+
+
+def _read(source: str | os.PathLike[str], features: Sequence[str] | None = None) -> tuple[Examples, frozenset[str]]:
     with reading(source, if_empty=f"write each line as: {LAYOUT}") as text:
         parts = [part for part in over_blocks(_parsed, text) if len(part.labels)]
     name = display_name(source)
@@ -65,7 +74,8 @@ def read_letor(source: str | os.PathLike[str], features: Sequence[str] | None = 
     number, first = queries.factorize()
     labels = np.concatenate([part.labels for part in parts])
     docs = [doc for part in parts for doc in part.docs]
-    return Examples.of_rows(
+    written = {index for part in parts for index in np.flatnonzero(np.bincount(part.index)).tolist()}
+    found = Examples.of_rows(
         _matrix(parts, wanted, name),
         labels,
         number,
@@ -74,6 +84,7 @@ def read_letor(source: str | os.PathLike[str], features: Sequence[str] | None = 
         feature_names=tuple(map(str, wanted)),
         name=name,
     )
+    return found, frozenset(map(str, written))
 
 
 @dataclass(frozen=True)

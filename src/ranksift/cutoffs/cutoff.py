@@ -272,8 +272,11 @@ class Cutoff(Parameterised):
     def _try_out(self) -> None:
         """Fail as a file does that somebody has edited into nonsense: now, and not when the rule is applied."""
         for name in self.learned:
-            if isinstance(getattr(self, name), np.ndarray):
+            value = getattr(self, name)
+            if isinstance(value, np.ndarray):
                 raise ValueError(f"{name.rstrip('_')} is a list")
+            if name == "threshold_" and isinstance(value, str):
+                raise ValueError(f"threshold is {value!r}, and no number")
         scores = np.asarray(self.fitted_on_["scores"], dtype=np.float64)
         if scores.shape != (5,) or not isinstance(self.fitted_on_["two_scores"], bool):
             raise ValueError("fitted_on does not say which scores")

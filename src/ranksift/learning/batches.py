@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -70,3 +70,30 @@ def batch_of(offsets: Ints, queries: Ints) -> Batch:
         mask = place < lengths[lists, None]
         groups.append(Padded(np.where(mask, starts[lists, None] + place, 0), mask))
     return Batch(rows, tuple(groups), len(queries))
+
+
+def some_at_a_time(offsets: Ints, queries: Ints, cells: Callable[[int], int], most: int) -> Iterator[Padded]:
+    """The lists of these queries, of about the same length together, a few at a time; places are rows of the examples.
+
+    Parameters
+    ----------
+    offsets
+        Query i owns the rows ``offsets[i]`` to ``offsets[i + 1]``.
+    queries
+        Those without documents are left out.
+    cells
+        What the work on one list takes, of its length with padding.
+    most
+        Cells that are worked on at once; one list comes whatever it takes.
+
+    Examples
+    --------
+    >>> lists = some_at_a_time(np.array([0, 2, 2, 4, 6]), np.arange(4), cells=lambda size: size * size, most=8)
+    >>> [some.places.tolist() for some in lists]
+    [[[0, 1], [2, 3]], [[4, 5]]]
+    """
+    batch = batch_of(offsets, queries[np.diff(offsets)[queries] > 0])
+    for group in batch.groups:
+        step = max(1, most // cells(group.mask.shape[1]))
+        for i in range(0, len(group.mask), step):
+            yield Padded(batch.rows[group.places[i : i + step]], group.mask[i : i + step])

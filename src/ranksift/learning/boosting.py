@@ -306,7 +306,8 @@ class FocusedBoost(FeatureBoosting):
 
     T are the top k documents of a query, F the others, and E is ``measure`` of T alone, with its positions as labels:
     any that lies between 0 and 1. Weak rankers are features from 0 to 1, rising or falling, and each round takes the
-    one with the largest edge r. Both its parts lie between -1 and 1, as a footnote of the paper asks for.
+    one with the largest edge r. Both its parts lie between -1 and 1, as a footnote of the paper asks for; so features
+    of another scale are refused.
 
     Three things are not as printed. The largest r is taken, not the smallest, as it acts as an edge in α. Weights of
     pairs grow where a pair is in the wrong order, :math:`D' \propto e^{f(v) - f(u)}`. And weights of queries are
@@ -347,6 +348,7 @@ class FocusedBoost(FeatureBoosting):
 
     def _train(self, examples: Examples, validation: Examples | None) -> None:
         self._check_counts("rounds", "patience")
+        _check_range(examples)
         focus = Focus.on(examples, self.k, self.beta, self.gains, self.seed)
         pairs = Pairs(focus.top.astype(np.float64), examples.query)
         ordered = with_several_gains(focus.ordered, "linear")
@@ -414,6 +416,19 @@ def values_of_features(objective: Objective, examples: Examples, least: float) -
 def alpha_of(edge: float) -> float:
     """The weight ½ ln((1 + r) / (1 - r)) of a weak ranker with an edge; finite for a perfect one too."""
     return float(np.arctanh(np.clip(edge, LEAST - 1, 1 - LEAST)))
+
+
+def _check_range(examples: Examples) -> None:
+    """Refuse features beyond 0 and 1, whose edges are none: the first one would look perfect, and end it."""
+    low, high = examples.features.min(axis=0), examples.features.max(axis=0)
+    beyond = np.flatnonzero((low < 0) | (high > 1))
+    if len(beyond):
+        f = int(beyond[0])
+        raise InputError(
+            f"feature {examples.feature_names[f]!r} goes from {low[f]:g} to {high[f]:g}, not from 0 to 1",
+            source=examples.name,
+            remedy="use scaling='query'",
+        )
 
 
 def _first(ordered: NDArray[np.generic]) -> NDArray[np.bool_]:

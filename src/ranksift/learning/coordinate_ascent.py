@@ -40,8 +40,8 @@ class CoordinateAscent(WeightedSum):
     Attributes
     ----------
     value_
-        The measure of the chosen weights: of the validation examples where they are given, else of the training queries
-        whose documents have different gains. Of a cost it is the negative.
+        The measure of the chosen weights (after fitting only): of the validation examples where they are given, else of
+        the training queries whose documents have different gains. Of a cost it is the negative.
 
     Examples
     --------

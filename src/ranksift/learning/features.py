@@ -14,9 +14,9 @@ def read_as(names: tuple[str, ...], source: Any) -> Examples:
     """Read examples with the features of a model.
 
     A table must have a column for each. A LETOR file leaves out what is 0: a feature that it never names is 0, and one
-    that the model has never seen is left out; both are told.
+    that the model has never seen is left out; both are told. One that names none of them is refused.
     """
-    from ranksift.collection.letor import is_letor
+    from ranksift.collection.letor import is_letor, read_letor_as_written
 
     if isinstance(source, list | tuple):
         return together([read_as(names, one) for one in source])
@@ -25,9 +25,7 @@ def read_as(names: tuple[str, ...], source: Any) -> Examples:
         return source
     if not (isinstance(source, str | os.PathLike) and is_letor(source)):
         return read_examples(source, features=names)
-    given = read_examples(source)
-    if given.feature_names == names:
-        return given
+    given, written = read_letor_as_written(source)
     named = next((name for name in names if not name.isdecimal()), None)
     if named is not None:
         raise InputError(
@@ -35,17 +33,20 @@ def read_as(names: tuple[str, ...], source: Any) -> Examples:
             source=given.name,
             remedy="give a table with these columns: .csv, .tsv or .parquet",
         )
-    _tell_of_features(given, names)
-    return given.padded(names)
+    _tell_of_features(given.name, written, names)
+    return given if given.feature_names == names else given.padded(names)
 
 
-def _tell_of_features(given: Examples, names: tuple[str, ...]) -> None:
-    absent = [name for name in names if name not in given.feature_names]
-    new = [name for name in given.feature_names if name not in names]
+def _tell_of_features(source: str, written: frozenset[str], names: tuple[str, ...]) -> None:
+    absent, known = [name for name in names if name not in written], set(names)
+    new = sorted((name for name in written if name not in known), key=int)
+    if names and len(absent) == len(names):
+        what = "has none of the features that the model was fitted to, as feature " + names[0]
+        raise InputError(what, source=source, remedy="give the features that the model was fitted to")
     for found, what in ((absent, "stands on no line, so it is 0"), (new, "is unknown to the model, and left out")):
         if found:
             which = f"feature {found[0]}" + f" (and {len(found) - 1} more)" * (len(found) > 1)
-            warnings.warn(f"{given.name}: {which} {what}", RankSiftWarning, stacklevel=4)
+            warnings.warn(f"{source}: {which} {what}", RankSiftWarning, stacklevel=4)
 
 
 def same_features(examples: Examples, names: tuple[str, ...]) -> None:

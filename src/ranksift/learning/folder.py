@@ -36,22 +36,41 @@ _MEANWHILE = (EEXIST, ENOENT, ENOTEMPTY)
 def place_for_a_model(folder: str | os.PathLike[str]) -> Path:
     """A folder that a model can be saved into: refused before anything is learned, rather than after.
 
-    Of a link it is the folder that it leads to.
+    Of a link it is the folder that it leads to. It is new, empty, or a model's with nothing else in it.
     """
     require("saving a model", "safetensors")
     target = Path(folder)
     try:
-        if target.exists() and not (target / CARD).is_file() and (not target.is_dir() or any(target.iterdir())):
-            raise InputError("is there already, and is no model", source=str(target), remedy="name another folder")
+        if target.exists():
+            _check_nothing_is_lost(target)
         if target.name in ("", ".."):
             raise InputError("is no name of a folder", source=str(target), remedy="name a new one, as model")
         target = target.resolve() if target.is_symlink() else target
+        new = [parent for parent in target.parents if not parent.exists()]
         target.parent.mkdir(parents=True, exist_ok=True)
         with workshop(target):
             pass
+        for parent in new:  # nothing may come of it
+            parent.rmdir()
     except OSError as error:
         raise cannot_be_written(target, error) from None
     return target
+
+
+def _check_nothing_is_lost(target: Path) -> None:
+    """Refuse to replace what is no model, and a model's folder into which somebody put something."""
+    no_model = InputError("is there already, and is no model", source=str(target), remedy="name another folder")
+    if not target.is_dir():
+        raise no_model
+    there = sorted(entry.name for entry in target.iterdir())
+    try:
+        known = {CARD, *card_of(target)["files"]} if there else set()
+    except (InputError, KeyError, TypeError):
+        raise no_model from None
+    other = next((name for name in there if name not in known), None)
+    if other is not None:
+        what = f"holds {other!r} beside a model, which would be lost"
+        raise InputError(what, source=str(target), remedy="move it away, or name another folder")
 
 
 @contextmanager

@@ -11,7 +11,6 @@ which is 0 where nothing can be gained. It is what sets nDCG_f apart from DCG: a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -22,9 +21,11 @@ from ranksift.collection.errors import InputError
 from ranksift.collection.gains import LINEAR
 from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats, Ints
-from ranksift.learning.batches import Padded, batch_of
+from ranksift.cutoffs.threshold import one_measure
+from ranksift.learning.batches import some_at_a_time
 from ranksift.learning.list_order import ListOrder
-from ranksift.measures.cumulative import discounted, nDCG_f
+from ranksift.measures.cumulative import DCG, discounted, nDCG, nDCG_f
+from ranksift.measures.names import MeasureLike
 
 #: Pairs are taken of which one document, at least, is among this many first ones, as LightGBM does.
 DEPTH = 30
@@ -42,6 +43,42 @@ _KEPT = 1 << 23
 _DRAWN, _OF_A_QUERY = 1 << 19, 10
 
 Halves = NDArray[np.float32]
+
+
+class Target(NamedTuple):
+    """What is made as high as possible: DCG@k, normalised as nDCG_f is, or as it is; k None: of the whole list."""
+
+    k: int | None
+    normalised: bool
+
+
+def target_of(measure: MeasureLike, otherwise: str = "") -> Target:
+    """What a measure asks of a method that ranks and filters; nDCG is taken as nDCG_f, and others are refused.
+
+    Parameters
+    ----------
+    measure
+        nDCG_f, nDCG or DCG, with a k or without.
+    otherwise
+        What else can be done, for the error.
+
+    Examples
+    --------
+    >>> target_of("nDCG@3"), target_of("DCG")
+    (Target(k=3, normalised=True), Target(k=None, normalised=False))
+    >>> target_of("AP")
+    Traceback (most recent call last):
+    ranksift.collection.errors.InputError: measure=AP is nothing to rank and cut by; use nDCG_f@10 or DCG@10
+    """
+    found = one_measure(measure)
+    if not isinstance(found, nDCG_f | nDCG | DCG):
+        raise InputError(f"measure={found} is nothing to rank and cut by", remedy=f"use nDCG_f@10 or DCG@10{otherwise}")
+    return Target(found.k, not isinstance(found, DCG))
+
+
+def has_target(measure: MeasureLike) -> bool:
+    """Whether :func:`target_of` takes a measure."""
+    return isinstance(one_measure(measure), nDCG_f | nDCG | DCG)
 
 
 class Lambdas(NamedTuple):
@@ -109,7 +146,8 @@ class Swaps:
         self._first = place < depth
         self._discount = _discounts(int(lengths.max(initial=0))).astype(np.float32)[place]
         lower = _Lower(offsets, gain)
-        # What a swap is about, in 32 bits: above the lowest of the list, so that none of them are lost in large gains.
+        # What a swap is about, in 32 bits: above the lowest gain of the list, so that 24 bits are kept of how far apart
+        # gains are, and not of how large.
         self._gain = ((gain - lower.lowest) * np.repeat(self.slope, lengths)).astype(np.float32)
         # Of two ways to the same sums the shorter one: pairs of different gains one by one, where there are at most
         # half as many of them as there are of one of the first documents with any; as many as memory should hold.
@@ -117,7 +155,9 @@ class Swaps:
         few = 2 * pairs <= np.minimum(lengths, depth) * lengths
         few &= np.cumsum(np.where(few, pairs, 0)) <= _KEPT
         self._pairs = _EachPair(lower, few & (pairs > 0), self._gain, some_are_long=bool((lengths > depth).any()))
-        self._lists = list(_in_lists(offsets, ~few, depth))
+        self._lists = list(
+            some_at_a_time(offsets, np.flatnonzero(~few), lambda size: min(depth, size) * size, _TOGETHER)
+        )
 
     def __call__(self, scores: Floats, cut: float = -np.inf) -> Lambdas:
         """Gradient and curvature at some scores; what lies below the cut is not shown, so that its rank is worth 0."""
@@ -200,7 +240,7 @@ class Stops:
         self.alone = gain * np.repeat(self.slope, np.diff(offsets))
         if stop == "list":
             self._order = ListOrder(offsets)
-            self._lists = list(_in_lists(offsets, self.slope > 0, 1))
+            self._lists = list(some_at_a_time(offsets, np.flatnonzero(self.slope > 0), lambda size: size, _TOGETHER))
 
     def __call__(self, scores: Floats) -> Lambdas:
         """Gradient and curvature at some scores."""
@@ -230,7 +270,7 @@ class Stops:
         return found
 
 
-class Pairs:
+class PairLoss:
     r"""How well scores tell the better one of two documents, of validation queries: the loss that stops LambdaMART.
 
     .. math:: \frac{1}{|Q|} \sum_{q \in Q} \frac{\sum_{g_u > g_v} (g_u - g_v) \log\big(1 + e^{-(s_u - s_v)}\big)}
@@ -242,8 +282,8 @@ class Pairs:
 
     Examples
     --------
-    >>> pairs = Pairs(np.array([0, 2]), np.array([1.0, 0.0]))
-    >>> round(pairs(np.array([0.0, 0.0])), 3), round(pairs(np.array([1.0, 0.0])), 3)  # ln 2, ln(1 + 1/e)
+    >>> loss = PairLoss(np.array([0, 2]), np.array([1.0, 0.0]))
+    >>> round(loss(np.array([0.0, 0.0])), 3), round(loss(np.array([1.0, 0.0])), 3)  # ln 2, ln(1 + 1/e)
     (0.693, 0.313)
     """
 
@@ -270,16 +310,6 @@ def _discounts(size: int) -> Floats:
 def slope_of(offsets: Ints, gain: Floats, k: int | None = None) -> Floats:
     """Of each query what a DCG of 1 adds to nDCG_f@k: 1 / (I − W), 0 where both are equal."""
     return nDCG_f(k=k).line(Pool.of(offsets, gain), LINEAR)[1]
-
-
-def _in_lists(offsets: Ints, of: NDArray[np.bool_], first: int) -> Iterator[Padded]:
-    """Some queries, of about the same length together, a few at a time."""
-    batch = batch_of(offsets, np.flatnonzero(of & (np.diff(offsets) > 0)))
-    for group in batch.groups:
-        size = group.mask.shape[1]
-        step = max(1, _TOGETHER // (min(first, size) * size))
-        for i in range(0, len(group.mask), step):
-            yield Padded(batch.rows[group.places[i : i + step]], group.mask[i : i + step])
 
 
 class _Drawn(NamedTuple):

@@ -16,6 +16,15 @@ _KNOWN = {
 }
 
 
+def versions(*modules: str) -> dict[str, str]:
+    """Of libraries that are there.
+
+    >>> versions("numpy") == {"numpy": import_module("numpy").__version__}
+    True
+    """
+    return {module: str(import_module(module).__version__) for module in modules}
+
+
 def require(asker: str, *modules: str) -> None:
     """Refuse in one line to go on where a library is missing, before anything is begun.
 

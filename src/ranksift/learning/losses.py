@@ -381,9 +381,9 @@ def _check(option: str, value: str, known: tuple[str, ...]) -> None:
 
 def _places(k: int | None, scores: Tensor) -> int:
     """How many places count, of those that there are."""
-    if k is not None and (isinstance(k, bool) or not isinstance(k, int) or k < 1):
+    if k is not None and (isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1):
         raise InputError(f"k={k!r} is not a positive integer", remedy="use k=10")
-    return scores.shape[1] if k is None else min(k, scores.shape[1])
+    return scores.shape[1] if k is None else min(int(k), scores.shape[1])
 
 
 def _lists(

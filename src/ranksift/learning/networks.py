@@ -17,7 +17,7 @@ from ranksift.collection.examples import Examples
 from ranksift.collection.gains import Gains
 from ranksift.collection.ragged import Floats
 from ranksift.learning.batches import Batch, batches
-from ranksift.learning.focus import BETAS
+from ranksift.learning.focus import BETAS, Focus
 from ranksift.learning.objective import stopping_value
 from ranksift.learning.outputs import Outputs, ScoreKind
 from ranksift.learning.ranker import Ranker
@@ -52,16 +52,16 @@ class Network(Ranker, abstract=True):
     learning_rate
         Of Adam.
     l2
-        Half the weight of the sum of squared weights in the loss.
+        λ: the loss has the term ½ λ Σ w² over all weights.
 
     Attributes
     ----------
     layers_
         Weights and biases, for features on the model's scale.
     best_epoch_
-        The epoch that was kept.
+        The epoch that was kept (after fitting only).
     losses_, values_
-        The training loss of every epoch, and the measure on the validation set where there is one.
+        The training loss of every epoch, and the measure on the validation set where there is one (after fitting only).
     natural_cut_
         The score of an expected gain of 0, where the loss tells it; ``FixedCutoff(model.natural_cut_)`` drops what lies
         below.
@@ -422,7 +422,7 @@ class FocusedNet(_OfAPaper):
         return {**super().natural_space(stopped), "beta": BETAS}
 
     def _loss(self) -> str:
-        return f"focused(k={self.k}, beta={self.beta!r}, orders={self.orders!r})"
+        return f"focused(k={self.k}, beta={float(self.beta)!r}, orders={self.orders!r})"
 
     def _targets(self, examples: Examples) -> Floats:
-        return topk_truth(examples, self.k, self.gains, self.seed)
+        return Focus.on(examples, self.k, self.beta, self.gains, self.seed).truth

@@ -14,7 +14,7 @@ positive only if it is five times as likely.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations_with_replacement
@@ -31,12 +31,12 @@ from ranksift.collection.gains import Gains
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.cutoffs.baselines import FixedCutoff
 from ranksift.cutoffs.calibration import METHODS, Calibrator
-from ranksift.cutoffs.threshold import one_measure
-from ranksift.learning.batches import batch_of
+from ranksift.learning.batches import some_at_a_time
+from ranksift.learning.lambdas import target_of
 from ranksift.learning.ranker import RANKERS, JudgedDocuments, Ranker
 from ranksift.learning.space import SpaceLike
 from ranksift.learning.trees import BoostedTrees
-from ranksift.measures.cumulative import discounted, nDCG_f
+from ranksift.measures.cumulative import discounted
 from ranksift.measures.names import MeasureLike
 
 #: Pools that are told apart; where there would be more, k is taken smaller.
@@ -83,7 +83,8 @@ def expected_shares(chances: NDArray[np.float64], gains: Floats, offsets: Ints, 
     if not len(some) or not len(chances):
         return out
     pools = _pools(tuple(gains[some].tolist()), min(k or len(chances), int(lengths.max())))
-    for places, mask in _in_lists(offsets, len(pools.share)):
+    cells = len(pools.share)
+    for places, mask in some_at_a_time(offsets, np.arange(len(lengths)), lambda size: cells * size, _TOGETHER):
         p = np.where(mask[..., None], chances[places][..., some], 0.0).transpose(1, 2, 0)  # place × label × list
         out[places[mask]] = _shares(p, gains[some], pools).T[mask]
     return out
@@ -146,23 +147,14 @@ def _pools(gains: tuple[float, ...], k: int) -> _Pools:
     return _Pools(share, following, enter)
 
 
-def _in_lists(offsets: Ints, pools: int) -> Iterator[tuple[Ints, NDArray[np.bool_]]]:
-    """Lists of about the same length as rows, a few at a time."""
-    batch = batch_of(offsets, np.flatnonzero(np.diff(offsets) > 0))
-    for group in batch.groups:
-        step = max(1, _TOGETHER // (pools * group.mask.shape[1]))
-        for i in range(0, len(group.mask), step):
-            yield batch.rows[group.places[i : i + step]], group.mask[i : i + step]
-
-
 @dataclass(eq=False)
 class ExpectedGainRanker(Ranker):
     r"""The optimal rule on top of a model: rank by the expected share of nDCG_f, cut at 0.
 
     The model's scores become the probabilities of all gains, :math:`P(g \ge g_j)` of each on its own, by a calibration
     on documents that it was not fitted to: the validation set, or else each fold of the training queries for a model of
-    the others. A document's score is then :func:`expected_shares`, given the probabilities of its whole list; with a
-    ``measure`` that is not normalised, as DCG, it is the expected gain.
+    the others. A document's score is then :func:`expected_shares`, given the probabilities of its whole list; where
+    ``measure`` is DCG, which is not normalised, it is the expected gain.
 
     Parameters
     ----------
@@ -177,7 +169,8 @@ class ExpectedGainRanker(Ranker):
     folds
         Of the training queries, where there is no validation set.
     measure
-        ``"nDCG_f@k"``, ``"DCG@k"``.
+        ``"nDCG_f@k"`` or ``"DCG@k"``; ``"nDCG@k"`` is taken as nDCG_f. No other has a rule of this kind. What the model
+        inside is stopped by is its own: ``options={"measure": "AP"}``.
 
     Attributes
     ----------
@@ -198,6 +191,8 @@ class ExpectedGainRanker(Ranker):
     (True, (400, 2))
     """
 
+    filters = True
+
     natural_scaling = "none"
     takes_unlabelled = True
 
@@ -209,6 +204,7 @@ class ExpectedGainRanker(Ranker):
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
         """The calibration, and what is searched of the model."""
+        self.check_parameters()
         self._check()
         inner = self._inner().natural_space(stopped).items()
         return {"calibration": ["platt", "isotonic"], **{f"options.{name}": values for name, values in inner}}
@@ -239,6 +235,14 @@ class ExpectedGainRanker(Ranker):
             raise InputError(f"calibration={self.calibration!r} is unknown", remedy="use 'platt' or 'isotonic'")
         if self.folds < 2:
             raise InputError(f"folds={self.folds}", remedy="use at least 2")
+        target_of(self.measure)
+        if not isinstance(self.options, Mapping | None):
+            what = f"options={self.options!r} are no parameters with values"
+            raise InputError(what, remedy="write options={'trees': 100}, say")
+        has = RANKERS[self.model]().get_params()
+        unknown = next((name for name in self.options or () if name not in has), None)
+        if unknown is not None:
+            raise InputError(f"{self.model} has no parameter {unknown!r}", remedy=f"it has: {', '.join(has)}")
 
     def _inner(self) -> Ranker:
         usual = {"loss": "ordinal", "stop_by": "loss", "context": True} if self.model == "BoostedTrees" else {}
@@ -281,9 +285,9 @@ class ExpectedGainRanker(Ranker):
         return -np.diff(at_least, axis=1)
 
     def _score_of(self, examples: Examples) -> Floats:
-        chances, measure = self._chances(examples), one_measure(self.measure)
-        if isinstance(measure, nDCG_f):
-            return expected_shares(chances, self.gains_, examples.offsets, measure.k)
+        chances, target = self._chances(examples), target_of(self.measure)
+        if target.normalised:
+            return expected_shares(chances, self.gains_, examples.offsets, target.k)
         return np.asarray(chances @ self.gains_)
 
     # -- files ----------------------------------------------------------------------------------------------------

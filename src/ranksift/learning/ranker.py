@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from ranksift import __version__
 from ranksift.collection import ragged
-from ranksift.collection.errors import InputError
+from ranksift.collection.errors import InputError, RankSiftWarning
 from ranksift.collection.examples import Examples, read_examples
 from ranksift.collection.gains import Gains, GainsLike
 from ranksift.collection.judged import Judged
@@ -42,7 +43,7 @@ from ranksift.learning.folder import (
     which_folder,
     workshop,
 )
-from ranksift.learning.libraries import require
+from ranksift.learning.libraries import require, versions
 from ranksift.learning.space import SpaceLike
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
@@ -70,6 +71,12 @@ _KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "int": ("an integer", _is_integer),
     "int | None": ("an integer or none", lambda value: value is None or _is_integer(value)),
     "float": ("a number", _is_number),
+    "float | Sequence[float]": (
+        "a number, or a list of numbers",
+        lambda value: (
+            _is_number(value) or (isinstance(value, list | tuple | np.ndarray) and all(map(_is_number, value)))
+        ),
+    ),
     "bool": ("true or false", lambda value: isinstance(value, bool | np.bool_)),
     "str": ("a word", lambda value: isinstance(value, str)),
     "tuple[int, ...]": (
@@ -119,8 +126,9 @@ class Ranker(Parameterised):
     gains
         What labels are worth; forbidden is what has a negative gain.
     measure
-        What early stopping and tuning go by, where a validation set is given. Where some gains are negative, nDCG_f and
-        DCG are of the lists as the best threshold cuts them.
+        What tuning goes by, and early stopping where a validation set is given. Methods with a ``stop_by`` stop by
+        their loss, unless it is ``"measure"``. Where some gains are negative, nDCG_f and DCG are of the lists as the
+        best threshold cuts them.
     scaling
         ``"none"``; ``"standard"``: mean 0 and deviation 1 over the training documents; ``"query"``: from 0 to 1 inside
         each query, as LETOR's normalised files have it.
@@ -134,13 +142,15 @@ class Ranker(Parameterised):
     feature_names_
         Of the examples that it was fitted to.
     card_
-        What is known of the model: data, parameters, versions.
+        What is known of the model: training data, validation data, versions of libraries.
     """
 
     #: The method's own scaling, where none is asked for.
     natural_scaling: ClassVar[Scaling] = "standard"
     #: Whether training is given unlabelled documents too.
     takes_unlabelled: ClassVar[bool] = False
+    #: Whether it brings a cut of its own, so that documents may be dropped though no rule is fitted.
+    filters: ClassVar[bool] = False
     #: Libraries without which it cannot be fitted.
     needs: ClassVar[tuple[str, ...]] = ()
 
@@ -166,7 +176,7 @@ class Ranker(Parameterised):
         validation
             Other examples, for early stopping by ``measure``.
         """
-        self._check_kinds()
+        self.check_parameters()
         require(type(self).__name__, *self.needs)
         given = with_labels(read_examples(examples))
         held_out = None if validation is None else with_labels(read_as(given.feature_names, validation))
@@ -175,16 +185,25 @@ class Ranker(Parameterised):
         self.cutoff_: Cutoff | None = None
         self._centre, self._spread = _scale(training.features)
         self.card_ = {
-            "data": {
-                "name": training.name,
-                "queries": len(training.query_ids),
-                "documents": len(training),
-                "labels": {f"{x:g}": int((training.labels == x).sum()) for x in np.unique(training.labels)},
-                "features": len(training.feature_names),
-            }
+            "data": {**_told(training), "features": len(training.feature_names)},
+            "versions": versions("numpy", *self.needs),
         }
-        self._train(self._learned_from(given), None if held_out is None else self._learned_from(held_out))
+        if held_out is not None:
+            self.card_["validation"] = _told(held_out.judged_only())
+            self._check_tells(held_out)
+        try:
+            self._train(self._learned_from(given), None if held_out is None else self._learned_from(held_out))
+        except BaseException:
+            del self.feature_names_  # the model that was there before is gone too
+            raise
         return self
+
+    def _check_tells(self, validation: Examples) -> None:
+        """Warn of a validation set that cannot say when to stop."""
+        labels = validation.labels[validation.judged]
+        if labels.min() == labels.max():
+            what = f"every label is {labels[0]:g}, so that it cannot tell when to stop"
+            warnings.warn(f"{validation.name}: {what}", RankSiftWarning, stacklevel=3)
 
     def _learned_from(self, examples: Examples) -> Examples:
         """Documents with their features as :meth:`rank` will see them: what a list adds is of the whole list."""
@@ -195,7 +214,7 @@ class Ranker(Parameterised):
         """Set what :meth:`_score` needs; features are scaled."""
         raise NotImplementedError
 
-    def _check_kinds(self) -> None:
+    def check_parameters(self) -> None:
         """Refuse parameters that are not what they should be, as a word in the place of a number."""
         for parameter in fields(self):
             what, fits = _KINDS.get(str(parameter.type), ("", bool))
@@ -204,6 +223,10 @@ class Ranker(Parameterised):
                 raise InputError(f"{parameter.name}={value!r} is not {what}", remedy=f"give {what}")
         if self.seed < 0:
             raise InputError(f"seed={self.seed} is negative", remedy="give 0, or any positive integer")
+        if self.scaling not in (None, "none", "standard", "query"):
+            raise InputError(f"scaling={self.scaling!r} is unknown", remedy="use 'none', 'standard' or 'query'")
+        one_measure(self.measure)
+        Gains.of(self.gains)
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
         """Where tuning searches for parameters if nobody says where; empty: nothing is to be tuned.
@@ -225,9 +248,10 @@ class Ranker(Parameterised):
     def fit_cutoff(self, examples: Any, rule: Cutoff | None = None) -> Self:
         """Fit a rule to this model's scores of some examples; by default the best global threshold of nDCG_f@10.
 
-        Take examples that the model was not fitted to: on its own training documents it is too sure of itself.
+        Take examples that the model was not fitted to: on its own training documents it is too sure of itself. The rule
+        that is given stays as it is: ``cutoff_`` is another one.
         """
-        chosen = GlobalCutoff("nDCG_f@10") if rule is None else rule
+        chosen = GlobalCutoff("nDCG_f@10") if rule is None else rule.clone()
         self.cutoff_ = chosen.fit_lists(self.judged(with_labels(self.read(examples))).lists(self.gains))
         return self
 
@@ -320,8 +344,6 @@ class Ranker(Parameterised):
         how = self.scaling or self.natural_scaling
         if how == "none":
             return examples
-        if how not in ("standard", "query"):
-            raise InputError(f"scaling={how!r} is unknown", remedy="use 'none', 'standard' or 'query'")
         values = np.where(np.isnan(examples.features), self._centre, examples.features)
         with np.errstate(over="ignore", invalid="ignore"):
             in_query = how == "query"
@@ -347,6 +369,7 @@ class Ranker(Parameterised):
         from safetensors.numpy import save
 
         try:
+            target.parent.mkdir(parents=True, exist_ok=True)
             with workshop(target) as made:
                 new = made / NEW
                 arrays, texts = _split(self._state())
@@ -422,6 +445,7 @@ def _loaded(target: Path) -> Ranker:
         from safetensors.numpy import load_file
 
         model = kind(**card["parameters"])
+        _check_card(model, target)
         arrays = load_file(target / WEIGHTS)
         model._centre, model._spread = arrays.pop("_centre"), arrays.pop("_spread")
         model.feature_names_ = _words(card["feature_names"])
@@ -444,12 +468,16 @@ def _words(names: Any) -> tuple[str, ...]:
     return tuple(names)
 
 
+def _check_card(model: Ranker, target: Path) -> None:
+    """Refuse parameters that somebody has edited into nonsense."""
+    try:
+        model.check_parameters()
+    except InputError as error:
+        raise InputError(f"is damaged ({error})", source=str(target / CARD), remedy="train the model anew") from None
+
+
 def _prove(model: Ranker) -> None:
     """Score a list, so that parts of a model that do not belong together are found out when it is read."""
-    try:
-        model._check_kinds()
-    except InputError as error:
-        raise ValueError(error) from None
     width, count = len(model.feature_names_), 7
     if not model._centre.shape == model._spread.shape == (width,):
         raise ValueError(f"the scale is not that of {width} features")
@@ -461,6 +489,16 @@ def _prove(model: Ranker) -> None:
         scores = np.asarray(model._score_of(model._prepared(usual)))
     if scores.shape != (count,) or not np.isfinite(scores).all():
         raise ValueError("scores are not finite, or not one a document")
+
+
+def _told(examples: Examples) -> dict[str, Any]:
+    """Of labelled examples, what a card says."""
+    return {
+        "name": examples.name,
+        "queries": len(examples.query_ids),
+        "documents": len(examples),
+        "labels": {f"{x:g}": int((examples.labels == x).sum()) for x in np.unique(examples.labels)},
+    }
 
 
 def _scale(features: NDArray[np.float64]) -> tuple[Floats, Floats]:

@@ -63,6 +63,8 @@ class MaxMargin(WeightedSum, abstract=True):
 
     def _train(self, examples: Examples, validation: Examples | None) -> None:
         choices = self._choices()
+        if not 0 < self.tolerance < 1:
+            raise InputError(f"tolerance={self.tolerance} is not between 0 and 1", remedy="use 1e-3")
         if len(choices) > 1 and validation is None:
             raise InputError(f"{len(choices)} values of C, and no validation examples", remedy="give these, or one C")
         risk = self._risk(examples)
@@ -474,7 +476,8 @@ class CuttingPlanes:
             self._add(found.coefficients @ self._features, found.loss)
         share = 1 - best.bound / best.value
         warnings.warn(
-            f"C={C:g}: stopped after {self.most} planes, up to {share:.1%} above the minimum; use a smaller C",
+            f"C={C:g}: stopped after {self.most} planes, up to {share:.1%} above the minimum; use a smaller C, or a "
+            "larger tolerance",
             RankSiftWarning,
             stacklevel=2,
         )

@@ -23,7 +23,7 @@ def topk_truth(examples: Examples, k: int, gains: GainsLike = "linear", seed: in
     >>> topk_truth(examples, k=2).tolist()
     [0.0, 2.0, 0.0, 1.0]
     """
-    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
         raise InputError(f"k={k!r} is not a positive integer", remedy="use k=10")
     chance = np.random.default_rng(seed).random(len(examples))
     order = np.lexsort((chance, -Gains.of(gains)(examples.labels), examples.query))

@@ -18,14 +18,13 @@ from ranksift.collection.ragged import Floats
 from ranksift.cutoffs.baselines import FixedCutoff
 from ranksift.cutoffs.lists import Lists
 from ranksift.cutoffs.threshold import one_measure
-from ranksift.learning.lambdas import Lambdas, Pairs, Stop, Stops, Swaps
+from ranksift.learning.lambdas import Lambdas, PairLoss, Stop, Stops, Swaps, Target, has_target, target_of
 from ranksift.learning.libraries import require
 from ranksift.learning.objective import stopping_value
 from ranksift.learning.outputs import Outputs, ScoreKind
 from ranksift.learning.ranker import Ranker
 from ranksift.learning.space import SpaceLike
 from ranksift.learning.tree_text import check_trees, trees_alone
-from ranksift.measures.cumulative import DCG, Cumulative
 from ranksift.measures.names import MeasureLike
 
 #: Gradient and curvature of a loss at some outputs: both documents × outputs.
@@ -40,6 +39,9 @@ _TINY = 1.1e-35
 
 # Steps of a feature between which trees can split. Lists are fewer than documents: their means need fewer.
 _BINS, _BINS_OF_LISTS = 255, 63
+
+# What LightGBM takes.
+_MOST_LEAVES, _MOST_DOCUMENTS = 1 << 17, (1 << 31) - 1
 
 # From a model's seed to that of the next one, far from seeds that users take one after another.
 _NEXT_SEED = 1_000_003
@@ -98,13 +100,16 @@ class TreeModel(Ranker, abstract=True):
     num_threads: int = field(default=1, kw_only=True)
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
-        """The size of trees, how much is taken of each, and how many where nothing stops it."""
+        """The size of trees, how much is taken of each, and how many where nothing stops it.
+
+        Larger trees and larger steps learn a thousand queries by heart.
+        """
         trees = {} if stopped else {"trees": (30, 1000, "log")}
         return {
-            "leaves": (4, 64, "log"),
+            "leaves": (4, 32, "log"),
             "min_documents": (5, 200, "log"),
             "l2": (0.01, 100.0, "log"),
-            "learning_rate": (0.01, 0.2, "log"),
+            "learning_rate": (0.02, 0.1, "log"),
             "feature_share": (0.2, 1.0),
             "document_share": (0.4, 1.0),
             **trees,
@@ -130,6 +135,9 @@ class TreeModel(Ranker, abstract=True):
         if not _varies(examples.features):  # LightGBM refuses
             self._plant([""] * self.models)
             return
+        if int(self.document_share * len(examples)) < 1:
+            what = f"document_share={self.document_share} of {len(examples)} documents is less than one"
+            raise InputError(what, remedy="use a larger share")
         parameters = {
             "objective": objective if isinstance(objective, str) else _ours(objective),
             "num_class": len(start),
@@ -194,8 +202,10 @@ class TreeModel(Ranker, abstract=True):
 
     def _check(self) -> None:
         self._check_counts("trees", "leaves", "min_documents", "patience", "models", "num_threads")
-        if self.leaves < 2:
-            raise InputError(f"leaves={self.leaves}", remedy="use at least 2")
+        if not 2 <= self.leaves <= _MOST_LEAVES:
+            raise InputError(f"leaves={self.leaves}", remedy=f"use at least 2, and at most {_MOST_LEAVES}")
+        if self.min_documents > _MOST_DOCUMENTS:
+            raise InputError(f"min_documents={self.min_documents}", remedy=f"use at most {_MOST_DOCUMENTS}")
         if not self.learning_rate > 0 or not self.l2 >= 0:
             what = f"learning_rate={self.learning_rate}, l2={self.l2}"
             raise InputError(what, remedy="use a positive learning_rate, and an l2 of at least 0")
@@ -212,7 +222,11 @@ class TreeModel(Ranker, abstract=True):
 
     def _prepared(self, examples: Examples) -> Examples:
         ready = super()._prepared(examples)
-        return ready.with_features(with_context(ready)) if self.context else ready
+        if not self.context:
+            return ready
+        own = ready.feature_names
+        names = (*own, "length of the list", *(f"mean of {name}" for name in own))
+        return replace(ready, features=with_context(ready), feature_names=names)
 
     def outputs(self, examples: Examples) -> NDArray[np.float64]:
         """What the trees add up to: documents × outputs, in the order of the examples."""
@@ -324,10 +338,10 @@ class LambdaMART(TreeModel):
     depth
         Pairs are taken of which one document, at least, is among this many first ones.
     stop_by
-        With a validation set: growing stops by the ``"loss"`` of its pairs (:class:`~ranksift.learning.lambdas.Pairs`),
-        or by the ``"measure"``. The loss is steadier. On some hundred queries the measure is often best after a few
-        trees, by luck; on other queries, models that the loss stops have the same nDCG@10 or a little more. It is of
-        the order of documents alone, and knows nothing of a cutoff.
+        With a validation set: growing stops by the ``"loss"`` of its pairs
+        (:class:`~ranksift.learning.lambdas.PairLoss`), or by the ``"measure"``. The loss is steadier. On some hundred
+        queries the measure is often best after a few trees, by luck; on other queries, models that the loss stops have
+        the same nDCG@10 or a little more. It is of the order of documents alone, and knows nothing of a cutoff.
     draws
         Rankings that are drawn for every tree, by chances that follow from the scores, to weigh swaps in:
         :class:`~ranksift.learning.lambdas.Swaps`. 0: the ranking by score, as the method was published.
@@ -357,8 +371,8 @@ class LambdaMART(TreeModel):
     def _value_on(self, validation: Examples) -> Callable[[NDArray[np.float64]], float]:
         if self.stop_by == "measure":
             return super()._value_on(validation)
-        pairs = Pairs(validation.offsets, self._gain(validation))
-        return lambda outputs: -pairs(outputs[:, 0])
+        loss = PairLoss(validation.offsets, self._gain(validation))
+        return lambda outputs: -loss(outputs[:, 0])
 
 
 @dataclass(eq=False)
@@ -367,6 +381,11 @@ class RandomForests(TreeModel):
 
     Trees are large, and see some documents (drawn without replacement) and some features each. Nothing is stopped
     early.
+
+    Parameters
+    ----------
+    learning_rate, patience
+        Not used here: all of each tree is taken, and nothing is stopped early.
 
     Examples
     --------
@@ -404,8 +423,10 @@ class BoostedTrees(TreeModel):
 
     :mod:`~ranksift.learning.losses` has the formulas. An ordinal loss has one output a document for each of the m − 1
     questions whether the gain is higher than :math:`g_i`, each with trees of its own. So the weights of
-    ``weighted_ordinal`` change little of the probabilities; what differs is the score. All losses are means over the
-    documents of a query, so that all queries count the same.
+    ``weighted_ordinal`` change little of the probabilities; what differs is the score. These, ``bce`` and ``mse`` are
+    means over the documents of a query, so that all queries count the same. ``lambdarank`` is a sum over pairs, of
+    which one document, at least, is among the first 30 (:class:`~ranksift.learning.lambdas.Swaps`); queries count by
+    what swaps do to nDCG_f.
 
     Parameters
     ----------
@@ -567,6 +588,8 @@ class LambdaMARTf(TreeModel):
         ``"measure"`` of the lists as they are cut. The loss is steadier: a few lists decide where the measure is best.
     measure
         ``"nDCG_f@k"``: its k is that of nDCG_f here. ``"DCG@k"``: changes of DCG, that is, without its normaliser.
+        ``"nDCG@k"`` is taken as nDCG_f. Any other measure is for ``stop_by="measure"`` alone: it stops growing, and the
+        changes are those of nDCG_f of the whole list.
 
     Attributes
     ----------
@@ -585,6 +608,8 @@ class LambdaMARTf(TreeModel):
     >>> len(examples), len(model.rank(examples))
     (400, 139)
     """
+
+    filters = True
 
     pairs: float = 0.3
     stop: Stop = "alone"
@@ -620,10 +645,11 @@ class LambdaMARTf(TreeModel):
         self.cutoff_ = FixedCutoff(0.0).fit_lists(shown)
 
     @property
-    def _target(self) -> tuple[int | None, bool]:
-        """The k of the measure, and whether it is normalised."""
-        measure = one_measure(self.measure)
-        return measure.k if isinstance(measure, Cumulative) else None, not isinstance(measure, DCG)
+    def _target(self) -> Target:
+        """Whose changes the loss is made of."""
+        if self.stop_by == "measure" and not has_target(self.measure):
+            return Target(None, normalised=True)
+        return target_of(self.measure, ", or stop_by='measure' to stop by it")
 
     def _value_on(self, validation: Examples) -> Callable[[NDArray[np.float64]], float]:
         measure = one_measure(self.measure)

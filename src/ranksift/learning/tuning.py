@@ -25,7 +25,7 @@ from ranksift.learning.features import read_as
 from ranksift.learning.libraries import require
 from ranksift.learning.ranker import Ranker, with_labels
 from ranksift.learning.space import Space, SpaceLike, key_of, with_parameters, word
-from ranksift.learning.validation import HeldOut, Scored
+from ranksift.learning.validation import HeldOut, Scored, number_of_folds
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
 
@@ -115,6 +115,11 @@ class Tuning:
             return ranked[0]
         sign = 1.0 if self.measure.higher_is_better else -1.0
         return next(t for t in ranked if t is given or sign * t.errors_ahead(given) >= self.margin)
+
+    @property
+    def cuts(self) -> bool:
+        """Whether a rule cut the lists before they were judged."""
+        return self._problem.cutoff is not None
 
     @property
     def best_params(self) -> dict[str, Any]:
@@ -262,6 +267,8 @@ def tune(
         raise InputError("the space is empty", remedy="name a parameter to search at least")
     with _quiet():
         candidates = searched.candidates(ranker, int(trials), seed)
+        for candidate in candidates:  # a word in the place of a number is found before the first trial
+            with_parameters(ranker, candidate).check_parameters()
         record = _record(storage, problem, searched)
         found = [
             record.trial(number, candidate) or record.add(problem.trial(number, candidate))
@@ -299,7 +306,7 @@ class _Problem:
         given = with_labels(read_examples(examples))
         held_out = None if validation is None else with_labels(read_as(given.feature_names, validation))
         by = one_measure(ranker.measure if measure is None else measure)
-        made = cls(ranker, given, held_out, folds, by, cutoff, seed)
+        made = cls(ranker, given, held_out, number_of_folds(folds), by, cutoff, seed)
         made.parts()  # a wrong number of folds is refused now
         return made
 

@@ -35,6 +35,7 @@ def three_way(examples: Any, folds: int = 5, seed: int = 0) -> list[Fold]:
     [(2, 2), (2, 2), (2, 2)]
     """
     given = read_examples(examples)
+    folds = number_of_folds(folds)
     if folds < 3:
         raise InputError(f"{folds} folds leave nothing to learn from", remedy="give three or more")
     fold = folds_of(len(given.query_ids), folds, seed)
@@ -44,6 +45,17 @@ def three_way(examples: Any, folds: int = 5, seed: int = 0) -> list[Fold]:
         parts = (np.flatnonzero(mask) for mask in (~test & ~stop, stop, test))
         found.append(Fold(*(given.of_queries(part) for part in parts)))
     return found
+
+
+def number_of_folds(folds: Any) -> int:
+    """How many folds; what is no whole number is refused.
+
+    >>> number_of_folds(np.int64(3))
+    3
+    """
+    if isinstance(folds, bool) or not isinstance(folds, int | np.integer):
+        raise InputError(f"folds={folds!r} is no whole number", remedy="give folds=5, say")
+    return int(folds)
 
 
 class Scored:
@@ -172,7 +184,7 @@ def of_filtered_lists(measure: Measure) -> bool:
 
 
 def cross_validated(
-    rankers: Mapping[str, Ranker] | Iterable[Ranker],
+    rankers: Mapping[str, Ranker] | Iterable[Ranker] | Ranker,
     folds: Sequence[Fold],
     measures: MeasureLike | Iterable[MeasureLike] = "nDCG@10 AP",
     *,
@@ -184,7 +196,7 @@ def cross_validated(
     Parameters
     ----------
     rankers
-        ``{name: ranker}``, or rankers, which then have their own names. They are cloned, not fitted.
+        ``{name: ranker}``, or one or several rankers, which then have their own names. They are cloned, not fitted.
     folds
         As :func:`three_way` gives them, or a collection's own. No query may be in two test sets.
     measures
@@ -207,7 +219,7 @@ def cross_validated(
     >>> scores
     <Scores: 1 run × 12 queries × 1 measure>
     """
-    named = _named(rankers)
+    named = _named([rankers] if isinstance(rankers, Ranker) else rankers)
     if not named:
         raise InputError("no ranker is given", remedy="give one at least")
     wanted = ready_measures(measures)
