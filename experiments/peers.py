@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.collection.examples import Examples
+from ranksift.collection.examples import Examples, folds_of
 from ranksift.collection.gains import Gains
 from ranksift.collection.ragged import Floats
 from ranksift.cutoffs.baselines import FixedCutoff
@@ -29,7 +29,11 @@ from ranksift.learning.validation import of_filtered_lists
 #: Scores of documents by the first n trees.
 Staged = Callable[[NDArray[np.float64], int], Floats]
 
+#: The last trees that were grown, so many of them.
 _LAST: dict[str, Staged] = {}
+_KEPT = 5
+#: Parameters that are in the features already, or matter later.
+_NOT_OF_TREES = ("cut", "context")
 
 
 @dataclass(eq=False)
@@ -72,14 +76,15 @@ class Peer(Ranker, abstract=True):
         self._staged = staged
 
     def _grown_once(self, examples: Examples) -> Staged:
-        """Trees do not depend on the cut: the last ones serve for another cut of the same documents."""
+        """Trees depend on the documents, not on the cut: the last ones serve for another cut of the same."""
         gain = Gains.of(self.gains)(examples.labels)
-        parameters = {name: str(value) for name, value in self.get_params().items() if name != "cut"}
+        parameters = {name: str(value) for name, value in self.get_params().items() if name not in _NOT_OF_TREES}
         told = hashlib.sha256(repr((type(self).__name__, parameters)).encode())
         for part in (examples.features, gain, examples.offsets):
             told.update(np.ascontiguousarray(part).tobytes())
         if told.hexdigest() not in _LAST:
-            _LAST.clear()
+            while len(_LAST) >= _KEPT:
+                del _LAST[next(iter(_LAST))]
             _LAST[told.hexdigest()] = self.grown(examples, gain)
         return _LAST[told.hexdigest()]
 
@@ -88,13 +93,17 @@ class Peer(Ranker, abstract=True):
         measure = one_measure(self.measure)
         if not of_filtered_lists(measure):
             return value_of(scores, examples, measure, self.gains), None
-        lists = Lists.of_arrays(scores, examples.labels, examples.query, gains=self.gains)
+        lists = self._cut_lists(scores, examples)
         if self.cut == "best":
             cutoff = GlobalCutoff(measure).fit_lists(lists)
             return cutoff.value_, cutoff
         top, bottom = measure.per_query(lists.judged_by(lists.score >= 0.0))
         value = measure.aggregate(top, np.ones(len(top)) if bottom is None else bottom)
         return float(value), FixedCutoff(0.0).fit_lists(lists)
+
+    def _cut_lists(self, scores: Floats, examples: Examples) -> Lists:
+        """Lists that are cut on these scores, and ranked by them."""
+        return Lists.of_arrays(scores, examples.labels, examples.query, gains=self.gains)
 
     def _score(self, features: NDArray[np.float64]) -> Floats:
         return self._staged(features, self.trees_)
@@ -188,7 +197,7 @@ class XGBoost(Peer, abstract=True):
 
 @dataclass(eq=False)
 class CatBoost(Peer, abstract=True):
-    """``YetiRank``, or the losses that drop documents of a negative score: FilteredDCG and ``StochasticFilter``."""
+    """``YetiRank``, or FilteredDCG by ``StochasticRank``, which drops documents of a negative score."""
 
     objective: str = "YetiRank"
     depth: int = field(default=6, kw_only=True)
@@ -213,3 +222,46 @@ class CatBoost(Peer, abstract=True):
         )
         model.fit(catboost.Pool(examples.features, gain, group_id=examples.query))
         return lambda x, n: np.asarray(model.predict(x, ntree_end=n, thread_count=1), dtype=np.float64)
+
+
+@dataclass(eq=False)
+class CatBoostFilter(CatBoost, abstract=True):
+    """``StochasticFilter``: what to drop from a ranking that is given. The ranking is that of ``YetiRank``.
+
+    CatBoost takes the ranking from the order of the rows. YetiRank's trees rank their own training documents better
+    than others, so each part of the training queries stands in the order of trees that were grown on the other parts.
+    """
+
+    objective: str = "StochasticFilter"
+    parts: int = field(default=3, kw_only=True)
+    options: Mapping[str, Any] = field(default_factory=lambda: {"has_time": True}, kw_only=True)
+
+    def _train(self, examples: Examples, validation: Examples | None) -> None:
+        own = {name: value for name, value in self.get_params().items() if name not in ("parts", "options")}
+        ranking = CatBoost(**{**own, "objective": "YetiRank", "cut": "best", "context": False})
+        part = folds_of(len(examples.query_ids), self.parts, self.seed)
+        score = np.empty(len(examples))
+        for p in range(self.parts):
+            others, these = np.flatnonzero(part != p), np.flatnonzero(part == p)
+            model = ranking.clone().fit(examples.of_queries(others), validation)
+            score[(part == p)[examples.query]] = model.scored(examples.of_queries(these))
+        self._ranking = ranking.fit(examples, validation)
+        order = np.lexsort((-score, examples.query))
+        ranked = replace(
+            examples,
+            features=examples.features[order],
+            labels=examples.labels[order],
+            docs=tuple(examples.docs[row] for row in order.tolist()),
+            row=examples.row[order],
+        )
+        super()._train(ranked, validation)
+
+    def _cut_lists(self, scores: Floats, examples: Examples) -> Lists:
+        ranks = self._ranking.scored(examples)
+        return Lists.of_arrays(scores, examples.labels, examples.query, rank_scores=ranks, gains=self.gains)
+
+    def _score_of(self, examples: Examples) -> Floats:
+        return self._ranking.scored(examples)
+
+    def _kept(self, examples: Examples, scores: Floats) -> NDArray[np.bool_] | None:
+        return super()._kept(examples, self._score(self._prepared(examples).features))

@@ -10,7 +10,7 @@ from experiments.rank_and_filter.trials import KNOWN_GAINS, KNOWN_SHARES, Outcom
 from experiments.svg import FAINT, INK, SOFT, Drawing, scale
 
 COLOURS = {BASELINE: "#66727f", PAPER: "#56b4e9", PEER: "#d55e00", OURS: "#009e73", "known chances": "#000000"}
-WIDTH, LEFT, LINE, TOP, GAP = 880, 290, 17, 84, 40
+WIDTH, LEFT, LINE, TOP, GAP = 910, 320, 17, 84, 40
 LOW, HIGH, TICK = 0.55, 0.9, 0.05
 
 
@@ -25,7 +25,8 @@ def values(found: Mapping[str, Outcome]) -> str:
         WIDTH,
         height,
         f"{MEASURE} of every ranker",
-        "A line a ranker; dots are means over seeds, lines one deviation to each side. Other libraries are below ours.",
+        "A line a ranker; dots are means over seeds, lines one deviation to each side. From the top: "
+        f"{', '.join(groups)}.",
     )
     draw.text(16, 28, f"{MEASURE}: means over seeds, and one deviation to each side", 16, bold=True)
     across = (WIDTH - LEFT - 20 - GAP) / 2

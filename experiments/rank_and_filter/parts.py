@@ -25,20 +25,20 @@ def why(found: Outcomes) -> str:
         "**The normaliser.** nDCG_f is (DCG − W)/(I − W), and I − W depends on the labels of the whole query. A list "
         "of one document has two values only: showing a forbidden one costs what hiding a good one costs, although the "
         "gains are −10 and 2. Lambdas of DCG, and E[g] ≥ 0, treat that document as five times as dangerous as it is, "
-        "and show too little. A threshold that is tuned to nDCG_f finds a middle for all queries; the normaliser does "
+        "and hide it too soon. A threshold that is tuned to nDCG_f finds a middle for all queries; the normaliser does "
         "it for each.",
         "**The list.** The normaliser of a new query is not known, but its length and the features of its other "
-        f"documents tell of it. Letting trees see the list adds {effect('without the list')}.",
+        f"documents tell of it. Trees that see the list less trees that do not: {effect('without the list')}.",
         "**The cut against what is shown.** The exact change of nDCG_f when a document is let into the list *as it is "
         "ranked now* has a catch: on training documents, forbidden ones soon stand at the end of lists, where they "
-        "cost little, and the pressure on them fades. Counting each document as if it stood first keeps it: "
+        "cost little, and the pressure on them fades. So each document counts as if it stood first. What that changes: "
         f"{effect('the list as it is ranked decides')}.",
-        f"**Pairs** are there for the order above the cut: {effect('without pairs')}.",
-        "**Stopping by the loss** instead of by the measure of a few hundred lists: "
+        f"**Pairs** are there for the order above the cut. What they change: {effect('without pairs')}.",
+        "**Stopping by the loss** instead of by the measure of a few hundred lists changes "
         f"{effect('stopped by the measure')}.",
     )
     return f"""
-## Why it wins, and why earlier tries did not
+## What each part is worth
 
 Each part of the two methods, left out or changed ({MEASURE}; ▼ and ▲: significantly worse or better than the method
 itself, Holm's correction over its changes):
@@ -47,7 +47,8 @@ itself, Holm's correction over its changes):
 
 {reasons}
 
-A part whose effects have both signs, or no mark in the table, is not shown to matter here. {_the_two(found)}
+Differences are in the order of the columns. A part whose effects have both signs, or no mark in the table, is not
+shown to matter here. {_the_two(found)}
 """
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import ranksift as rs
-from experiments.peers import CatBoost, LightGBM, Peer, XGBoost
+from experiments.peers import CatBoost, CatBoostFilter, LightGBM, Peer, XGBoost
 from experiments.rank_and_filter.settings import FOLDS, FORUM, MEASURE, REVIEWS, K
 from ranksift.cutoffs.baselines import FilterAll, RankOnly
 from ranksift.cutoffs.cutoff import Cutoff
@@ -28,6 +28,8 @@ MODELS: Mapping[str, type[Ranker]] = {"linear": LinearRanker, "MLP": MLPRanker, 
 
 BASELINE, PAPER, PEER, OURS, PART = "baselines", "paper 1's losses", "other libraries", "ours", "ours, changed"
 JOINT, OPTIMAL = "LambdaMART-f", "optimal rule"
+YETIRANK, FILTERED_DCG, FILTER = "CatBoost YetiRank", "CatBoost FilteredDCG", "CatBoost StochasticFilter"
+OWN_CUT, BEST_CUT = "own cut at 0", "best cut"
 FILTER_ALL, RANK_ONLY, FILTER_ONLY = "filter-all", "rank-only (trees, ordinal)", "filter-only (trees, BCE)"
 
 
@@ -82,25 +84,25 @@ def _peers() -> dict[str, Row]:
         "LightGBM multiclass, E[g]": (LightGBM, {"objective": "multiclass"}),
         "LightGBM lambdarank": (LightGBM, {"objective": "lambdarank"}),
         "XGBoost binary:logistic": (XGBoost, {"objective": "binary:logistic"}),
-        "XGBoost rank:ndcg": (XGBoost, {"objective": "rank:ndcg"}),
+        "XGBoost rank:ndcg": (XGBoost, {"objective": "rank:ndcg", "options": {"ndcg_exp_gain": False}}),
+        YETIRANK: (CatBoost, {"objective": "YetiRank"}),
     }
-    filters = {
-        "CatBoost FilteredDCG": "StochasticRank:metric=FilteredDCG",
-        "CatBoost StochasticFilter": "StochasticFilter",
+    # The measure's own discount and depth; what is given as labels is the gains.
+    filtered = f"StochasticRank:metric=FilteredDCG;denominator=LogPosition;top={K}"
+    filters: dict[str, tuple[type[Peer], dict[str, Any]]] = {
+        FILTERED_DCG: (CatBoost, {"objective": filtered}),
+        FILTER: (CatBoostFilter, {}),
     }
-    step = {"step": 20}
-    return {
-        **{name: Row(PEER, kind, {**options, **step}) for name, (kind, options) in kinds.items()},
-        **{
-            f"{name}, with context": Row(PEER, kind, {**options, **step, "context": True})
-            for name, (kind, options) in kinds.items()
-        },
-        **{
-            f"{name}, {words}": Row(PEER, CatBoost, {"objective": objective, "cut": cut, **step})
-            for name, objective in filters.items()
-            for words, cut in (("own cut at 0", "zero"), ("best cut", "best"))
-        },
-    }
+    found: dict[str, Row] = {}
+    for words, context in (("", False), (", with context", True)):
+        usual = {"step": 20, "context": context}
+        found |= {f"{name}{words}": Row(PEER, kind, {**own, **usual}) for name, (kind, own) in kinds.items()}
+        found |= {
+            f"{name}{words}, {told}": Row(PEER, kind, {**own, **usual, "cut": cut})
+            for name, (kind, own) in filters.items()
+            for told, cut in ((OWN_CUT, "zero"), (BEST_CUT, "best"))
+        }
+    return found
 
 
 def _ours() -> dict[str, Row]:

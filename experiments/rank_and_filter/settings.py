@@ -56,6 +56,14 @@ def setting(name: str, seed: int, data: Path) -> Setting:
     return Setting(tuple(three_way(every, 5, seed)), FORUM_GAINS)
 
 
+def looked_at(data: Path) -> float:
+    """The share of the questions in folds that the defaults of our rankers were chosen on."""
+    fold = setting(FORUM, 0, data).folds[0]
+    assert fold.validation is not None
+    seen, new = len(fold.train.query_ids) + len(fold.validation.query_ids), len(fold.test.query_ids)
+    return seen / (seen + new)
+
+
 @lru_cache(maxsize=1)
 def judged_reviews() -> Reviews:
     """The products of the test, with the chances of their labels."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.learning import in_parallel
-from experiments.rank_and_filter.rows import PEER, Row, rows
+from experiments.rank_and_filter.rows import BEST_CUT, FILTER, OWN_CUT, PEER, YETIRANK, Row, rows
 from experiments.rank_and_filter.settings import MEASURE, MEASURES, REVIEWS, SEEDS, judged_reviews, setting
 from ranksift.collection.gains import Gains
 from ranksift.collection.ragged import Floats
@@ -142,13 +142,15 @@ def outcomes(data: Path, settings: Sequence[str], names: Sequence[str] | None = 
         for seed in range(SEEDS[word])
     ]
     # Slow ones first, so that no process waits for the other at the end.
-    tasks.sort(key=lambda task: "FilteredDCG" not in task.rows[0])
-    found = {}
+    tasks.sort(key=lambda task: not task.rows[0].startswith("CatBoost"))
+    found: dict[tuple[str, str, int], Values] = {}
     for task, of_rows in zip(tasks, in_parallel(partial(judged, data), tasks), strict=True):
-        found |= {(task.setting, name, task.seed): values for name, values in zip(task.rows, of_rows, strict=True)}
-    every = {}
+        found |= {(task.setting, name, task.seed): own for name, own in zip(task.rows, of_rows, strict=True)}
+    every: dict[str, Outcome] = {}
     for word in settings:
-        values = {name: tuple(found[word, name, seed] for seed in range(SEEDS[word])) for name in wanted[word]}
+        values: dict[str, tuple[Values, ...]] = {
+            name: tuple(found[word, name, seed] for seed in range(SEEDS[word])) for name in wanted[word]
+        }
         if word == REVIEWS:
             values |= _known()
         every[word] = Outcome(word, tuple(values), tuple(values.values()))
@@ -156,10 +158,12 @@ def outcomes(data: Path, settings: Sequence[str], names: Sequence[str] | None = 
 
 
 def _sharing(names: Sequence[str]) -> list[tuple[str, ...]]:
-    """Rankers in parts that differ in the cut only, which take a minute of CatBoost each."""
+    """Rankers in parts that have trees in common: CatBoost's take half a minute for each fold."""
     together: dict[str, tuple[str, ...]] = {}
     for name in names:
-        key = name.removesuffix(", own cut at 0").removesuffix(", best cut") if name.startswith("CatBoost") else name
+        key = name
+        if name.startswith("CatBoost"):  # its filter drops documents from the ranking of YetiRank
+            key = name.removesuffix(f", {OWN_CUT}").removesuffix(f", {BEST_CUT}").replace(FILTER, YETIRANK)
         together[key] = (*together.get(key, ()), name)
     return list(together.values())
 
@@ -173,7 +177,7 @@ def _known() -> dict[str, tuple[Values, ...]]:
     lists = Lists.of_arrays(reviews.chances @ worth, examples.labels, examples.query, gains=gains)
     cut = GlobalCutoff(MEASURE).fit_lists(lists).keep_lists(lists)
     by_share = Lists.of_arrays(shares, examples.labels, examples.query, gains=gains)
-    found = {}
+    found: dict[str, tuple[Values, ...]] = {}
     for name, own, kept in ((KNOWN_SHARES, by_share, by_share.score >= 0), (KNOWN_GAINS, lists, cut)):
         held_out = HeldOut(examples.query_ids, own, np.zeros(len(examples.query_ids), dtype=np.int64), kept, True)
         values = held_out.values(_MEASURES)

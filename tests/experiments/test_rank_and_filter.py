@@ -7,12 +7,13 @@ import pytest
 from scipy.stats import ttest_rel
 
 from experiments import publish, rank_and_filter
-from experiments.peers import LightGBM
+from experiments.markdown import percent
+from experiments.peers import CatBoost, CatBoostFilter, LightGBM
 from experiments.rank_and_filter.figures import values as figure
 from experiments.rank_and_filter.page import SETTINGS, written
-from experiments.rank_and_filter.rows import JOINT, OPTIMAL, OURS, PEER, rows
-from experiments.rank_and_filter.settings import FORUM, MEASURE, MEASURES, REVIEWS, SEEDS, setting
-from experiments.rank_and_filter.trials import KNOWN_GAINS, KNOWN_SHARES, Outcome, Task, Values, judged
+from experiments.rank_and_filter.rows import FILTER, JOINT, OPTIMAL, OURS, OWN_CUT, PEER, YETIRANK, rows
+from experiments.rank_and_filter.settings import FOLDS, FORUM, MEASURE, MEASURES, REVIEWS, SEEDS, looked_at, setting
+from experiments.rank_and_filter.trials import KNOWN_GAINS, KNOWN_SHARES, Outcome, Task, Values, _sharing, judged
 from experiments.rank_and_filter.values import with_deviation
 from ranksift.collection.examples import Examples, Fold
 from ranksift.cutoffs.threshold import GlobalCutoff
@@ -73,11 +74,41 @@ class TestPage:
         names = list(rows())
         wins = {name: drawn(name, names, better=(JOINT,)) for name in SETTINGS}
         text = " ".join(written(wins, data).split())
-        assert text.count("**significantly more than each of the 14 peers**") == len(SETTINGS)
+        assert text.count("**significantly more than each of the 20 peers**") == len(SETTINGS)
         loses = {name: drawn(name, names, better=("LightGBM binary",)) for name in SETTINGS}
         text = " ".join(written(loses, data).split())
         assert "significantly more than each" not in text
-        assert "to LightGBM binary (−0.1" in text
+        assert text.count("but not than LightGBM binary (−0.") == 2 * len(SETTINGS)
+
+    def test_a_loss_of_the_paper_that_ours_do_not_beat_is_named(self, data):
+        names = list(rows())
+        ours = {name: drawn(name, names, better=(JOINT, OPTIMAL)) for name in SETTINGS}
+        assert "significantly better than it" not in written(ours, data)
+        paper = {name: drawn(name, names, better=(JOINT, "trees, MSE")) for name in SETTINGS}
+        text = " ".join(written(paper, data).split())
+        assert text.count(", above every peer; neither of ours is significantly better than it (") == len(SETTINGS)
+
+    def test_what_is_hidden_is_told_beside_the_best_peer(self, data):
+        names = list(rows())
+        more = drawn(FORUM, names, better=(JOINT, OPTIMAL))
+        found = {name: more if name == FORUM else drawn(name, names, better=(JOINT, OPTIMAL)) for name in SETTINGS}
+        text = " ".join(written(found, data).split())
+        assert f"{FORUM}: {JOINT} {percent(more.mean(JOINT, 'GoodFiltered'), 0)} and" in text
+        assert "leave more queries empty than the best peer in three of three settings" in text
+        assert "leave more queries empty" not in written(
+            {name: drawn(name, names, better=("LightGBM binary",)) for name in SETTINGS}, data
+        )
+
+    def test_the_share_of_questions_that_defaults_were_chosen_on_is_told(self, data):
+        found = {name: drawn(name, list(rows())) for name in SETTINGS}
+        seen = {
+            *setting(FORUM, 0, data).folds[0].train.query_ids,
+            *setting(FORUM, 0, data).folds[0].validation.query_ids,
+        }
+        judged_on = setting(FOLDS, 0, data).test.query_ids
+        share = sum(query in seen for query in judged_on) / len(judged_on)
+        assert looked_at(data) == pytest.approx(share)
+        assert " ".join(written(found, data).split()).count(f"{percent(share, 0)} of these questions") == 2
 
     def test_the_figure_shows_every_ranker(self):
         names = list(rows())
@@ -140,6 +171,42 @@ class TestPeers:
         model = LightGBM("lambdarank", measure="nDCG@10", trees=20).fit(train, validation)
         assert model.cutoff_ is None
         assert len(model.rank(test)) == len(test)
+
+    def test_a_filter_drops_documents_from_the_ranking_of_another_model(self, parts):
+        train, validation, test = parts
+        usual = {"gains": {-1: -10}, "measure": MEASURE, "trees": 20, "depth": 3}
+        ranking = CatBoost("YetiRank", **usual).fit(train, validation)
+        model = CatBoostFilter(cut="zero", **usual).fit(train, validation)
+        np.testing.assert_array_equal(model.score(test), ranking.score(test))
+        kept = model.judged(test).kept
+        np.testing.assert_array_equal(kept, model._score(test.features) >= 0)
+        assert 0 < kept.sum() < len(test)
+        # Documents it keeps are good ones more often, so that its score has the right sign.
+        assert test.labels[kept].mean() > test.labels[~kept].mean() + 0.5
+
+    def test_a_filter_learns_from_rows_in_the_order_of_trees_that_did_not_see_them(self, parts, monkeypatch):
+        train, validation, _ = parts
+        seen = {}
+
+        def grown(self, examples, gain):
+            seen[self.objective, len(examples)] = examples
+            # Trees of all training documents would rank the other way round.
+            return lambda x, n: x[:, 0] if len(examples) < len(train) else -x[:, 0]
+
+        monkeypatch.setattr(CatBoost, "grown", grown)
+        CatBoostFilter(gains={-1: -10}, measure=MEASURE, seed=7, trees=10).fit(train, validation)
+        rows_given = seen["StochasticFilter", len(train)]
+        assert sorted(size for kind, size in seen if kind == "YetiRank") == [500, 750]
+        first = rows_given.features[:, 0].reshape(-1, 5)
+        assert (np.diff(first, axis=1) <= 0).all()
+        assert (np.sort(first, axis=1) == np.sort(train.features[:, 0].reshape(-1, 5), axis=1)).all()
+
+    def test_rows_of_catboost_share_trees(self):
+        shared = _sharing(list(rows()))
+        together = next(names for names in shared if YETIRANK in names)
+        assert f"{FILTER}, {OWN_CUT}" in together
+        assert len(together) == 3
+        assert sum(len(names) for names in shared) == len(rows())
 
     def test_held_out_values_count_the_own_cut_for_all_measures(self, parts):
         train, validation, test = parts
