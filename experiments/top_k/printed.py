@@ -59,5 +59,6 @@ TABLES = {
     "graded TD2003": GRADED_TD2003,
     "top-k TD2003": TOP_K_TD2003,
 }
-#: By how much κ-NDCG@5, the most varied curve over β, varies around its mean on the two top-k collections.
+#: What the paper calls the variance of the mean of its most varied curves over β, those of κ-NDCG@5, on the two top-k
+#: collections. It does not say how that is computed.
 VARIATION = {"MQ2007": 0.027, "TD2003": 0.062}

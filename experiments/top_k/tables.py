@@ -10,7 +10,7 @@ import ranksift as rs
 from experiments.markdown import number, probability, table
 from experiments.top_k import printed
 from experiments.top_k.fits import MEASURES, TESTED, Learned
-from experiments.top_k.methods import FAMILIES, FOCUSED
+from experiments.top_k.methods import FAMILIES
 from experiments.top_k.truths import GRADED, K
 
 
@@ -69,12 +69,7 @@ def differences(some: Sequence[Learned]) -> str:
 
 def printed_wins(found: Mapping[str, Sequence[float]]) -> tuple[int, int]:
     """In how many printed cells a Focused method is above both of its parents, and of how many."""
-    rows = [
-        [found[family.focused], *(found[parent] for parent in family.parents)]
-        for family in FAMILIES
-        if family.focused in FOCUSED
-    ]
-    values = np.array(rows)
+    values = np.array([[found[method] for method in (family.focused, *family.parents)] for family in FAMILIES])
     above = values[:, 0] > values[:, 1:].max(axis=1)
     return int(above.sum()), above.size
 

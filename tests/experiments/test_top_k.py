@@ -17,7 +17,7 @@ from experiments.learning import Collection, Fit, Task, fits, mq2008
 from experiments.top_k import printed
 from experiments.top_k.fits import TESTED, Learned
 from experiments.top_k.methods import FAMILIES, METHODS, candidates
-from experiments.top_k.page import significantly_above_both
+from experiments.top_k.page import in_short, significantly_above_both
 from experiments.top_k.tables import head, means, over_beta, printed_wins, results
 from experiments.top_k.truths import DRAWN, GRADED, POOLED, chances, ordered
 from ranksift.collection.examples import Examples, Fold
@@ -170,12 +170,31 @@ def test_tables_have_a_row_for_each_method_and_curve(guessed: Learned) -> None:
     assert (low, high) == pytest.approx((values.min(), values.max()), abs=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("ranges", "said"),
+    [
+        ((0.01, 0.02, 0.03), "β matters little**"),
+        ((0.01, 0.07, 0.03), "β matters little for two of the three methods**"),
+        ((0.06, 0.07, 0.08), "β matters for all methods**"),
+    ],
+)
+def test_findings_say_for_how_many_methods_beta_matters(
+    guessed: Learned, monkeypatch: pytest.MonkeyPatch, ranges: tuple[float, ...], said: str
+) -> None:
+    spread = {family.focused: [r] for family, r in zip(FAMILIES, ranges, strict=True)}
+    monkeypatch.setattr("experiments.top_k.page.ranges", lambda some: spread)
+    text = in_short({truth: [guessed] for truth in (POOLED, DRAWN, GRADED)})
+    assert said in text
+    # FocusedSVM is near the truth here.
+    assert "that can be told from luck" not in text
+
+
 def test_printed_tables() -> None:
     assert all(len(found) == 10 and {len(row) for row in found.values()} == {11} for found in printed.TABLES.values())
     assert printed.TOP_K_MQ2007["FocusedNet"][9] == 0.6735
     assert printed.GRADED_TD2003["AdaRank"][-1] == 0.5132
     # FocusedSVM is above both parents but for κ-N@1, the other two are always.
-    assert printed_wins(printed.TOP_K_MQ2007)[1] == 33
+    assert printed_wins(printed.TOP_K_MQ2007) == (32, 33)
     assert printed_wins({m: (1.0,) if m.startswith("Focused") else (0.5,) for m in METHODS}) == (3, 3)
 
 
