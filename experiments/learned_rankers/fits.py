@@ -28,11 +28,7 @@ def scores(task: Task) -> Floats:
     """Scores of the test documents of a fold."""
     ranker, _, space = METHODS[task.method]
     fold = task.fold
-    if space:
-        model = tune(ranker, fold.train, fold.validation, space=space, seed=SEED).fit()
-    else:
-        model = ranker.clone().fit(fold.train, fold.validation)
-    return model.scored(fold.test)
+    return tune(ranker, fold.train, fold.validation, space=space, seed=SEED).fit().scored(fold.test)
 
 
 def measured(data: Path, methods: Sequence[str] = tuple(METHODS)) -> list[Measured]:

@@ -30,6 +30,7 @@ from experiments.learned_rankers.tables import (
 )
 from experiments.learning import mq2008
 from ranksift.collection.examples import Examples
+from ranksift.learning.space import Space
 
 
 @pytest.fixture(scope="module")
@@ -65,9 +66,8 @@ def test_documentation_shows_the_rows_that_are_computed_now(shown: str, data_dir
         pytest.skip(f"no {' and no '.join(absent)} in {data_dir}")
     collection = mq2008(data_dir)
     with threadpool_limits(1):  # as in the processes of the experiment
-        runs = collection.runs(
-            {name: [scores(Task(fold, method)) for fold in collection.folds] for name in (method, "copy")}
-        )
+        found = [scores(Task(fold, method)) for fold in collection.folds]
+    runs = collection.runs(dict.fromkeys((method, "copy"), found))
     measured = Measured.of(Systems("MQ2008", collection.qrels, runs, {}, ()))
     lines = [[plain(cell) for cell in line.split("|")[3:-1]] for line in shown.split("\n") if f"| {method} |" in line]
     for _, reading, version in SHOWN:
@@ -77,6 +77,13 @@ def test_documentation_shows_the_rows_that_are_computed_now(shown: str, data_dir
 
 def test_every_learner_stands_beside_a_printed_one() -> None:
     assert [method.printed for method in METHODS.values()] == list(printed.NDCG)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_what_is_given_is_one_of_the_settings(name: str) -> None:
+    method = METHODS[name]
+    tried = Space.of(method.space, method.ranker).candidates(method.ranker, method.settings, 0)
+    assert len(tried) == method.settings == (2 if name in ("AdaRank", "Coordinate Ascent") else 6)
 
 
 def test_sets_of_a_small_collection(guessed: Measured) -> None:
@@ -114,3 +121,8 @@ def test_a_page_is_written_whatever_the_learners_are(guessed: Measured) -> None:
     pair = " / ".join(str(round(140 * significant(trial, "all", 0, paired=paired))) for paired in (True, False))
     assert f"| DCG | nDCG | {pair} |" in text
     assert text.count("\n## ") == 7
+    flat = " ".join(text.split())
+    assert "The eight methods differ" in flat
+    assert "hardly an order" not in flat
+    assert "and two of AdaRank and Coordinate Ascent." in flat
+    assert "LambdaMART (6): leaves 7, 15, 31 × learning_rate 0.05, 0.1 |" in flat
