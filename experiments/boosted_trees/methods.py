@@ -12,13 +12,34 @@ from ranksift.learning.trees import LambdaMART, LambdaMARTf
 #: The most trees of a model, and of how many a number of trees is a multiple where libraries are asked.
 TREES, STEP = 200, 5
 
-_TREES: SpaceLike = {
-    "learning_rate": (0.03, 0.2, "log"),
-    "l2": (0.1, 100.0, "log"),
-    "feature_share": (0.3, 1.0),
-}
-#: As of LightGBM. The others have the same in their own words.
-SPACE: SpaceLike = {"leaves": (4, 64, "log"), "min_documents": (5, 200, "log"), **_TREES}
+OURS, BAGGED, CONTEXT, JOINT = "LambdaMART", "LambdaMART, three models", "LambdaMART, context", "LambdaMART-f"
+LIGHTGBM, XGBOOST, CATBOOST = "LightGBM lambdarank", "XGBoost rank:ndcg", "CatBoost YetiRank"
+
+#: Where the size of trees and the step from one to the next are searched, and where they were searched at first:
+#: :mod:`~experiments.boosted_trees.settings` asks what they are worth there.
+LEAVES, RATES = (4, 16), (0.03, 0.1)
+WIDE_LEAVES, WIDE_RATES = (4, 64), (0.03, 0.2)
+
+
+def space_of(method: str, leaves: tuple[int, int] = LEAVES, rates: tuple[float, float] = RATES) -> SpaceLike:
+    """The space of a method: the same of all libraries, each in its own words."""
+    shared: SpaceLike = {
+        "learning_rate": (*rates, "log"),
+        "l2": (0.1, 100.0, "log"),
+        "feature_share": (0.3, 1.0),
+    }
+    if method == CATBOOST:
+        # Its trees ask the same question of all nodes of a depth, and have no least number of documents.
+        return {"depth": (leaves[0].bit_length() - 1, leaves[1].bit_length() - 1), **shared}
+    # The size of XGBoost's leaves is bounded by a sum of curvatures.
+    small = (
+        {"options.min_child_weight": (0.25, 10.0, "log")} if method == XGBOOST else {"min_documents": (5, 200, "log")}
+    )
+    return {"leaves": (*leaves, "log"), **small, **shared}
+
+
+#: That of our trees, and of LightGBM's.
+SPACE = space_of(OURS)
 
 
 class Method(NamedTuple):
@@ -28,9 +49,6 @@ class Method(NamedTuple):
     space: SpaceLike
     ours: bool = False
 
-
-OURS, BAGGED, CONTEXT, JOINT = "LambdaMART", "LambdaMART, three models", "LambdaMART, context", "LambdaMART-f"
-LIGHTGBM, XGBOOST, CATBOOST = "LightGBM lambdarank", "XGBoost rank:ndcg", "CatBoost YetiRank"
 
 _LIGHTGBM = LightGBM(trees=TREES, step=STEP)
 # Gains are those of nDCG, that is, linear.
@@ -43,10 +61,8 @@ METHODS = {
     CONTEXT: Method(LambdaMART(trees=TREES, context=True), SPACE, True),
     JOINT: Method(LambdaMARTf(trees=TREES), SPACE, True),
     LIGHTGBM: Method(_LIGHTGBM, SPACE),
-    # The size of its leaves is bounded by a sum of curvatures.
-    XGBOOST: Method(_XGBOOST, {"leaves": SPACE["leaves"], "options.min_child_weight": (0.25, 10.0, "log"), **_TREES}),
-    # Its trees ask the same question of all nodes of a depth: 4 to 64 leaves, and no least number of documents.
-    CATBOOST: Method(_CATBOOST, {"depth": (2, 6), **_TREES}),
+    XGBOOST: Method(_XGBOOST, space_of(XGBOOST)),
+    CATBOOST: Method(_CATBOOST, space_of(CATBOOST)),
     # What libraries make of the columns that our trees add to see the list.
     f"{LIGHTGBM}, context": Method(_LIGHTGBM.clone().set_params(context=True), {}),
     f"{XGBOOST}, context": Method(_XGBOOST.clone().set_params(context=True), {}),

@@ -4,6 +4,7 @@ The whole page takes minutes, so that one fold of LambdaMART as it is given is h
 """
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -14,11 +15,15 @@ from experiments.boosted_trees.defaults import rotations
 from experiments.boosted_trees.fits import BEST, GIVEN, MEASURE, SEEDS, Learned, Model, Outcome, Task, fitted, learned
 from experiments.boosted_trees.methods import CATBOOST, LIGHTGBM, METHODS, OURS, PEERS, XGBOOST
 from experiments.boosted_trees.page import below, verdict, wins, written
+from experiments.boosted_trees.settings import QUARTERS, leaves, values
+from experiments.boosted_trees.settings import SEEDS as GIVEN_SEEDS
+from experiments.boosted_trees.settings import Task as Settings
+from experiments.boosted_trees.written import SETTINGS
 from experiments.learning import Collection
 from ranksift.collection.examples import Examples
 from ranksift.datasets.letor import mq2008
-from ranksift.learning.space import Space
-from ranksift.learning.validation import three_way
+from ranksift.learning.space import Space, with_parameters
+from ranksift.learning.validation import cross_validated, three_way
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +59,7 @@ def made_up(collection: Collection, ahead: float) -> Outcome:
 
 
 def test_page_states_its_commands(shown: str) -> None:
-    for command in ("boosted_trees", "boosted_trees.seconds", "boosted_trees.defaults"):
+    for command in ("boosted_trees", "boosted_trees.seconds", "boosted_trees.defaults", "boosted_trees.settings"):
         assert f"python -m experiments.{command}" in " ".join(shown.split())
     assert not re.search(r"\bnan\b|\binf\b|\bNone\b", shown)
 
@@ -103,7 +108,7 @@ def test_the_page_says_who_is_below_whom(collection: Collection) -> None:
     )
     assert "is significant" in verdict(bad, how=BEST)
     assert "not below" not in verdict(bad, how=BEST)
-    assert text.count("\n## ") == 7
+    assert text.count("\n## ") == 8
 
 
 def test_differences_are_of_the_mean_over_seeds(collection: Collection) -> None:
@@ -125,3 +130,21 @@ def test_rotations_leave_the_test_part_out(collection: Collection) -> None:
         parts = [set(part.query_ids) for part in fold]
         assert len(set.union(*parts)) == sum(map(len, parts)) == 48
         assert not set.union(*parts) & set(collection.folds[i // 2].test.query_ids)
+
+
+def test_settings_are_told_by_quarters_of_the_wide_space() -> None:
+    shown = {part for of in SETTINGS.values() for part in of}
+    of_quarters = {(n, f"{low:g} to {high:g}") for n, edges in QUARTERS.items() for low, high in pairwise(edges)}
+    assert shown == {*of_quarters, ("all", "")}
+    assert (leaves({"leaves": 7}), leaves({"depth": 3})) == (7, 8)
+
+
+@pytest.mark.filterwarnings("ignore::ranksift.collection.errors.RankSiftWarning")
+def test_what_is_given_is_the_mean_over_several_seeds(collection: Collection) -> None:
+    fold = collection.folds[0]
+    given = {"leaves": 4, "learning_rate": 0.1}
+    found = values(Settings(fold, OURS, [given, {"leaves": 8, "learning_rate": 0.05}]))
+    assert found.shape == (2, len(fold.test.query_ids))
+    fits = [with_parameters(METHODS[OURS].ranker.clone().set_params(seed=s), given) for s in range(GIVEN_SEEDS)]
+    alone = [cross_validated([one], [fold], MEASURE).values[0, :, 0] for one in fits]
+    assert found[0] == pytest.approx(np.mean(alone, axis=0))
