@@ -236,10 +236,18 @@ class TestKilled:
         assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
-@pytest.mark.parametrize("space", ["trees=4..9:lin", "trees=a,b", "trees=4.5..7.2"])
-def test_words_for_numbers_are_found_before_the_first_trial(ranksift: Command, letor, tmp_path, space):
+@pytest.mark.parametrize(
+    ("space", "fault"),
+    [
+        ("trees=4..9:lin", "is not an integer"),
+        ("trees=a,b", "is not an integer"),
+        ("trees=4.5..7.2", "is not an integer"),
+        ("leaves=1,4", "leaves=1; use at least 2"),
+    ],
+)
+def test_words_for_numbers_are_found_before_the_first_trial(ranksift: Command, letor, tmp_path, space, fault):
     tune = ("tune", letor["train"], "--validation", letor["vali"], "--model", "LambdaMART", "--trials", "2")
     done = ranksift(*tune, "--out", tmp_path / "model", "--space", space)
     assert (done.code, done.out) == (2, "")
-    assert "is not an integer" in done.err
+    assert fault in done.err
     assert not (tmp_path / "model").exists()

@@ -291,3 +291,8 @@ def test_json_lines_are_not_written(tmp_path, examples):
 def test_standard_output(capsysbinary):
     rs.Examples.of_arrays([[1.5]], [1], ["a"]).save("-")
     assert capsysbinary.readouterr().out == b"1 qid:a 1:1.5\n"
+
+
+def test_an_array_needs_its_queries():
+    with pytest.raises(rs.InputError, match=r"which query a row is of; use Examples\.of_arrays"):
+        rs.read_examples(np.ones((3, 2)))

@@ -176,7 +176,7 @@ FAULTS = {
     "1 qid:7 bm25:3": "'bm25:3' is no feature",
     "1 qid:7 -1:3": "'-1:3' is no feature",
     "1 qid:7 1.5:3": "'1.5:3' is no feature",
-    "1 qid:7 123456789:3": "'123456789:3' is no feature",
+    "1 qid:7 123456789:3": "'123456789:3': the index is larger than 1048576; number features from 1",
     "1 qid:7 5000000:3": "feature 5000000: the index is larger than 1048576; number features from 1",
     "1 qid:7 1:3 1:3": "feature 1 stands in this line twice; remove one of them",
     "1 qid:7 2:3 1:4 2:3": "feature 2 stands in this line twice",

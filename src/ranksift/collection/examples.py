@@ -415,6 +415,10 @@ def read_examples(source: Any, *, features: Iterable[object] | None = None) -> E
         return source if wanted is None else source.of_features(wanted)
     from ranksift.collection import letor, tabular
 
+    if isinstance(source, np.ndarray):
+        raise InputError(
+            "an array does not say which query a row is of", remedy="use Examples.of_arrays(features, labels, queries)"
+        )
     if isinstance(source, list | tuple):
         parts = [read_examples(one, features=wanted) for one in source]
         if wanted is None and all(isinstance(one, str | os.PathLike) and letor.is_letor(one) for one in source):

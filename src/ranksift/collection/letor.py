@@ -203,6 +203,8 @@ def _no_feature(block: Block, start: int, end: int, index: int) -> InputError:
     if index >= 0:
         return block.fail(start, f"feature {index} has no value", "write NULL, or leave it out where it is 0")
     token = block.bytes[start : min(end, start + 40)].tobytes().decode("utf-8", "replace")
+    if re.match(r"[0-9]{8,}:", token):
+        return block.fail(start, f"{token!r}: the index is larger than {_LARGEST}", "number features from 1")
     return block.fail(start, f"{token!r} is no feature", "write features as index:value, with a number as index")
 
 

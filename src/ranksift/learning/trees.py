@@ -130,7 +130,6 @@ class TreeModel(Ranker, abstract=True):
         """Let LightGBM fit trees to a loss of its own or of ours, from constant outputs."""
         import lightgbm
 
-        self._check()
         self._start = start
         if not _varies(examples.features):  # LightGBM refuses
             self._plant([""] * self.models)
@@ -200,7 +199,9 @@ class TreeModel(Ranker, abstract=True):
     def _gain(self, examples: Examples) -> Floats:
         return Gains.of(self.gains)(examples.labels)
 
-    def _check(self) -> None:
+    def check_parameters(self) -> None:
+        """Refuse parameters that LightGBM would not take."""
+        super().check_parameters()
         self._check_counts("trees", "leaves", "min_documents", "patience", "models", "num_threads")
         if not 2 <= self.leaves <= _MOST_LEAVES:
             raise InputError(f"leaves={self.leaves}", remedy=f"use at least 2, and at most {_MOST_LEAVES}")
