@@ -25,6 +25,8 @@ from ranksift.learning.trees import LambdaMARTf
 
 DATA = Path(os.environ.get("RANKSIFT_DATA", "../shared/data"))
 TREES, LEAVES = 100, 31
+#: Methods that no library has, written with arrays.
+OWN = ("AdaRank", "RankBoost", "FocusedBoost", "CoordinateAscent", "RankSVM", "SVMMAP", "FocusedSVM")
 
 # No shares are drawn, so that both see the same documents and features.
 SAME = {"trees": TREES, "leaves": LEAVES, "feature_share": 1.0, "document_share": 1.0, "context": False}
@@ -39,7 +41,8 @@ def report(quick: bool) -> str:
     web = DATA / "mslr_web30k_fold1_5k" / "msn1.fold1.train.5k.txt.gz"
     if web.is_file():
         sets["MSLR-WEB30K, 5,000 rows"] = read_examples(web)
-    return "\n".join([beside_lightgbm(sets, 2 if quick else 9), growth(quick), every_method(fold.train, quick)])
+    parts = [beside_lightgbm(sets, 2 if quick else 9), growth(quick), every_method(fold.train, quick)]
+    return "\n".join([*parts, growth_of_methods(quick)])
 
 
 def beside_lightgbm(sets: dict[str, Examples], repeats: int) -> str:
@@ -136,11 +139,25 @@ def every_method(examples: Examples, quick: bool) -> str:
             continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            rows.append([name, f"{seconds(lambda kind=kind: kind().fit(examples)):.1f}"])
+            rows.append([name, f"{seconds(lambda kind=kind: kind().fit(examples)):.2f}"])
     title = (
         f"learning: every method on MQ2008 Fold1 ({len(examples):,} documents), its own parameters, no validation set"
     )
     return table(title, ["method", "s"], rows)
+
+
+def growth_of_methods(quick: bool) -> str:
+    """What methods of our own take for more rows and more features, once each."""
+    sizes = [(500, 5), (1_000, 5)] if quick else [(5_000, 20), (20_000, 20), (80_000, 20), (20_000, 80)]
+    given = [made_up(*size) for size in sizes]
+    rows = []
+    for name in OWN:
+        kind = known_rankers()[name]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            rows.append([name, *(f"{seconds(lambda e=e, kind=kind: kind().fit(e)):.2f}" for e in given)])
+    head = ["method, s", *(f"{n:,} × {features}" for n, features in sizes)]
+    return table("learning: methods of our own against documents × features, 20 documents a query", head, rows)
 
 
 def in_turn(jobs: dict[str, Callable[[], Any]], repeats: int) -> dict[str, float]:

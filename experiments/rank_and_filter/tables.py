@@ -89,7 +89,8 @@ def _about(name: str, data: Path) -> str:
             "The same forum, all its questions in five folds: each is the test once, the next one the validation set. "
             "Ten times as many questions tell rankers apart. One seed; networks are left out. "
             f"{percent(looked_at(data), 0)} of these questions are those that the defaults of our two rankers were "
-            "chosen on: that can favour ours. The forum's test has none of them."
+            "chosen on: that can favour ours. The forum's test has none of them, though earlier versions of ours had "
+            "been looked at on it."
         )
     learn, stop, _ = PRODUCTS
     return (

@@ -151,6 +151,8 @@ def in_short(by: dict[Truth, list[Learned]]) -> str:
     wins, cells = tables.printed_wins(printed.TOP_K_MQ2007)
     graded_better, graded_worse = tested(grades, 1), tested(grades, -1)
     spread = ranges(ordered)
+    inside = inner_gains(ordered)
+    flat = sum(gain <= 0 for gain in inside)
     findings = bullets(
         paragraph(
             "**Does a Focused method beat both parents on an ordered truth?**",
@@ -187,8 +189,13 @@ def in_short(by: dict[Truth, list[Learned]]) -> str:
             "The paper finds that it matters little for all three, and gives "
             f"{percent(printed.VARIATION['MQ2007'])} for its most varied curve on MQ2007, one of κ-NDCG@5. That is "
             "another quantity than a range, called a variance and not defined, so that the two cannot be compared.",
-            "The paper also says that curves rise and then fall: the best β inside is above the better end by "
-            f"{between(inner_gains(ordered), 4)}.",
+            "The paper also says that curves rise and then fall:",
+            says(
+                bool(flat),
+                f"in {word(flat)} of {word(len(inside))} no β inside is above the better end, in the others the best "
+                f"is above it by up to {number(max(inside))}.",
+                f"the best β inside is above the better end by {between(inside, 4)}.",
+            ),
             says(
                 falls_to_the_end(ordered, "FocusedBoost"),
                 "FocusedBoost falls where the order of the top ten gets all the weight: AdaRank's part then never "

@@ -101,7 +101,7 @@ def test_the_page_says_who_is_below_whom(collection: Collection) -> None:
     assert below(bad, how=BEST) == list(PEERS)
     assert all(wins(good, name, how=BEST) == 2 for name in PEERS)
     each = [f"{name}, not below any of the three" for name in ("as given", "tuned", "tuned, with a margin")]
-    assert f"**LambdaMART is, {'; '.join(each)}.**" in " ".join(written(good).split())
+    assert f"**By nDCG@10 LambdaMART is, {'; '.join(each)}.**" in " ".join(written(good).split())
     text = written(bad)
     assert f"; tuned, below {PEERS[0]}, {PEERS[1]} and {PEERS[2]}; tuned, with a margin, below" in " ".join(
         text.split()
