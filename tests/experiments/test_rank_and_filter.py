@@ -173,6 +173,7 @@ class TestPeers:
         assert len(model.rank(test)) == len(test)
 
     def test_a_filter_drops_documents_from_the_ranking_of_another_model(self, parts):
+        pytest.importorskip("catboost", reason="catboost is of the extra experiments")
         train, validation, test = parts
         usual = {"gains": {-1: -10}, "measure": MEASURE, "trees": 20, "depth": 3}
         ranking = CatBoost("YetiRank", **usual).fit(train, validation)
