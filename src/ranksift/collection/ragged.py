@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TypeVar
 
 import numpy as np
@@ -73,6 +74,19 @@ def distinct(values: NDArray[Number]) -> NDArray[Number]:
     return ordered[np.concatenate(([True], ordered[1:] != ordered[:-1]))[: len(ordered)]]
 
 
+def of_about_one_length(lengths: Ints) -> Iterator[Ints]:
+    """The numbers of lists that have entries, those of about the same length together.
+
+    Padded to one length they at most double.
+
+    >>> [lists.tolist() for lists in of_about_one_length(np.array([4, 1, 0, 7, 8]))]
+    [[1], [0, 3], [4]]
+    """
+    size = np.frexp(lengths.astype(np.float64))[1]  # bit length: lists of 4..7 together, 8..15, …
+    for bits in distinct(size[lengths > 0]):
+        yield np.flatnonzero((size == bits) & (lengths > 0))
+
+
 def accumulate(operation: np.ufunc, values: Floats, offsets: Ints) -> Floats:
     """Running sum or product inside each list.
 
@@ -84,9 +98,7 @@ def accumulate(operation: np.ufunc, values: Floats, offsets: Ints) -> Floats:
     """
     out = np.empty(len(values))
     lengths = np.diff(offsets)
-    size = np.frexp(lengths.astype(np.float64))[1]  # bit length: lists of 4..7 together, 8..15, …
-    for bits in distinct(size[lengths > 0]):
-        lists = np.flatnonzero((size == bits) & (lengths > 0))
+    for lists in of_about_one_length(lengths):
         n = lengths[lists]
         rows, _ = take(offsets, lists)
         matrix = np.zeros((len(lists), int(n.max())))

@@ -62,10 +62,8 @@ def batch_of(offsets: Ints, queries: Ints) -> Batch:
     """
     rows, starts = ragged.take(offsets, queries)
     lengths = np.diff(starts)
-    size = np.frexp(lengths.astype(np.float64))[1]  # bit length: lists of 4..7 together, 8..15, …
     groups = []
-    for bits in ragged.distinct(size[lengths > 0]):
-        lists = np.flatnonzero((size == bits) & (lengths > 0))
+    for lists in ragged.of_about_one_length(lengths):
         place = np.arange(lengths[lists].max())
         mask = place < lengths[lists, None]
         groups.append(Padded(np.where(mask, starts[lists, None] + place, 0), mask))

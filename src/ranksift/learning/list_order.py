@@ -25,10 +25,8 @@ class ListOrder:
 
     def __init__(self, offsets: Ints) -> None:
         lengths = np.diff(offsets)
-        size = np.frexp(lengths.astype(np.float64))[1]  # bit length: lists of 4..7 together, 8..15, …
         self._blocks: list[tuple[Ints, Ints, Ints]] = []
-        for bits in ragged.distinct(size[lengths > 0]):
-            lists = np.flatnonzero((size == bits) & (lengths > 0))
+        for lists in ragged.of_about_one_length(lengths):
             place = np.arange(int(lengths[lists].max()))
             real = place < lengths[lists, None]
             entries = np.where(real, offsets[lists, None] + place, offsets[-1])  # the last is one past the end
