@@ -130,7 +130,7 @@ def test_runs_that_cannot_be(examples):
     with pytest.raises(rs.InputError, match="the score of document 'w' is not finite"):
         examples.run([1.0, nan, 1.0, 1.0, 1.0])
     twice = rs.Examples.of_arrays([[1], [2], [3]], [1, 1, 1], ["a", "a", "b"], docs=["x", "x", "x"], name="t.csv")
-    with pytest.raises(rs.InputError, match=r"^t\.csv: document 'x' is listed twice for query 'a'; give each"):
+    with pytest.raises(rs.InputError, match=r"^t\.csv: example 2: document 'x' is listed twice for query 'a'"):
         twice.run([1.0, 2.0, 3.0])
     with pytest.raises(rs.InputError, match="listed twice for query 'a'"):
         twice.qrels()
@@ -158,7 +158,7 @@ def test_letor_files_leave_out_what_is_0(write):
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        (("1 qid:1 1:1", "1 qid:2 1:1\n1 qid:1 1:1"), "{1}: query '1' is also in '{0}'; put each query into one file"),
+        (("1 qid:1 1:1", "1 qid:2 1:1\n1 qid:1 1:1"), "{1}: example 2: query '1' is also in '{0}'; put each query"),
         (("1 qid:1 1:1 2:2", "1 qid:2 0:1 1:1"), "{1}: feature '0' where '{0}' has '1'; give the same features"),
     ],
 )

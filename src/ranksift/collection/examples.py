@@ -184,6 +184,11 @@ class Examples:
         """Which documents have a label."""
         return ~np.isnan(self.labels)
 
+    def first_of(self, query: str) -> int:
+        """Which of the examples, counted from 1 as they were given, is the first one of a query."""
+        i = self.query_ids.index(query)
+        return int(self.row[self.offsets[i] : self.offsets[i + 1]].min()) + 1
+
     def of_queries(self, chosen: Sequence[int] | Ints) -> Examples:
         """Some of the queries, by their numbers, in this order."""
         numbers = np.asarray(chosen, dtype=np.int64)
@@ -275,7 +280,7 @@ class Examples:
         docs = Ids.from_strings(map(self.docs.__getitem__, rows.tolist()))
 
         def fail(row: int, what: str, remedy: str) -> InputError:
-            return InputError(what, source=self.name, remedy=remedy)
+            return InputError(f"example {self.row[rows[row]] + 1}: {what}", source=self.name, remedy=remedy)
 
         found = Grouped(names, ragged.offsets_of(counts[answered]), docs, values)
         without_duplicates(found, "error", fail, lambda *_: ("", "give each document of a query its own id"))
@@ -456,7 +461,7 @@ def together(parts: Sequence[Examples]) -> Examples:
         for query in part.query_ids:
             if query in seen:
                 raise InputError(
-                    f"query {query!r} is also in {seen[query]!r}",
+                    f"example {part.first_of(query)}: query {query!r} is also in {seen[query]!r}",
                     source=part.name,
                     remedy="put each query into one file",
                 )
