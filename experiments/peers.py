@@ -44,6 +44,7 @@ class Peer(Ranker, abstract=True):
     """
 
     natural_scaling = "none"
+    takes_missing = True
 
     objective: str = ""
     cut: Literal["best", "zero"] = "best"

@@ -222,8 +222,8 @@ def test_a_rule_that_is_given_is_not_changed_by_another_model(examples):
 
 def test_what_could_not_be_fitted_is_not_fitted(examples):
     model = RankSVM().fit(examples)
-    with pytest.raises(InputError):
-        model.set_params(C=-1.0).fit(examples)
+    with pytest.raises(InputError, match="2 values of C, and no validation examples"):
+        model.set_params(C=[1.0, 2.0]).fit(examples)
     with pytest.raises(InputError, match="is not fitted"):
         model.score(examples)
     with pytest.raises(InputError, match="measure"):

@@ -200,7 +200,7 @@ class TestBoostedTrees:
         assert log_loss(stopped) < log_loss(whole)
 
     def test_bad_parameters_are_refused(self, training):
-        with pytest.raises(InputError, match="loss='hinge' is unknown; use one of: bce, mse"):
+        with pytest.raises(InputError, match="loss='hinge' is unknown; use 'bce', 'mse', "):
             BoostedTrees("hinge").fit(training)
         with pytest.raises(InputError, match="stop_by='loss' with loss='lambdarank'"):
             BoostedTrees("lambdarank", stop_by="loss").fit(training)
@@ -292,6 +292,13 @@ class TestRandomForests:
 
 
 class TestLambdaMARTf:
+    def test_gains_are_the_ranker_s_and_not_the_measure_s(self, training):
+        remedy = "give them to the ranker, as its gains"
+        with pytest.raises(InputError, match=remedy):
+            LambdaMARTf(measure=rs.nDCG_f(k=10, gains={-1: -5})).fit(training)
+        with pytest.raises(InputError, match=remedy):
+            LambdaMARTf(measure="nDCG(gains=exp)@10", stop_by="measure").fit(training)
+
     def test_its_cut_is_at_0_and_saved(self, training, test_set, tmp_path):
         model = LambdaMARTf(gains=GAINS).fit(training)
         assert len(model.rank(test_set)) == int((model.score(test_set) >= 0).sum()) < len(test_set)

@@ -10,7 +10,7 @@ import pytest
 
 from ranksift import GlobalCutoff, InputError, load
 from ranksift.collection.examples import Examples, Fold, folds_of
-from ranksift.learning import L2LogisticRegression, LambdaMARTf, RankSVM, tune
+from ranksift.learning import L2LogisticRegression, LambdaMART, LambdaMARTf, RankSVM, tune
 from ranksift.learning.methods import known_rankers
 from ranksift.learning.ranker import RANKERS, Ranker, value_of
 from ranksift.learning.space import Space, with_parameters
@@ -199,7 +199,7 @@ class TestTheValue:
         measure = parse_measure("nDCG_f@3")
         found = tune(ranker, examples, other, space={"C": [1.0]}, measure=measure, cutoff=rule, folds=4)
         model = ranker.clone().fit(examples)
-        expected = rule.clone().fit_lists(model.lists(other)).cross_validated(4)
+        expected = rule.clone().fit_lists(model.judged(other).lists(model.gains)).cross_validated(4)
         assert found.best_value == pytest.approx(expected.value)
         # and in cross-validation
         found = tune(ranker, examples, space={"C": [1.0]}, measure=measure, cutoff=rule, folds=3)
@@ -217,7 +217,7 @@ class TestTheValue:
         examples, other = planted(30), planted(20, seed=1)
         ranker = LambdaMARTf(gains={-1: -10}, trees=20)
         model = ranker.clone().fit(examples, other)
-        lists = model.lists(other)
+        lists = model.judged(other).lists(model.gains)
         kept, everything = lists.score >= 0, np.ones(len(lists.score), dtype=bool)
         assert not kept.all()
         for name, shown in (("nDCG_f@3", kept), ("nDCG@3", everything)):
@@ -508,11 +508,46 @@ class TestStorage:
 class TestFailures:
     def test_a_trial_that_fails_is_recorded_and_kept(self, examples, other, tmp_path):
         for _ in range(2):
-            found = tune(RankSVM(), examples, other, space={"C": [-1.0, 1.0, 10.0]}, storage=tmp_path / "s")
+            shares = {"document_share": [1e-4, 0.5, 0.8]}
+            found = tune(LambdaMART(trees=2), examples, other, space=shares, storage=tmp_path / "s")
             assert [trial.value is None for trial in found.trials] == [False, True, False]
-            assert found.trials[1].error.startswith("C=-1.0 is not positive")
+            assert found.trials[1].error.startswith("document_share=0.0001 of 72 documents is less than one")
             assert "3 trials, 1 failed" in repr(found)
             assert found.to_dict()["failed"] == 1
+
+    @pytest.mark.parametrize(
+        ("method", "space", "what"),
+        [
+            ("RankSVM", {"C": [1.0, -1.0]}, "C=-1.0 is not positive"),
+            ("RankSVM", {"tolerance": [1e-3, 2.0]}, "tolerance=2.0 is not between 0 and 1"),
+            ("FocusedSVM", {"listwise": ["order", "pairs"]}, "listwise='pairs' is unknown; use 'order' or 'top'"),
+            ("FocusedSVM", {"beta": (0.5, 1.5)}, "is not between 0 and 1"),
+            ("FocusedBoost", {"k": [10, 0]}, "k=0 is not a positive integer"),
+            ("FocusedNet", {"orders": ["all", "none"]}, "orders='none' is unknown"),
+            ("TopKListMLE", {"k": [10, 0]}, "k=0 is not a positive integer"),
+            ("AdaRank", {"rounds": [10, 0]}, "rounds=0 is not a positive integer"),
+            ("RankBoost", {"thresholds": [10, 0]}, "thresholds=0 is not a positive integer"),
+            ("CoordinateAscent", {"sweeps": [10, 0]}, "sweeps=0 is not a positive integer"),
+            ("L2LogisticRegression", {"C": [1.0, -1.0]}, "C=-1.0 is not positive"),
+            ("LinearRanker", {"epochs": [10, 0]}, "epochs=0 is not a positive integer"),
+            ("LinearRanker", {"loss": ["listnet", "hinge"]}, "loss 'hinge' is unknown"),
+            ("LinearRanker", {"loss": ["listnet", "listnet(k=0)"]}, "k=0 is not a positive integer"),
+            ("LinearRanker", {"loss": ["listnet", "lambdarank_bce(gamma='a')"]}, "does not work"),
+            ("MLPRanker", {"hidden": [[8], [0]]}, "hidden="),
+            ("MLPRanker", {"loss": ["mse", "weighted_ordinal(k=1)"]}, "has no option 'k'"),
+            ("LambdaMART", {"stop_by": ["loss", "luck"]}, "stop_by='luck' is unknown; use 'loss' or 'measure'"),
+            ("LambdaMART", {"draws": [3, -1]}, "draws=-1"),
+            ("LambdaMARTf", {"pairs": [0.3, -1.0]}, "pairs=-1.0"),
+            ("LambdaMARTf", {"measure": ["nDCG_f@10", "AP"]}, "measure=AP is nothing to rank and cut by"),
+            ("RandomForests", {"document_share": [0.5, 1.0]}, "document_share=1 grows equal trees"),
+            ("BoostedTrees", {"gamma": [1.0, -1.0]}, "gamma=-1.0"),
+            ("ExpectedGainRanker", {"calibration": ["platt", "beta"]}, "calibration='beta' is unknown"),
+            ("ExpectedGainRanker", {"options.trees": [10, 0]}, "trees=0 is not a positive integer"),
+        ],
+    )
+    def test_parameters_that_cannot_be_are_refused_before_the_first_trial(self, method, space, what, examples, other):
+        with pytest.raises(InputError, match=re.escape(what)):
+            tune(RANKERS[method](), examples, other, space=space, progress=lambda _: pytest.fail("a trial was begun"))
 
     def test_a_network_that_diverges_fails(self, examples, other):
         ranker = RANKERS["LinearRanker"]("mse", epochs=5)

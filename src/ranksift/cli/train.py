@@ -189,7 +189,7 @@ def configured(model: str | None, given: dict[str, Any], settings: list[str]) ->
         if name not in known:
             raise InputError(f"{kind.__name__} has no parameter {name!r}", remedy=f"it has: {', '.join(known)}")
     ranker = kind(**parameters)
-    ranker.check_parameters()
+    ranker.check_can_fit()
     return ranker
 
 

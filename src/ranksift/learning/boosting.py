@@ -14,7 +14,7 @@ from ranksift.collection.errors import InputError
 from ranksift.collection.examples import Examples
 from ranksift.collection.gains import Gains
 from ranksift.collection.ragged import Floats, Ints
-from ranksift.learning.focus import BETAS, Focus
+from ranksift.learning.focus import BETAS, Focus, check_focus
 from ranksift.learning.objective import Objective, Rounds, with_several_gains
 from ranksift.learning.ranker import Ranker
 from ranksift.learning.space import SpaceLike
@@ -63,6 +63,7 @@ class RankBoost(Ranker):
     """
 
     natural_scaling = "none"
+    takes_missing = True
 
     rounds: int = 300
     thresholds: int = 30
@@ -73,8 +74,12 @@ class RankBoost(Ranker):
         rounds = {} if stopped else {"rounds": (20, 1000, "log")}
         return {"thresholds": [10, 30, 100, 300], **rounds}
 
-    def _train(self, examples: Examples, validation: Examples | None) -> None:
+    def check_parameters(self) -> None:
+        """Refuse numbers of rounds and thresholds that are none."""
+        super().check_parameters()
         self._check_counts("rounds", "thresholds", "patience")
+
+    def _train(self, examples: Examples, validation: Examples | None) -> None:
         stumps = Stumps(examples.features, self.thresholds)
         pairs = Pairs(Gains.of(self.gains)(examples.labels), examples.query)
         rounds = Rounds.of(validation, self.measure, self.gains, self.patience)
@@ -211,6 +216,11 @@ class FeatureBoosting(WeightedSum, abstract=True):
         Of each round: the feature's number, and its weight, negative where low values are good.
     """
 
+    def check_parameters(self) -> None:
+        """Refuse numbers of rounds that are none."""
+        super().check_parameters()
+        self._check_counts("rounds", "patience")
+
     def _keep(self, steps: Sequence[Slope], examples: Examples) -> None:
         self.features_ = np.array([step.feature for step in steps], dtype=np.int64)
         self.alphas_ = np.array([step.alpha for step in steps], dtype=np.float64)
@@ -267,7 +277,6 @@ class AdaRank(FeatureBoosting):
         return {"scaling": [None, "query"], **rounds}
 
     def _train(self, examples: Examples, validation: Examples | None) -> None:
-        self._check_counts("rounds", "patience")
         training = with_several_gains(examples, self.gains)
         objective = Objective(training, self.measure, self.gains)
         rounds = Rounds.of(validation, self.measure, self.gains, self.patience)
@@ -346,8 +355,12 @@ class FocusedBoost(FeatureBoosting):
         rounds = {} if stopped else {"rounds": (5, 500, "log")}
         return {"beta": BETAS, **rounds}
 
+    def check_parameters(self) -> None:
+        """Refuse a focus that is none, too."""
+        super().check_parameters()
+        check_focus(self.k, self.beta)
+
     def _train(self, examples: Examples, validation: Examples | None) -> None:
-        self._check_counts("rounds", "patience")
         _check_range(examples)
         focus = Focus.on(examples, self.k, self.beta, self.gains, self.seed)
         pairs = Pairs(focus.top.astype(np.float64), examples.query)

@@ -60,8 +60,12 @@ class CoordinateAscent(WeightedSum):
         """The scale of features, as a step is of a weight; and when a start ends."""
         return {"scaling": [None, "query"], "tolerance": [1e-2, 1e-3, 1e-4]}
 
-    def _train(self, examples: Examples, validation: Examples | None) -> None:
+    def check_parameters(self) -> None:
+        """Refuse numbers of starts and sweeps that are none."""
+        super().check_parameters()
         self._check_counts("restarts", "sweeps")
+
+    def _train(self, examples: Examples, validation: Examples | None) -> None:
         training = with_several_gains(examples, self.gains)
         objective = Objective(training, self.measure, self.gains)
         held_out = None if validation is None else stopping_value(validation, self.measure, self.gains)

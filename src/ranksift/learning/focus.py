@@ -11,7 +11,7 @@ from ranksift.collection.errors import InputError
 from ranksift.collection.examples import Examples
 from ranksift.collection.gains import GainsLike
 from ranksift.collection.ragged import Floats
-from ranksift.learning.topk import topk_truth
+from ranksift.learning.topk import check_k, topk_truth
 
 #: The values of β that the paper tries.
 BETAS = [round(0.05 * step, 2) for step in range(21)]
@@ -35,8 +35,7 @@ class Focus:
     @classmethod
     def on(cls, examples: Examples, k: int, beta: float, gains: GainsLike = "linear", seed: int = 0) -> Focus:
         """The top k of every query; equal documents are put in an order that the seed draws."""
-        if not isinstance(beta, int | float | np.number) or not 0 <= beta <= 1:
-            raise InputError(f"beta={beta!r} is not between 0 and 1", remedy="use beta=0.5")
+        check_focus(k, beta)
         return cls(examples, topk_truth(examples, k, gains, seed))
 
     @property
@@ -48,3 +47,10 @@ class Focus:
     def ordered(self) -> Examples:
         """The documents of T, with their position labels."""
         return replace(self.examples, labels=np.where(self.top, self.truth, np.nan)).judged_only()
+
+
+def check_focus(k: int, beta: float) -> None:
+    """Refuse a k that is no number of documents, and a β that is no weight."""
+    check_k(k)
+    if not isinstance(beta, int | float | np.number) or not 0 <= beta <= 1:
+        raise InputError(f"beta={beta!r} is not between 0 and 1", remedy="use beta=0.5")

@@ -58,7 +58,7 @@ def target_of(measure: MeasureLike, otherwise: str = "") -> Target:
     Parameters
     ----------
     measure
-        nDCG_f, nDCG or DCG, with a k or without.
+        nDCG_f, nDCG or DCG, with a k or without. Gains are the ranker's.
     otherwise
         What else can be done, for the error.
 
@@ -73,6 +73,8 @@ def target_of(measure: MeasureLike, otherwise: str = "") -> Target:
     found = one_measure(measure)
     if not isinstance(found, nDCG_f | nDCG | DCG):
         raise InputError(f"measure={found} is nothing to rank and cut by", remedy=f"use nDCG_f@10 or DCG@10{otherwise}")
+    if found.gains is not None:
+        raise InputError(f"measure={found} has gains of its own", remedy="give them to the ranker, as its gains")
     return Target(found.k, not isinstance(found, DCG))
 
 

@@ -47,6 +47,12 @@ class L2LogisticRegression(WeightedSum):
 
     C: float = 1.0
 
+    def check_parameters(self) -> None:
+        """Refuse a C that has no optimum."""
+        super().check_parameters()
+        if not self.C > 0:
+            raise InputError(f"C={self.C} is not positive", remedy="use C=1")
+
     def natural_space(self, stopped: bool = False) -> SpaceLike:
         """C, over six powers of ten."""
         return {"C": (1e-4, 1e2, "log")}
@@ -54,8 +60,6 @@ class L2LogisticRegression(WeightedSum):
     def _train(self, examples: Examples, validation: Examples | None) -> None:
         from sklearn.linear_model import LogisticRegression
 
-        if not self.C > 0:
-            raise InputError(f"C={self.C} is not positive", remedy="use C=1")
         x, worth = examples.features, Gains.of(self.gains)(examples.labels) > 0
         if worth.all() or not worth.any() or not x.shape[1]:
             # Nothing to tell apart.

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection.errors import InputError
+from ranksift.learning.topk import check_k
 
 try:
     import torch
@@ -354,6 +355,21 @@ def loss_of(spec: str) -> Callable[..., Tensor]:
     return partial(found, **options)
 
 
+def check_loss(spec: str) -> None:
+    """Refuse a loss that is unknown, or an option that is no option of it or has a value that it cannot have.
+
+    >>> check_loss("listnet(k=0)")
+    Traceback (most recent call last):
+    ranksift.collection.errors.InputError: k=0 is not a positive integer; use k=10
+    """
+    loss = loss_of(spec)
+    ordinal = "levels" in inspect.signature(loss).parameters
+    try:
+        loss(torch.zeros((2, 1) if ordinal else 2), [1.0, 0.0], **({"levels": [0.0, 1.0]} if ordinal else {}))
+    except TypeError as error:
+        raise InputError(f"loss {spec!r} does not work ({error})", remedy="give options of the right kind") from None
+
+
 def parse_loss(spec: str) -> tuple[str, dict[str, Any]]:
     """Name and options of a loss.
 
@@ -381,8 +397,8 @@ def _check(option: str, value: str, known: tuple[str, ...]) -> None:
 
 def _places(k: int | None, scores: Tensor) -> int:
     """How many places count, of those that there are."""
-    if k is not None and (isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1):
-        raise InputError(f"k={k!r} is not a positive integer", remedy="use k=10")
+    if k is not None:
+        check_k(k)
     return scores.shape[1] if k is None else min(int(k), scores.shape[1])
 
 

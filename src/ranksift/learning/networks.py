@@ -17,9 +17,9 @@ from ranksift.collection.examples import Examples
 from ranksift.collection.gains import Gains
 from ranksift.collection.ragged import Floats
 from ranksift.learning.batches import Batch, batches
-from ranksift.learning.focus import BETAS, Focus
+from ranksift.learning.focus import BETAS, Focus, check_focus
 from ranksift.learning.objective import stopping_value
-from ranksift.learning.outputs import Outputs, ScoreKind
+from ranksift.learning.outputs import Outputs, ScoreKind, check_scores
 from ranksift.learning.ranker import Ranker
 from ranksift.learning.space import SpaceLike
 from ranksift.learning.topk import topk_truth
@@ -103,7 +103,6 @@ class Network(Ranker, abstract=True):
     # -- training ---------------------------------------------------------------------------------------------
 
     def _train(self, examples: Examples, validation: Examples | None) -> None:
-        self._check()
         gains = self._targets(examples)
         self._outputs = Outputs.of(_name(self._loss()), gains, self._kind())
         with _one_thread():
@@ -120,7 +119,7 @@ class Network(Ranker, abstract=True):
         draw = np.random.default_rng(self.seed)
         # Losses take equal documents as they come; the order of a file would be learned, and some put the best first.
         order = np.lexsort((draw.random(len(examples)), examples.query))
-        x = torch.from_numpy(self._filled(examples.features)[order].astype(np.float32))
+        x = torch.from_numpy(examples.features[order].astype(np.float32))
         y = torch.from_numpy(gains[order].astype(np.float32))
         weights = self._initial(x.shape[1], draw)
         adam = torch.optim.Adam([w for layer in weights for w in layer], lr=self.learning_rate)
@@ -182,13 +181,23 @@ class Network(Ranker, abstract=True):
             total = total + loss(lists, gains[places], group.mask) * (len(places) / batch.queries)
         return total
 
-    def _check(self) -> None:
+    def check_parameters(self) -> None:
+        """Refuse what cannot be descended with; the loss is :meth:`check_can_fit`'s, as it takes PyTorch."""
+        super().check_parameters()
         self._check_counts("epochs", "patience", *(["batch_size"] if self.batch_size is not None else []))
         if not self.learning_rate > 0 or not self.l2 >= 0:
             what = f"learning_rate={self.learning_rate}, l2={self.l2}"
             raise InputError(what, remedy="use a positive learning_rate, and an l2 of at least 0")
         if any(units < 1 for units in self._hidden()):
             raise InputError(f"hidden={self._hidden()}", remedy="give the units of each hidden layer, as (32, 16)")
+        check_scores(_name(self._loss()), self._kind())
+
+    def check_can_fit(self) -> None:
+        """Refuse a loss that is unknown, and options that it does not take, too."""
+        super().check_can_fit()
+        from ranksift.learning.losses import check_loss
+
+        check_loss(self._loss())
 
     # -- use, without PyTorch ---------------------------------------------------------------------------------
 
@@ -196,14 +205,10 @@ class Network(Ranker, abstract=True):
         return self._scores(self.layers_, features)
 
     def _scores(self, layers: list[Layer], features: NDArray[np.float64]) -> Floats:
-        out = self._filled(features)
+        out = features
         for weight, bias in layers[:-1]:
             out = np.maximum(out @ weight.T + bias, 0.0)
         return self._outputs.score(out @ layers[-1][0].T + layers[-1][1])
-
-    def _filled(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Missing values as the mean, where the model's scaling left them."""
-        return np.where(np.isnan(features), self._centre, features)
 
     def _state(self) -> Mapping[str, NDArray[Any] | str]:
         state = {f"{part}{n}": w for n, layer in enumerate(self.layers_) for part, w in zip("wb", layer, strict=True)}
@@ -420,6 +425,11 @@ class FocusedNet(_OfAPaper):
     def natural_space(self, stopped: bool = False) -> SpaceLike:
         """As of all networks, and β."""
         return {**super().natural_space(stopped), "beta": BETAS}
+
+    def check_parameters(self) -> None:
+        """Refuse a focus that is none, too."""
+        super().check_parameters()
+        check_focus(self.k, self.beta)
 
     def _loss(self) -> str:
         return f"focused(k={self.k}, beta={float(self.beta)!r}, orders={self.orders!r})"

@@ -192,8 +192,8 @@ class ExpectedGainRanker(Ranker):
     """
 
     filters = True
-
     natural_scaling = "none"
+    takes_missing = True
     takes_unlabelled = True
 
     model: str = "BoostedTrees"
@@ -205,12 +205,10 @@ class ExpectedGainRanker(Ranker):
     def natural_space(self, stopped: bool = False) -> SpaceLike:
         """The calibration, and what is searched of the model."""
         self.check_parameters()
-        self._check()
         inner = self._inner().natural_space(stopped).items()
         return {"calibration": ["platt", "isotonic"], **{f"options.{name}": values for name, values in inner}}
 
     def _train(self, examples: Examples, validation: Examples | None) -> None:
-        self._check()
         self.gains_ = ragged.distinct(self._gain(examples))
         self.model_ = self._inner().fit(examples, validation)
         judged = examples if validation is None else validation
@@ -227,12 +225,12 @@ class ExpectedGainRanker(Ranker):
         """Of the documents that have a label."""
         return Gains.of(self.gains)(examples.labels[examples.judged])
 
-    def _check(self) -> None:
+    def check_parameters(self) -> None:
+        """Refuse what is no rule of this kind, and what the model inside refuses."""
+        super().check_parameters()
         known = [name for name in RANKERS if name != type(self).__name__]
         if self.model not in known:
             raise InputError(f"model={self.model!r} is unknown", remedy=f"use one of: {', '.join(known)}")
-        if self.calibration not in ("platt", "isotonic"):
-            raise InputError(f"calibration={self.calibration!r} is unknown", remedy="use 'platt' or 'isotonic'")
         if self.folds < 2:
             raise InputError(f"folds={self.folds}", remedy="use at least 2")
         target_of(self.measure)
@@ -243,6 +241,12 @@ class ExpectedGainRanker(Ranker):
         unknown = next((name for name in self.options or () if name not in has), None)
         if unknown is not None:
             raise InputError(f"{self.model} has no parameter {unknown!r}", remedy=f"it has: {', '.join(has)}")
+        self._inner().check_parameters()
+
+    def check_can_fit(self) -> None:
+        """Refuse what the model inside cannot be fitted with, too."""
+        super().check_can_fit()
+        self._inner().check_can_fit()
 
     def _inner(self) -> Ranker:
         usual = {"loss": "ordinal", "stop_by": "loss", "context": True} if self.model == "BoostedTrees" else {}

@@ -62,11 +62,7 @@ class Outputs:
     @classmethod
     def of(cls, loss: str, gains: Floats, kind: ScoreKind = "own") -> Outputs:
         """Outputs for a loss and the gains of the training documents."""
-        if kind not in ("own", "expected_gain"):
-            raise InputError(f"scores={kind!r} is unknown", remedy="use 'own' or 'expected_gain'")
-        if kind == "expected_gain" and loss not in _WITH_GAINS:
-            what = f"the loss {loss!r} orders documents and does not estimate their gains"
-            raise InputError(what, remedy=f"use one of {', '.join(_WITH_GAINS)}, or scores='own'")
+        check_scores(loss, kind)
         levels = np.zeros(0)
         if loss in _ORDINAL:
             levels = ragged.distinct(gains)
@@ -105,3 +101,10 @@ class Outputs:
             return np.asarray(outputs[:, 0])
         weight = np.diff(self.levels) if gain or self.loss == "weighted_ordinal" else np.ones(self.width)
         return np.asarray((self.levels[0] if gain else 0.0) + (expit(outputs) * weight).sum(axis=1))
+
+
+def check_scores(loss: str, kind: ScoreKind) -> None:
+    """Refuse scores that a loss cannot give."""
+    if kind == "expected_gain" and loss not in _WITH_GAINS:
+        what = f"the loss {loss!r} orders documents and does not estimate their gains"
+        raise InputError(what, remedy=f"use one of {', '.join(_WITH_GAINS)}, or scores='own'")

@@ -8,7 +8,8 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
+from types import NoneType
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,6 +87,17 @@ _KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
 }
 
 
+def _words_of(kind: type[Ranker]) -> dict[str, tuple[Any, ...]]:
+    """Of the parameters that are one of a few words: which."""
+    found: dict[str, tuple[Any, ...]] = {}
+    for name, hint in get_type_hints(kind).items():
+        parts = (hint, *get_args(hint))
+        words = tuple(word for part in parts if get_origin(part) is Literal for word in get_args(part))
+        if words:
+            found[name] = (*words, *([None] if NoneType in parts else []))
+    return found
+
+
 class JudgedDocuments(NamedTuple):
     """Documents with labels and scores; ``kept`` are those that a cutoff keeps, None where there is none."""
 
@@ -147,6 +159,8 @@ class Ranker(Parameterised):
 
     #: The method's own scaling, where none is asked for.
     natural_scaling: ClassVar[Scaling] = "standard"
+    #: Whether missing values are something that the method can learn from; else each is the mean of its feature.
+    takes_missing: ClassVar[bool] = False
     #: Whether training is given unlabelled documents too.
     takes_unlabelled: ClassVar[bool] = False
     #: Whether it brings a cut of its own, so that documents may be dropped though no rule is fitted.
@@ -176,8 +190,7 @@ class Ranker(Parameterised):
         validation
             Other examples, for early stopping by ``measure``.
         """
-        self.check_parameters()
-        require(type(self).__name__, *self.needs)
+        self.check_can_fit()
         given = with_labels(read_examples(examples))
         held_out = None if validation is None else with_labels(read_as(given.feature_names, validation))
         training = given.judged_only()
@@ -216,17 +229,25 @@ class Ranker(Parameterised):
 
     def check_parameters(self) -> None:
         """Refuse parameters that are not what they should be, as a word in the place of a number."""
+        words = _words_of(type(self))
         for parameter in fields(self):
             what, fits = _KINDS.get(str(parameter.type), ("", bool))
             value = getattr(self, parameter.name)
             if what and not fits(value):
                 raise InputError(f"{parameter.name}={value!r} is not {what}", remedy=f"give {what}")
+            if parameter.name in words and value not in words[parameter.name]:
+                *others, last = (repr(word) for word in words[parameter.name] if word is not None)
+                remedy = f"use {', '.join(others)} or {last}"
+                raise InputError(f"{parameter.name}={value!r} is unknown", remedy=remedy)
         if self.seed < 0:
             raise InputError(f"seed={self.seed} is negative", remedy="give 0, or any positive integer")
-        if self.scaling not in (None, "none", "standard", "query"):
-            raise InputError(f"scaling={self.scaling!r} is unknown", remedy="use 'none', 'standard' or 'query'")
         one_measure(self.measure)
         Gains.of(self.gains)
+
+    def check_can_fit(self) -> None:
+        """Refuse what would fail later: parameters that are not what they should be, libraries that are not there."""
+        self.check_parameters()
+        require(type(self).__name__, *self.needs)
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
         """Where tuning searches for parameters if nobody says where; empty: nothing is to be tuned.
@@ -254,10 +275,6 @@ class Ranker(Parameterised):
         chosen = GlobalCutoff("nDCG_f@10") if rule is None else rule.clone()
         self.cutoff_ = chosen.fit_lists(self.judged(with_labels(self.read(examples))).lists(self.gains))
         return self
-
-    def lists(self, examples: Examples) -> Lists:
-        """Examples as scored lists, for cutoffs."""
-        return Lists.of_arrays(self.scored(examples), examples.labels, examples.query, gains=self.gains)
 
     # -- use ---------------------------------------------------------------------------------------------------
 
@@ -340,11 +357,13 @@ class Ranker(Parameterised):
         raise NotImplementedError
 
     def _prepared(self, examples: Examples) -> Examples:
-        """Features on the model's scale; a missing value becomes the mean, unless the method takes it as it is."""
-        how = self.scaling or self.natural_scaling
-        if how == "none":
+        """Features on the model's scale; one that is scaled has no gaps, and others have them where the method may."""
+        how, missing = self.scaling or self.natural_scaling, np.isnan(examples.features)
+        if how == "none" and (self.takes_missing or not missing.any()):
             return examples
-        values = np.where(np.isnan(examples.features), self._centre, examples.features)
+        values = np.where(missing, self._centre, examples.features)
+        if how == "none":
+            return examples.with_features(values)
         with np.errstate(over="ignore", invalid="ignore"):
             in_query = how == "query"
             values = scaled_in_query(values, examples) if in_query else (values - self._centre) / self._spread

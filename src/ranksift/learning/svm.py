@@ -15,7 +15,7 @@ from ranksift.collection.errors import InputError, RankSiftWarning
 from ranksift.collection.examples import Examples
 from ranksift.collection.gains import Gains
 from ranksift.collection.ragged import Floats, Ints
-from ranksift.learning.focus import BETAS, Focus
+from ranksift.learning.focus import BETAS, Focus, check_focus
 from ranksift.learning.list_order import ListOrder
 from ranksift.learning.objective import stopping_value
 from ranksift.learning.space import SpaceLike
@@ -63,8 +63,6 @@ class MaxMargin(WeightedSum, abstract=True):
 
     def _train(self, examples: Examples, validation: Examples | None) -> None:
         choices = self._choices()
-        if not 0 < self.tolerance < 1:
-            raise InputError(f"tolerance={self.tolerance} is not between 0 and 1", remedy="use 1e-3")
         if len(choices) > 1 and validation is None:
             raise InputError(f"{len(choices)} values of C, and no validation examples", remedy="give these, or one C")
         risk = self._risk(examples)
@@ -77,6 +75,13 @@ class MaxMargin(WeightedSum, abstract=True):
                 value = held_out(validation.features @ optimum.weights)
             if value > best:
                 best, self.weights_, self.C_, self.optimum_ = value, optimum.weights, C, optimum
+
+    def check_parameters(self) -> None:
+        """Refuse a C, or a tolerance, that has no optimum."""
+        super().check_parameters()
+        self._choices()
+        if not 0 < self.tolerance < 1:
+            raise InputError(f"tolerance={self.tolerance} is not between 0 and 1", remedy="use 1e-3")
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
         """C, over five powers of ten."""
@@ -203,9 +208,12 @@ class FocusedSVM(MaxMargin):
         """C and β."""
         return {**super().natural_space(stopped), "beta": BETAS}
 
+    def check_parameters(self) -> None:
+        """Refuse a focus that is none, too."""
+        super().check_parameters()
+        check_focus(self.k, self.beta)
+
     def _risk(self, examples: Examples) -> Risk:
-        if self.listwise not in ("order", "top"):
-            raise InputError(f"listwise={self.listwise!r} is unknown", remedy="use 'order' or 'top'")
         focus = Focus.on(examples, self.k, self.beta, self.gains, self.seed)
         y, top = focus.truth, focus.top
         against_the_rest = Contests.between([(top, ~top)], examples.query)

@@ -23,10 +23,15 @@ def topk_truth(examples: Examples, k: int, gains: GainsLike = "linear", seed: in
     >>> topk_truth(examples, k=2).tolist()
     [0.0, 2.0, 0.0, 1.0]
     """
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-        raise InputError(f"k={k!r} is not a positive integer", remedy="use k=10")
+    check_k(k)
     chance = np.random.default_rng(seed).random(len(examples))
     order = np.lexsort((chance, -Gains.of(gains)(examples.labels), examples.query))
     truth = np.empty(len(examples))
     truth[order] = np.maximum(k - ragged.positions(examples.lengths), 0)
     return truth
+
+
+def check_k(k: int) -> None:
+    """Refuse a k that is no number of documents."""
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+        raise InputError(f"k={k!r} is not a positive integer", remedy="use k=10")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from ranksift.cutoffs.threshold import one_measure
 from ranksift.learning.lambdas import Lambdas, PairLoss, Stop, Stops, Swaps, Target, has_target, target_of
 from ranksift.learning.libraries import require
 from ranksift.learning.objective import stopping_value
-from ranksift.learning.outputs import Outputs, ScoreKind
+from ranksift.learning.outputs import Outputs, ScoreKind, check_scores
 from ranksift.learning.ranker import Ranker
 from ranksift.learning.space import SpaceLike
 from ranksift.learning.tree_text import check_trees, trees_alone
@@ -85,6 +85,7 @@ class TreeModel(Ranker, abstract=True):
     """
 
     natural_scaling = "none"
+    takes_missing = True
     needs = ("lightgbm",)
 
     trees: int = field(default=300, kw_only=True)
@@ -360,11 +361,14 @@ class LambdaMART(TreeModel):
     stop_by: Literal["loss", "measure"] = "loss"
     draws: int = 3
 
-    def _train(self, examples: Examples, validation: Examples | None) -> None:
-        _check_stop(self.stop_by)
+    def check_parameters(self) -> None:
+        """Refuse words and numbers that are no way to weigh swaps, or to stop, too."""
+        super().check_parameters()
         self._check_counts("depth")
         if self.draws < 0:
             raise InputError(f"draws={self.draws}", remedy="use 3, or 0 for the ranking by score")
+
+    def _train(self, examples: Examples, validation: Examples | None) -> None:
         gain = self._gain(examples)
         swaps = Swaps(examples.offsets, gain, depth=self.depth, draws=self.draws, seed=self.seed)
         self._grow(examples, validation, lambda s: _as_columns(swaps(s[:, 0])), gain, np.zeros(1))
@@ -412,9 +416,13 @@ class RandomForests(TreeModel):
             "document_share": (0.3, 0.95),
         }
 
-    def _train(self, examples: Examples, validation: Examples | None) -> None:
+    def check_parameters(self) -> None:
+        """Refuse trees that would all be one, too."""
+        super().check_parameters()
         if not self.document_share < 1:
             raise InputError("document_share=1 grows equal trees", remedy="use a share below 1")
+
+    def _train(self, examples: Examples, validation: Examples | None) -> None:
         self._grow(examples, None, "regression", self._gain(examples), np.zeros(1), boosting="rf")
 
 
@@ -469,13 +477,16 @@ class BoostedTrees(TreeModel):
         gamma = {"gamma": (0.01, 10.0, "log")} if self.loss == "lambdarank_bce" else {}
         return {**super().natural_space(stopped), **gamma}
 
-    def _train(self, examples: Examples, validation: Examples | None) -> None:
-        if self.loss not in get_args(TreeLoss):
-            raise InputError(f"loss={self.loss!r} is unknown", remedy=f"use one of: {', '.join(get_args(TreeLoss))}")
-        if self.stop_by not in ("measure", "loss") or (self.stop_by == "loss" and self.loss.startswith("lambda")):
+    def check_parameters(self) -> None:
+        """Refuse an unknown loss, and what it does not have, too."""
+        super().check_parameters()
+        if self.stop_by == "loss" and self.loss.startswith("lambda"):
             raise InputError(f"stop_by={self.stop_by!r} with loss={self.loss!r}", remedy="use stop_by='measure'")
         if not self.gamma >= 0:
             raise InputError(f"gamma={self.gamma}", remedy="use a weight of at least 0")
+        check_scores(self.loss, self.scores)
+
+    def _train(self, examples: Examples, validation: Examples | None) -> None:
         gain = self._gain(examples)
         self._outputs = Outputs.of(self.loss, gain, self.scores)
         if not self._outputs.width:  # all gains are the same: ask for one that nobody has
@@ -551,11 +562,6 @@ def _bce(happened: NDArray[np.bool_], weight: NDArray[np.float64]) -> Loss:
     return loss
 
 
-def _check_stop(stop_by: str) -> None:
-    if stop_by not in ("loss", "measure"):
-        raise InputError(f"stop_by={stop_by!r} is unknown", remedy="use 'loss' or 'measure'")
-
-
 def _as_columns(lambdas: Lambdas) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return lambdas.gradient[:, None], lambdas.curvature[:, None]
 
@@ -623,12 +629,16 @@ class LambdaMARTf(TreeModel):
         """As of all boosted trees, and the weight of swaps."""
         return {**super().natural_space(stopped), "pairs": (0.0, 1.0)}
 
-    def _train(self, examples: Examples, validation: Examples | None) -> None:
+    def check_parameters(self) -> None:
+        """Refuse what is no change of a measure, too."""
+        super().check_parameters()
         if not self.pairs >= 0:
             raise InputError(f"pairs={self.pairs}", remedy="use a weight of at least 0")
-        _check_stop(self.stop_by)
         self._check_counts("depth")
-        gain, (k, normalised) = self._gain(examples), self._target
+        self._target()
+
+    def _train(self, examples: Examples, validation: Examples | None) -> None:
+        gain, (k, normalised) = self._gain(examples), self._target()
         stops = Stops(examples.offsets, gain, k, self.stop, normalised=normalised)
         swaps = Swaps(examples.offsets, gain, k, self.depth, normalised=normalised) if self.pairs else None
         # In the mean a document counts 1, as LightGBM's parameters expect.
@@ -645,9 +655,8 @@ class LambdaMARTf(TreeModel):
         shown = Lists.of_arrays(self._score(examples.features), examples.labels, examples.query, gains=self.gains)
         self.cutoff_ = FixedCutoff(0.0).fit_lists(shown)
 
-    @property
     def _target(self) -> Target:
-        """Whose changes the loss is made of."""
+        """Whose changes the loss is made of; a measure that has none is refused."""
         if self.stop_by == "measure" and not has_target(self.measure):
             return Target(None, normalised=True)
         return target_of(self.measure, ", or stop_by='measure' to stop by it")
@@ -655,7 +664,7 @@ class LambdaMARTf(TreeModel):
     def _value_on(self, validation: Examples) -> Callable[[NDArray[np.float64]], float]:
         measure = one_measure(self.measure)
         if self.stop_by == "loss":
-            k, normalised = self._target
+            k, normalised = self._target()
             change = Stops(validation.offsets, self._gain(validation), k, normalised=normalised).alone
             return lambda outputs: -float(np.abs(change) @ np.logaddexp(0.0, -np.sign(change) * outputs[:, 0]))
         sign = 1.0 if measure.higher_is_better else -1.0

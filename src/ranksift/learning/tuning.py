@@ -268,7 +268,7 @@ def tune(
     with _quiet():
         candidates = searched.candidates(ranker, int(trials), seed)
         for candidate in candidates:  # a word in the place of a number is found before the first trial
-            with_parameters(ranker, candidate).check_parameters()
+            with_parameters(ranker, candidate).check_can_fit()
         record = _record(storage, problem, searched)
         found = [
             record.trial(number, candidate) or record.add(problem.trial(number, candidate))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.collection.examples import Examples
 from ranksift.collection.ragged import Floats
 from ranksift.learning.ranker import Ranker
 
@@ -26,16 +25,6 @@ class WeightedSum(Ranker, abstract=True):
 
     def _score(self, features: NDArray[np.float64]) -> Floats:
         return np.asarray(features @ self.weights_)
-
-    def _prepared(self, examples: Examples) -> Examples:
-        prepared = super()._prepared(examples)
-        missing = np.isnan(prepared.features)
-        # Features that are not scaled keep their gaps; a sum cannot.
-        return (
-            replace(prepared, features=np.where(missing, self._centre, prepared.features))
-            if missing.any()
-            else prepared
-        )
 
     def _state(self) -> Mapping[str, NDArray[Any] | str]:
         return {"weights": self.weights_}
