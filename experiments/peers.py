@@ -65,7 +65,7 @@ class Peer(Ranker, abstract=True):
 
     def _prepared(self, examples: Examples) -> Examples:
         ready = super()._prepared(examples)
-        return ready.with_features(with_context(ready)) if self.context else ready
+        return with_context(ready) if self.context else ready
 
     def _train(self, examples: Examples, validation: Examples | None) -> None:
         staged = self._grown_once(examples)

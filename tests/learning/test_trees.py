@@ -261,7 +261,7 @@ class TestContext:
     def test_trees_see_the_length_of_the_list_and_its_means(self):
         examples = Examples.of_arrays([[1.0, 5.0], [np.nan, 7.0], [4.0, np.nan]], None, ["q", "r", "q"])
         expected = [[1, 5, np.log(2), 2.5, 5], [4, np.nan, np.log(2), 2.5, 5], [np.nan, 7, 0, np.nan, 7]]
-        np.testing.assert_allclose(with_context(examples), expected, rtol=1e-7)
+        np.testing.assert_allclose(with_context(examples).features, expected, rtol=1e-7)
 
     def test_a_document_that_stands_alone_can_be_told_from_one_of_many(self):
         # What is good alone is forbidden in company, and nothing else tells.
@@ -531,6 +531,6 @@ def test_the_mean_of_a_list_does_not_depend_on_the_order_of_its_documents():
     x -= (np.bincount(groups, x[:, 0]) / 20)[groups, None]  # its mean is 0 but for rounding
     shuffle = draw.permutation(1000)
     mixed = Examples.of_arrays(x[shuffle], None, groups[shuffle])
-    one, two = with_context(Examples.of_arrays(x, None, groups)), with_context(mixed)
+    one, two = (with_context(e).features for e in (Examples.of_arrays(x, None, groups), mixed))
     assert (one[:, 2] == 0).all()
     assert np.array_equal(two[np.argsort(mixed.row)], one[shuffle])

@@ -224,11 +224,7 @@ class TreeModel(Ranker, abstract=True):
 
     def _prepared(self, examples: Examples) -> Examples:
         ready = super()._prepared(examples)
-        if not self.context:
-            return ready
-        own = ready.feature_names
-        names = (*own, "length of the list", *(f"mean of {name}" for name in own))
-        return replace(ready, features=with_context(ready), feature_names=names)
+        return with_context(ready) if self.context else ready
 
     def outputs(self, examples: Examples) -> NDArray[np.float64]:
         """What the trees add up to: documents × outputs, in the order of the examples."""
@@ -274,11 +270,14 @@ class TreeModel(Ranker, abstract=True):
         return [TREES, *(f"trees-{number}.txt" for number in range(2, self.models + 1))]
 
 
-def with_context(examples: Examples) -> NDArray[np.float64]:
-    """Features, the logarithm of the length of the list, and the mean of each feature over the list.
+def with_context(examples: Examples) -> Examples:
+    """The same documents with their list as features: the logarithm of its length, and the mean of each over it.
 
-    >>> with_context(Examples.of_arrays([[1.0], [3.0], [np.nan]], None, ["q", "q", "r"])).round(2).tolist()
+    >>> seen = with_context(Examples.of_arrays([[1.0], [3.0], [np.nan]], None, ["q", "q", "r"]))
+    >>> seen.features.round(2).tolist()
     [[1.0, 0.69, 2.0], [3.0, 0.69, 2.0], [nan, 0.0, nan]]
+    >>> seen.feature_names
+    ('1', 'length of the list', 'mean of 1')
     """
     x, count = examples.features, len(examples.query_ids)
     known = ~np.isnan(x)
@@ -294,7 +293,12 @@ def with_context(examples: Examples) -> NDArray[np.float64]:
         step = np.ldexp(1.0, np.maximum(np.frexp(largest[some])[1] - 24, -1022))
         mean[some, column] = np.rint(found / step) * step
     size = np.log(np.maximum(examples.lengths, 1))
-    return np.column_stack([x, size[examples.query], mean[examples.query]])
+    own = examples.feature_names
+    return replace(
+        examples,
+        features=np.column_stack([x, size[examples.query], mean[examples.query]]),
+        feature_names=(*own, "length of the list", *(f"mean of {name}" for name in own)),
+    )
 
 
 def _varies(features: NDArray[np.float64]) -> bool:
