@@ -5,20 +5,17 @@ It is asked without the test part of a fold; the page shows what came out.
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from experiments.boosted_trees.fits import MEASURE
+from experiments.boosted_trees.measured import Gain, keep
 from experiments.boosted_trees.methods import OURS, STEP, TREES, WIDE_LEAVES, WIDE_RATES, space_of
-from experiments.boosted_trees.written import Gain
 from experiments.learning import Collection, in_parallel, mq2007, mq2008
 from experiments.peers import LightGBM
-from experiments.publish import data_folder
-from ranksift.collection.errors import RankSiftWarning
 from ranksift.collection.examples import Fold, together
 from ranksift.collection.ragged import Floats
 from ranksift.learning.ranker import Ranker
@@ -76,8 +73,8 @@ def of_queries(folds: Sequence[Fold], values: Sequence[Floats]) -> Floats:
 
 
 def mean_and_error(added: Floats) -> Gain:
-    """Of what each query gains."""
-    return Gain(float(added.mean()), float(added.std(ddof=1)) / np.sqrt(len(added)))
+    """Of what each query gains, to four digits."""
+    return Gain(round(float(added.mean()), 4), round(float(added.std(ddof=1) / np.sqrt(len(added))), 4))
 
 
 def gains(folds: Sequence[Fold], settings: int) -> dict[str, Gain]:
@@ -90,23 +87,16 @@ def gains(folds: Sequence[Fold], settings: int) -> dict[str, Gain]:
     return {**added, TOGETHER: mean_and_error(found[:, DEFAULT] - found[:, 0])}
 
 
-def main(data: Path) -> None:
-    """Compute and print."""
+def measured(data: Path) -> dict[str, dict[str, Gain]]:
+    """By collection and step."""
     folds = {"MQ2008": rotations(mq2008(data)), "MQ2007": rotations(mq2007(data))[::2]}
+    found = {}
     for name, parts in folds.items():
-        for step, gain in gains(parts, SETTINGS[name]).items():
+        found[name] = gains(parts, SETTINGS[name])
+        for step, gain in found[name].items():
             print(f"{name}: {step} {gain.value:+.4f}, standard error {gain.error:.4f}", flush=True)
-
-
-def printed(main: Callable[[Path], None]) -> None:
-    """What a command prints, and nothing else."""
-    import optuna
-
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RankSiftWarning)
-        main(data_folder())
+    return found
 
 
 if __name__ == "__main__":
-    printed(main)
+    keep("defaults", measured)

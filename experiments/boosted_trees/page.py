@@ -22,6 +22,7 @@ from experiments.boosted_trees.fits import (
     Outcome,
     outcome,
 )
+from experiments.boosted_trees.measured import Gain, defaults, seconds, settings
 from experiments.boosted_trees.methods import (
     BAGGED,
     CATBOOST,
@@ -40,7 +41,6 @@ from experiments.boosted_trees.methods import (
     WIDE_RATES,
     XGBOOST,
 )
-from experiments.boosted_trees.written import DEFAULTS, SECONDS, SETTINGS, Gain
 from experiments.markdown import between, bullets, number, page, paragraph, probability, says, table, word
 from ranksift.collection.errors import RankSiftWarning
 from ranksift.collection.ragged import Floats
@@ -176,6 +176,7 @@ def in_short(found: Outcome) -> str:
     widest = max((f"{name}, context" for name in PEERS), key=lambda name: found.mean(name, how=GIVEN))
     by_ap = {name: ahead for name, ahead in found.ahead(measure="AP", how=BEST).items() if name in PEERS}
     by_ap = {name: ahead for name, ahead in by_ap.items() if round(ahead.value, 4) < 0}
+    taken = seconds()
     findings = bullets(
         paragraph(
             headline(found, "LambdaMART"),
@@ -190,8 +191,8 @@ def in_short(found: Outcome) -> str:
             headline(found, "the mean of three LambdaMARTs (`models=3`)", BAGGED),
             *(verdict(found, how=how, ours=BAGGED) for how in CALLED),
             "It has the same trials, and fits three models in each: a fit takes "
-            f"{SECONDS[BAGGED]:.1f} s, where CatBoost's takes {SECONDS[CATBOOST]:.1f} s and those of the others "
-            f"{between([SECONDS[LIGHTGBM], SECONDS[XGBOOST]], 1)} s.",
+            f"{taken[BAGGED]:.1f} s, where CatBoost's takes {taken[CATBOOST]:.1f} s and those of the others "
+            f"{between([taken[LIGHTGBM], taken[XGBOOST]], 1)} s.",
         ),
         paragraph(
             headline(found, "LambdaMART that sees the list (`context=True`)", CONTEXT),
@@ -334,17 +335,18 @@ There are 157 validation queries in a fold.
 
 def where_to_search() -> str:
     """Section: which settings are good, and so where they are searched."""
-    ranges = list(SETTINGS["MQ2008", OURS])
+    worth = settings()
+    ranges = list(worth["MQ2008", OURS])
     heads = ["collection", "method", *(f"{_SHORT[name]} {quarter}".rstrip() for name, quarter in ranges)]
-    rows = [[*key, *(_gain(of[each]) for each in ranges)] for key, of in SETTINGS.items()]
-    large = [(key[1], of["leaves", ranges[3][1]]) for key, of in SETTINGS.items() if key[0] == "MQ2008"]
+    rows = [[*key, *(_gain(of[each]) for each in ranges)] for key, of in worth.items()]
+    large = [(key[1], of["leaves", ranges[3][1]]) for key, of in worth.items() if key[0] == "MQ2008"]
     worse = [name for name, gain in large if gain.value < -2 * gain.error]
     others = [name for name, _ in large if name not in worse]
     for_all = says(
         bool(others),
         f"; for {_and(others)} the table gives no reason, and the space was narrowed to be the same for all",
     )
-    every = [of["all", ""].value for of in SETTINGS.values()]
+    every = [of["all", ""].value for of in worth.values()]
     return f"""
 ## Where it is worth searching
 
@@ -354,7 +356,7 @@ fold. By leaves and by rates, with the standard error over queries:
 
 {table(heads, rows, words=2)}
 
-`python -m experiments.boosted_trees.settings` prints these; they are not computed anew with the page. On MQ2008
+`python -m experiments.boosted_trees.settings` computes these; they are not computed anew with the page. On MQ2008
 {WIDE_LEAVES[1] // 2} and more leaves are worse by over two standard errors for {_and(worse) or "no method"}. So all are
 searched with {_range(LEAVES)} leaves and rates of {_range(RATES)}{for_all}. What is given is tried first also where it
 lies outside, as CatBoost's depth of 6. This, too, was decided after an earlier version of this page had shown CatBoost
@@ -386,13 +388,14 @@ def _chosen(params: Sequence[dict[str, Any]], parameter: str) -> str:
 
 def how_it_learns() -> str:
     """Section: in what LambdaMART differs from LightGBM's lambdarank, and how that was decided."""
-    rows = [[name, *(_gain(of_steps[step]) for step in _STEPS)] for name, of_steps in DEFAULTS.items()]
-    own = [of_steps["lambdas"].value for of_steps in DEFAULTS.values()]
-    each = [of_steps[step] for of_steps in DEFAULTS.values() for step in ("lambdas", "loss", "draws")]
-    sure = [name for name, of_steps in DEFAULTS.items() if of_steps["together"].value > 2 * of_steps["together"].error]
+    steps = defaults()
+    rows = [[name, *(_gain(own[step]) for step in _STEPS)] for name, own in steps.items()]
+    lambdas = [own["lambdas"].value for own in steps.values()]
+    each = [own[step] for own in steps.values() for step in ("lambdas", "loss", "draws")]
+    sure = [name for name, own in steps.items() if own["together"].value > 2 * own["together"].error]
     in_words = paragraph(
         says(
-            min(own) < 0 < max(own),
+            min(lambdas) < 0 < max(lambdas),
             "Lambdas without the normalisation are better on one collection and worse on the other.",
         ),
         says(
@@ -405,7 +408,7 @@ def how_it_learns() -> str:
             "Together the three gain less than two standard errors on both.",
         ),
         says(
-            all(abs(of["context"].value) < 2 * of["context"].error for of in DEFAULTS.values()),
+            all(abs(own["context"].value) < 2 * own["context"].error for own in steps.values()),
             "Context cannot be told from nothing, so that it is a row of its own here and not LambdaMART's default.",
         ),
     )
@@ -428,7 +431,7 @@ space: what each step adds to {MEASURE}, and the standard error over queries.
 
 {table(["collection", *_STEPS.values()], rows)}
 
-`python -m experiments.boosted_trees.defaults` prints these; they are not computed anew with the page. {in_words}
+`python -m experiments.boosted_trees.defaults` computes these; they are not computed anew with the page. {in_words}
 """
 
 
@@ -448,7 +451,7 @@ def _gain(gain: Gain) -> str:
 
 def cost() -> str:
     """Section: seconds."""
-    rows = [[name, f"{seconds:.2f}"] for name, seconds in SECONDS.items()]
+    rows = [[name, f"{taken:.2f}"] for name, taken in seconds().items()]
     return f"""
 ## Seconds
 

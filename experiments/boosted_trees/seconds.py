@@ -6,13 +6,12 @@ Seconds differ from machine to machine and from one call to the next, so that th
 from __future__ import annotations
 
 import time
-import warnings
+from pathlib import Path
 from statistics import median
 
+from experiments.boosted_trees.measured import keep
 from experiments.boosted_trees.methods import METHODS, TREES
 from experiments.learning import mq2008
-from experiments.publish import data_folder
-from ranksift.collection.errors import RankSiftWarning
 from ranksift.collection.examples import Fold
 
 REPEATS = 5
@@ -29,18 +28,19 @@ def seconds(method: str, fold: Fold, repeats: int = REPEATS) -> float:
     return median(taken)
 
 
-def main() -> None:
-    """Measure and print."""
+def measured(data: Path) -> dict[str, float]:
+    """By method."""
     from threadpoolctl import threadpool_limits
 
-    fold = mq2008(data_folder()).folds[0]
+    fold, found = mq2008(data).folds[0], {}
     print(f"at most {TREES} trees; median of {REPEATS} fits")
-    with warnings.catch_warnings(), threadpool_limits(1):
-        warnings.simplefilter("ignore", RankSiftWarning)
+    with threadpool_limits(1):
         for method in METHODS:
             METHODS[method].ranker.clone().fit(fold.train, fold.validation)  # what is loaded late is loaded now
-            print(f"{method}: {seconds(method, fold):.2f} s")
+            found[method] = round(seconds(method, fold), 2)
+            print(f"{method}: {found[method]:.2f} s", flush=True)
+    return found
 
 
 if __name__ == "__main__":
-    main()
+    keep("seconds", measured)

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from experiments.boosted_trees.defaults import mean_and_error, of_queries, printed, rotations
+from experiments.boosted_trees.defaults import mean_and_error, of_queries, rotations
 from experiments.boosted_trees.fits import MEASURE
+from experiments.boosted_trees.measured import Gain, keep
 from experiments.boosted_trees.methods import METHODS, OURS, PEERS, WIDE_LEAVES, WIDE_RATES, space_of
-from experiments.boosted_trees.written import Gain
 from experiments.learning import in_parallel, mq2007, mq2008
 from ranksift.collection.examples import Fold
 from ranksift.collection.ragged import Floats
@@ -71,14 +71,18 @@ def worth(method: str, folds: Sequence[Fold]) -> Iterator[tuple[str, str, Gain]]
     yield "all", "", mean_and_error(added.mean(axis=1))
 
 
-def main(data: Path) -> None:
-    """Compute and print."""
+def measured(data: Path) -> dict[str, dict[str, dict[str, dict[str, Gain]]]]:
+    """By collection, method, parameter and quarter."""
     folds = {"MQ2008": rotations(mq2008(data)), "MQ2007": rotations(mq2007(data))[::2]}
+    found: dict[str, dict[str, dict[str, dict[str, Gain]]]] = {}
     for name, methods in {"MQ2008": (OURS, *PEERS), "MQ2007": (OURS,)}.items():
         for method in methods:
+            own = found.setdefault(name, {}).setdefault(method, {})
             for parameter, quarter, gain in worth(method, folds[name]):
+                own.setdefault(parameter, {})[quarter] = gain
                 print(f"{name}, {method}: {parameter} {quarter} {gain.value:+.4f}, error {gain.error:.4f}", flush=True)
+    return found
 
 
 if __name__ == "__main__":
-    printed(main)
+    keep("settings", measured)

@@ -4,6 +4,7 @@ The whole page takes minutes, so that one fold of LambdaMART as it is given is h
 """
 
 import re
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,15 +12,17 @@ import numpy as np
 import pytest
 
 from experiments import boosted_trees, publish
+from experiments.boosted_trees import measured
 from experiments.boosted_trees.defaults import rotations
 from experiments.boosted_trees.fits import BEST, GIVEN, MEASURE, SEEDS, Learned, Model, Outcome, Task, fitted, learned
+from experiments.boosted_trees.measured import Gain, keep, seconds, settings
 from experiments.boosted_trees.methods import CATBOOST, LIGHTGBM, METHODS, OURS, PEERS, XGBOOST
-from experiments.boosted_trees.page import below, verdict, wins, written
+from experiments.boosted_trees.page import below, cost, how_it_learns, verdict, where_to_search, wins, written
 from experiments.boosted_trees.settings import QUARTERS, leaves, values
 from experiments.boosted_trees.settings import SEEDS as GIVEN_SEEDS
 from experiments.boosted_trees.settings import Task as Settings
-from experiments.boosted_trees.written import SETTINGS
 from experiments.learning import Collection
+from experiments.markdown import page
 from ranksift.collection.examples import Examples
 from ranksift.datasets.letor import mq2008
 from ranksift.learning.space import Space, with_parameters
@@ -132,8 +135,25 @@ def test_rotations_leave_the_test_part_out(collection: Collection) -> None:
         assert not set.union(*parts) & set(collection.folds[i // 2].test.query_ids)
 
 
+@pytest.mark.parametrize("section", [where_to_search, how_it_learns, cost])
+def test_the_page_shows_what_was_measured_apart_from_it(shown: str, section: Callable[[], str]) -> None:
+    assert page(section()).strip() in shown
+
+
+def test_what_is_measured_takes_the_place_of_its_part_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = tmp_path / "measured.json"
+    kept.write_bytes(measured.FILE.read_bytes())
+    monkeypatch.setattr(measured, "FILE", kept)
+    monkeypatch.setattr(measured, "ROOT", tmp_path)
+    before = settings()
+    keep("seconds", lambda _: {OURS: 0.5})
+    assert (seconds(), settings()) == ({OURS: 0.5}, before)
+    keep("settings", lambda _: {"MQ2008": {OURS: {"leaves": {"4 to 8": Gain(-0.0, 0.001)}}}})
+    assert settings() == {("MQ2008", OURS): {("leaves", "4 to 8"): Gain(0.0, 0.001)}}
+
+
 def test_settings_are_told_by_quarters_of_the_wide_space() -> None:
-    shown = {part for of in SETTINGS.values() for part in of}
+    shown = {part for of in settings().values() for part in of}
     of_quarters = {(n, f"{low:g} to {high:g}") for n, edges in QUARTERS.items() for low, high in pairwise(edges)}
     assert shown == {*of_quarters, ("all", "")}
     assert (leaves({"leaves": 7}), leaves({"depth": 3})) == (7, 8)
