@@ -7,7 +7,7 @@ import pytest
 
 from ranksift import InputError, RankSiftWarning, load
 from ranksift.collection.examples import Examples
-from ranksift.learning import SVMMAP, FocusedSVM, RankSVM
+from ranksift.learning import SVMMAP, FocusedSVM, RankSVM, svm
 from ranksift.learning.svm import AveragePrecision, Contests, CuttingPlanes, PairwiseHinge
 from ranksift.learning.topk import topk_truth
 
@@ -115,6 +115,23 @@ class TestAveragePrecision:
         ]
         risk = AveragePrecision(Contests.between([(worth, ~worth)], q))
         assert value_of(risk, scores) == pytest.approx(np.mean(own), abs=1e-12)
+
+    @pytest.mark.parametrize(("together", "kept"), [(1, 0), (7, 20), (20, 1000)])
+    def test_lists_a_few_at_a_time_are_all_lists(self, monkeypatch, together, kept):
+        examples = drawn(4, labels=2, queries=30, longest=7)
+        worth = examples.labels > 0
+        contests = Contests.between([(worth, ~worth)], examples.query)
+        scores = np.random.default_rng(0).normal(size=len(worth))
+        whole = AveragePrecision(contests)(scores)
+        monkeypatch.setattr(svm, "_TOGETHER", together)
+        monkeypatch.setattr(svm, "_KEPT", kept)
+        parts = AveragePrecision(contests)
+        assert len(parts._parts) > 3
+        assert (len(parts._kept) == 0) == (kept == 0)
+        assert (len(parts._kept) == len(parts._parts)) == (kept == 1000)
+        for _ in range(2):
+            assert parts(scores).loss == pytest.approx(whole.loss, abs=1e-12)
+            np.testing.assert_allclose(parts(scores).coefficients, whole.coefficients, atol=1e-12)
 
 
 class TestContests:

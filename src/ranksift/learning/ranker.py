@@ -358,10 +358,10 @@ class Ranker(Parameterised):
 
     def _prepared(self, examples: Examples) -> Examples:
         """Features on the model's scale; one that is scaled has no gaps, and others have them where the method may."""
-        how, missing = self.scaling or self.natural_scaling, np.isnan(examples.features)
-        if how == "none" and (self.takes_missing or not missing.any()):
+        how = self.scaling or self.natural_scaling
+        if how == "none" and self.takes_missing:
             return examples
-        values = np.where(missing, self._centre, examples.features)
+        values = np.where(np.isnan(examples.features), self._centre, examples.features)
         if how == "none":
             return examples.with_features(values)
         with np.errstate(over="ignore", invalid="ignore"):

@@ -23,6 +23,9 @@ from ranksift.learning.weighted_sum import WeightedSum
 
 Mask = NDArray[np.bool_]
 
+# Pairs that are looked at at once, and that are kept ready, of some 60 bytes each.
+_TOGETHER, _KEPT = 1 << 21, 1 << 23
+
 
 class Violation(NamedTuple):
     """What is most wrong with scores: a plane below the risk, ``coefficients @ scores + loss``, that touches it."""
@@ -293,6 +296,12 @@ class Contests:
     def __len__(self) -> int:
         return len(self.query)
 
+    def of_lists(self, start: int, stop: int) -> Contests:
+        """Those from one list up to another."""
+        first, last = self.offsets[start], self.offsets[stop]
+        offsets = self.offsets[start : stop + 1] - first
+        return Contests(self.documents[first:last], self.better[first:last], offsets, self.query[start:stop])
+
     @property
     def own_list(self) -> Ints:
         """The list of each entry."""
@@ -362,16 +371,43 @@ class AveragePrecision:
     has the same two orders in it (Yue et al., 2007). Putting v_j before u_i too adds (i/(i + j - 1) - i/(i + j)) / r
     to the loss and -2 (s(u_i) - s(v_j)) / (r m) to the score, whatever the other v do. Each v_j goes where its sum
     over u_i, …, u_r is largest.
+
+    That looks at all pairs of R and N. What is made ready for a call is kept for so many of them as memory should hold,
+    and of the other lists it is made anew, some of them at a time.
     """
 
     def __init__(self, contests: Contests) -> None:
+        better = np.bincount(contests.own_list, contests.better, minlength=len(contests)).astype(np.int64)
+        pairs = np.cumsum(better * (np.diff(contests.offsets) - better))
+        new = np.flatnonzero(np.diff((pairs - 1) // _TOGETHER)) + 1
+        self._contests, self._weight = contests, contests.shares(np.ones(len(contests)))
+        self._parts = [part for part in np.split(np.arange(len(contests)), new) if len(part)]
+        self._kept = [self._orders(part) for part in self._parts if pairs[part[-1]] <= _KEPT]
+
+    def _orders(self, part: Ints) -> _Orders:
+        return _Orders(self._contests.of_lists(part[0], part[-1] + 1), self._weight[part])
+
+    def __call__(self, scores: Floats) -> Violation:
+        """The order that is most wrong, list by list."""
+        coefficients, loss = np.zeros(len(scores)), 0.0
+        for n, part in enumerate(self._parts):
+            worst = (self._kept[n] if n < len(self._kept) else self._orders(part))(scores)
+            coefficients += worst.coefficients
+            loss += worst.loss
+        return Violation(coefficients, loss)
+
+
+class _Orders:
+    """All orders of some lists, which weigh something each."""
+
+    def __init__(self, contests: Contests, weight: Floats) -> None:
         better, worse = np.flatnonzero(contests.better), np.flatnonzero(~contests.better)
         self._relevant, self._others = contests.documents[better], contests.documents[worse]
         r, m = (np.bincount(contests.own_list[side], minlength=len(contests)) for side in (better, worse))
         self._of_relevant, self._of_others = ListOrder(ragged.offsets_of(r)), ListOrder(ragged.offsets_of(m))
         self._list, self._list_of_relevant = contests.own_list[worse], contests.own_list[better]
         self._nth = ragged.positions(r) + 1
-        self._r, self._weight = r, contests.shares(np.ones(len(contests)))
+        self._r, self._weight = r, weight
         # All (v_j, u_i), for each v_j from the lowest u_i up.
         each = r[self._list]
         self._offsets = ragged.offsets_of(each)
@@ -385,7 +421,6 @@ class AveragePrecision:
         self._unit = 2.0 / (r * m)
 
     def __call__(self, scores: Floats) -> Violation:
-        """The order that is most wrong, list by list."""
         relevant = self._relevant[self._of_relevant.falling(scores[None, self._relevant])[0]]
         others = self._others[self._of_others.falling(scores[None, self._others])[0]]
         unit = self._unit[self._list]
