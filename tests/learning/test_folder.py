@@ -4,10 +4,13 @@ import fcntl
 import hashlib
 import json
 import os
+import shutil
 import signal
 import stat
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 import numpy as np
 import pytest
@@ -31,6 +34,32 @@ def model(examples):
 
 
 class TestSaving:
+    def test_many_may_try_a_place_in_one_new_folder(self, tmp_path):
+        def tried(i):
+            for n in range(30):
+                folder.place_for_a_model(tmp_path / "runs" / str(n) / f"m{i}")
+
+        with ThreadPoolExecutor(8) as together:
+            list(together.map(tried, range(8)))  # none is refused
+        assert not [*tmp_path.rglob("*.part")]
+
+    def test_a_model_is_saved_though_others_try_places_beside_it(self, model, tmp_path):
+        done = Event()
+
+        def tried(i):
+            while not done.is_set():
+                folder.place_for_a_model(tmp_path / "runs" / "new" / f"m{i}")
+
+        with ThreadPoolExecutor(4) as together:
+            others = [together.submit(tried, i) for i in range(4)]
+            try:
+                for n in range(20):
+                    model.save(tmp_path / "runs" / "new" / str(n))
+                    shutil.rmtree(tmp_path / "runs" / "new" / str(n))
+            finally:
+                done.set()
+        assert [other.result() for other in others] == [None] * 4
+
     def test_all_files_have_the_usual_permissions(self, model, tmp_path):
         before = os.umask(0o022)
         try:

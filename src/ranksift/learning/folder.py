@@ -47,11 +47,13 @@ def place_for_a_model(folder: str | os.PathLike[str]) -> Path:
             raise InputError("is no name of a folder", source=str(target), remedy="name a new one, as model")
         target = target.resolve() if target.is_symlink() else target
         new = [parent for parent in target.parents if not parent.exists()]
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with workshop(target):
-            pass
-        for parent in new:  # nothing may come of it
-            parent.rmdir()
+        try:
+            with workshop(target):
+                pass
+        finally:
+            for parent in new:  # nothing may come of it; but somebody else may have put something there
+                with suppress(OSError):
+                    parent.rmdir()
     except OSError as error:
         raise cannot_be_written(target, error) from None
     return target
@@ -78,11 +80,17 @@ def workshop(target: Path) -> Iterator[Path]:
     """A hidden folder beside a model in which it is made. It is removed at the end, whatever happens.
 
     A process that is killed leaves it. So it is locked while it is in use, and what is there without a lock is removed
-    by whoever saves the model next.
+    by whoever saves the model next. Folders that lead to it are made.
     """
-    clear_up(target)
-    while True:
-        made = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=_PART, dir=target.parent))
+    for more in range(TRIES, -1, -1):
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            clear_up(target)
+            made = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=_PART, dir=target.parent))
+        except (FileNotFoundError, FileExistsError):  # another process tried a place there, and took the folder away
+            if not more:
+                raise
+            continue
         with _locked(made, wait=True):
             if not made.exists():  # another one cleared it up before it was locked
                 continue
