@@ -233,6 +233,15 @@ def test_what_is_ranked_is_not_overwritten(ranksift: Command, data: Path, models
     assert (tmp_path / "test.txt").read_bytes() == (data / "test.txt").read_bytes()
 
 
+def test_a_run_is_not_written_into_the_model(ranksift: Command, data: Path, models):
+    before = {path.name: path.read_bytes() for path in Path(models["txt"]).iterdir()}
+    for name in ("model.json", "weights.safetensors", "new.run"):
+        done = ranksift("rank", models["txt"], data / "test.txt", "--out", Path(models["txt"]) / name)
+        assert done.code == 2
+        assert done.err == f"{Path(models['txt']) / name}: is in the folder of the model; write the run elsewhere\n"
+    assert {path.name: path.read_bytes() for path in Path(models["txt"]).iterdir()} == before
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 def test_a_full_disk_is_told(data: Path, models):
     command = [sys.executable, "-m", "ranksift", "rank", str(models["txt"]), str(data / "test.txt")]

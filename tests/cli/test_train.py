@@ -202,6 +202,9 @@ def test_what_lists_are_cut_by_is_what_is_told(ranksift: Command, letor, tmp_pat
     assert model.cutoff_.measure == model.measure == "nDCG_f@10"
     assert "nDCG_f@10 is of what the model's cutoff, global, keeps" in done.out
     assert done.err == ""
+    own = ["--set", "trees=20", "--set", "measure=nDCG_f@5"]
+    assert ranksift(*train, *own, "--cutoff", "global", "--out", tmp_path / "model").err == ""
+    assert rs.load(tmp_path / "model").cutoff_.measure == rs.load(tmp_path / "model").measure == "nDCG_f@5"
     done = ranksift(*train, "--set", "trees=20", "--measure", "AP", "--out", tmp_path / "model")
     assert done.err == "note: LambdaMART stops by its loss; with --set stop_by=measure it stops by AP\n"
 
@@ -224,6 +227,8 @@ def test_the_card_says_what_a_model_was_made_of(ranksift: Command, letor, tmp_pa
         (["--seed", "4", "--set", "seed=5"], "seed is given by --seed and by --set; leave one out\n"),
         (["--set", "C=1", "--set", "C=2"], "--set names 'C' twice; name it once\n"),
         (["--cutoff-set", "by=zscore"], "--cutoff-set is of a rule, and none is named; name it: --cutoff RULE\n"),
+        (["--cutoff", "risk", "--cutoff-set", "alpha=abc"], "alpha='abc' is not a number; give a number\n"),
+        (["--cutoff", "shape", "--cutoff-set", "seed=-1"], "seed=-1 is negative; give 0, or any positive integer\n"),
         (["--cutoff", "normalized", "--cutoff-set", "bye=3"], "rule normalized has no parameter 'bye'; it has: "),
     ],
 )

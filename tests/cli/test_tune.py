@@ -166,6 +166,10 @@ def test_where_to_search_in_words():
         "scaling": ["standard", "query", "none"],
         "loss": ["a(k=3,b=1)", "c"],
     }
+    assert space_of(["options={'trees': 10, 'hidden': (8,)},{'trees': 20}"]) == {
+        "options": [{"trees": 10, "hidden": (8,)}, {"trees": 20}]
+    }
+    assert space_of(["loss='a,b','c'"]) == {"loss": ["a,b", "c"]}
 
 
 def test_other_commands_do_without_optuna(letor, tmp_path):

@@ -104,7 +104,7 @@ def test_by_max_refuses_negative_scores():
 
 
 def test_unknown_way():
-    with pytest.raises(InputError, match="cannot be normalised by 'length'; use one of: minmax, zscore"):
+    with pytest.raises(InputError, match="by='length' is unknown; use 'minmax', 'zscore'"):
         NormalizedCutoff(by="length").fit([1.0, 2.0], [1, -1], ["q", "q"])
 
 

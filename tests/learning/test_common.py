@@ -1,15 +1,17 @@
 """What every ranker must do, whoever wrote it."""
 
 import json
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from ranksift import GlobalCutoff, InputError, RankSiftWarning, evaluate, load
+from ranksift import GlobalCutoff, InputError, RankSiftWarning, RiskCutoff, evaluate, load
 from ranksift.collection.examples import Examples
 from ranksift.learning.methods import L2LogisticRegression, RankSVM, known_rankers
 from ranksift.learning.ranker import RANKERS, value_of
+from ranksift.learning.validation import cross_validated, three_way
 
 pytestmark = pytest.mark.filterwarnings("ignore::ranksift.RankSiftWarning")
 
@@ -220,6 +222,21 @@ def test_a_rule_that_is_given_is_not_changed_by_another_model(examples):
     assert not hasattr(rule, "threshold_")
 
 
+def test_a_warning_that_is_an_error_leaves_the_model_as_it_was(examples):
+    one_label = replace(examples, labels=np.ones(len(examples)))
+    model, before = RankSVM().fit(examples), RankSVM().fit(examples).score(examples)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(RankSiftWarning, match="cannot tell when to stop"):
+            model.fit(examples, one_label)
+        with pytest.raises(RankSiftWarning):
+            (never := RankSVM()).fit(examples, one_label)
+    assert np.array_equal(model.score(examples), before)
+    assert "validation" not in model.card_
+    with pytest.raises(InputError, match="is not fitted"):
+        never.score(examples)
+
+
 def test_what_could_not_be_fitted_is_not_fitted(examples):
     model = RankSVM().fit(examples)
     with pytest.raises(InputError, match="2 values of C, and no validation examples"):
@@ -228,3 +245,71 @@ def test_what_could_not_be_fitted_is_not_fitted(examples):
         model.score(examples)
     with pytest.raises(InputError, match="measure"):
         RankSVM(measure=5).fit(examples)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_parameters_that_are_changed_after_fitting_are_not_saved(name, examples, tmp_path):
+    model = made(name).fit(examples)
+    with pytest.raises(InputError, match="seed was changed to 7 after the model was fitted; fit it again"):
+        model.set_params(seed=7).save(tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+    model.set_params(seed=0).save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    again.save(tmp_path / "model")
+    with pytest.raises(InputError, match="measure was changed"):
+        again.set_params(measure="AP").save(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "what"),
+    [
+        ("L2LogisticRegression", {"C": float("inf")}, "C=inf is not finite"),
+        ("CoordinateAscent", {"tolerance": float("nan")}, "tolerance=nan is not finite"),
+        ("LambdaMART", {"l2": np.float64("inf")}, "l2=inf is not finite"),
+        ("ExpectedGainRanker", {"options": {"l2": float("inf")}}, "l2=inf is not finite"),
+        ("LinearRanker", {"l2": 10**400}, "l2=10000000000000000000… is too large"),
+        ("TopKListMLE", {"k": 10**20}, "is too large"),
+        ("RankNet", {"pairs": np.array(["sum", "mean"])}, "is unknown; use 'mean' or 'sum'"),
+        ("RankSVM", {"scaling": np.array(["none"])}, "is unknown"),
+        ("RankSVM", {"C": np.array(3)}, "is not a number, or a list of numbers"),
+        ("RankSVM", {"seed": -1}, "seed=-1 is negative"),
+    ],
+)
+def test_what_no_card_could_say_is_refused(name, parameters, what, examples):
+    with pytest.raises(InputError, match=what):
+        made(name, **parameters).fit(examples)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("LambdaMART", {"patience": np.int64(5), "depth": np.uint8(2), "trees": np.int32(3)}),
+        ("LambdaMARTf", {"depth": np.uint8(2), "trees": np.int64(3)}),
+        ("RankNet", {"pairs": np.str_("sum"), "hidden": np.array([4])}),
+        ("FocusedNet", {"orders": np.str_("first"), "k": np.int64(2), "beta": np.float32(0.5)}),
+        ("MLPRanker", {"hidden": [np.int64(4), 3]}),
+        ("RankSVM", {"C": np.array([0.1, 1.0]), "scaling": np.str_("query")}),
+    ],
+)
+def test_numpy_s_numbers_and_words_are_numbers_and_words(name, parameters, examples, tmp_path):
+    training, validation = examples.split(0.7)
+    model = made(name, **parameters).fit(training, validation)
+    model.save(tmp_path / "model")
+    assert np.array_equal(load(tmp_path / "model").score(examples), model.score(examples))
+
+
+def test_the_name_of_a_file_may_have_any_bytes(examples, tmp_path):
+    model = RankSVM().fit(replace(examples, name="tr\udcff.csv"))
+    model.save(tmp_path / "model")
+    assert load(tmp_path / "model").card_["data"]["name"] == "tr\udcff.csv"
+
+
+def test_what_is_no_rule_and_no_ranker_is_refused(examples):
+    with pytest.raises(InputError, match="cutoff 'global' is no rule"):
+        RankSVM().fit(examples).fit_cutoff(examples, "global")
+    with pytest.raises(InputError, match="alpha=2 is not between 0 and 1"):
+        RankSVM().fit(examples).fit_cutoff(examples, RiskCutoff(alpha=2))
+    with pytest.raises(InputError, match="is no ranker; give one, as RankSVM\\(\\)"):
+        cross_validated([RankSVM], three_way(examples), "AP")
+    with pytest.raises(InputError, match="cutoff 'global' is no rule"):
+        cross_validated([RankSVM()], three_way(examples), "AP", cutoff="global")

@@ -10,6 +10,8 @@ import torch
 import ranksift as rs
 from ranksift.collection.errors import InputError
 from ranksift.learning import losses
+from ranksift.learning.losses import check_loss
+from ranksift.learning.outputs import parse_loss
 
 LEVELS = [-10.0, 0.0, 1.0, 2.0]
 
@@ -346,3 +348,30 @@ def test_k_may_be_a_number_of_numpy():
     scores, gains = torch.tensor([0.5, -1.0, 2.0]), [0, 1, 2]
     for loss in (losses.listnet, losses.listmle, losses.focused, losses.lambdarank):
         assert loss(scores, gains, k=np.int64(2)).item() == loss(scores, gains, k=2).item()
+
+
+@pytest.mark.parametrize(
+    ("spec", "what"),
+    [
+        ("lambdarank(sigma=-1)", "sigma=-1 is no steepness"),
+        ("lambdarank(sigma=0)", "sigma=0 is no steepness"),
+        ("lambdarank(sigma=1e999)", "sigma=inf is no steepness"),
+        ("lambdarank(sigma=1j)", "does not work"),
+        ("lambdarank_bce(gamma=-1)", "gamma=-1 is no weight"),
+        ("lambdarank_bce(gamma=10000000000000000000000)", "does not work"),
+        ("focused(normalised='no')", "normalised='no' is unknown"),
+        ("listnet(k=1, k=2)", "is not understood"),
+        ("listnet(k={[]: 1})", "is not understood"),
+        ("-" * 100_000 + "1", "is not understood"),
+        ("weighted_ordinal(levels=[1, 2])", "has no option 'levels'; its options are: none"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(spec, what):
+    with pytest.raises(InputError, match=what):
+        check_loss(spec)
+
+
+@pytest.mark.parametrize("spec", ["(ordinal)", " ordinal  # of gains", "ordinal()"])
+def test_a_name_may_be_written_in_several_ways(spec):
+    assert parse_loss(spec) == ("ordinal", {})
+    check_loss(spec)

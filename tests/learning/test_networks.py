@@ -1,6 +1,7 @@
 """Models trained by gradient descent: what they converge to, when they stop, and what their scores mean."""
 
 import gzip
+import json
 import math
 import subprocess
 import sys
@@ -308,7 +309,7 @@ def test_a_loaded_model_scores_the_same_and_needs_no_pytorch(model, tmp_path):
         (ListNet(l2=-1), "l2=-1"),
         (MLPRanker(hidden=(0,)), "give the units of each hidden layer"),
         (TopKListMLE(k=0), "k=0 is not a positive integer"),
-        (FocusedNet(beta=float("nan")), "beta=nan is not between 0 and 1"),
+        (FocusedNet(beta=float("nan")), "beta=nan is not finite"),
         (FocusedNet(beta=1.5), "beta=1.5 is not between 0 and 1"),
         (ListNet(k=6), "sums over"),
         (LinearRanker("mse", learning_rate=1e25), "the loss is not finite in epoch 2; use a smaller learning_rate"),
@@ -335,3 +336,16 @@ def test_on_mq2008_it_ranks_as_well_as_the_listnet_of_its_authors(data_dir):
     assert [row[0] for row in rows[1:]] == [test.query_ids[q] for q in test.query]
     model = ListNet().fit(together(parts[:3]), parts[3])
     assert model.value(test) > value_of(known, test, "nDCG@10") - 0.01
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"), [("hidden", [4]), ("hidden", []), ("hidden", [4, 4]), ("loss", "weighted_ordinal")]
+)
+def test_a_card_that_speaks_of_another_network_is_refused(parameter, value, tmp_path):
+    MLPRanker(hidden=(4, 3), epochs=2).fit(drawn()).save(tmp_path / "model")
+    card = tmp_path / "model" / "model.json"
+    told = json.loads(card.read_text())
+    told["parameters"][parameter] = value
+    card.write_text(json.dumps(told))
+    with pytest.raises(InputError, match="is damaged"):
+        load(tmp_path / "model")

@@ -247,14 +247,14 @@ class TestEverySVM:
         with pytest.raises(InputError, match="2 values of C, and no validation examples"):
             kind(C=(1, 2)).fit(planted(0, queries=3))
 
-    @pytest.mark.parametrize("C", [0, -1.0, float("nan"), float("inf"), (), "much", ["1"]])
+    @pytest.mark.parametrize("C", [0, -1.0, float("nan"), float("inf"), (), "much", ["1"], 1e-30, [1, 1e30]])
     def test_a_C_that_is_not_positive_is_refused(self, kind, C):
-        with pytest.raises(InputError, match=r"is not positive|is not a number"):
+        with pytest.raises(InputError, match=r"is not positive|is not a number|is not finite|be computed with"):
             kind(C=C).fit(planted(0, queries=3))
 
     @pytest.mark.parametrize("tolerance", [0, -1, 1, float("nan"), float("inf")])
     def test_a_tolerance_that_is_no_share_is_refused(self, kind, tolerance):
-        with pytest.raises(InputError, match=r"tolerance=.* is not between 0 and 1; use 1e-3"):
+        with pytest.raises(InputError, match=r"tolerance=.* is not (finite|between 0 and 1; use 1e-3)"):
             kind(tolerance=tolerance).fit(drawn())
 
 

@@ -119,9 +119,16 @@ class TestModels:
         with pytest.raises(InputError, match=r"has no trees-2\.txt"):
             rs.load(tmp_path / "model")
 
+    def test_a_card_of_very_many_models_is_refused(self, training, tmp_path):
+        LambdaMART(trees=3).fit(training).save(tmp_path / "model")
+        card = tmp_path / "model" / "model.json"
+        card.write_text(card.read_text().replace('"models": 1,', '"models": 1000000000000,'))
+        with pytest.raises(InputError, match="models=1000000000000 does not fit its files"):
+            rs.load(tmp_path / "model")
+
     def test_another_number_after_fitting_cannot_be_saved(self, training, tmp_path):
         model = LambdaMART(models=2, trees=3, gains=GAINS).fit(training).set_params(models=1)
-        with pytest.raises(InputError, match="models=1, but 2 were fitted; fit it again"):
+        with pytest.raises(InputError, match="models was changed to 1 after the model was fitted; fit it again"):
             model.save(tmp_path / "model")
         assert list(tmp_path.iterdir()) == []
 
@@ -289,6 +296,11 @@ class TestRandomForests:
         meanings = meanings_of(RandomForests)
         assert meanings["learning_rate"] == meanings["patience"]
         assert meanings["patience"].startswith("Not used here")
+
+
+def test_the_optimal_rule_tells_the_libraries_of_its_model(training):
+    assert set(ExpectedGainRanker(options={"trees": 2}).fit(training).card_["versions"]) >= {"numpy", "lightgbm"}
+    assert "lightgbm" not in ExpectedGainRanker("RankSVM").fit(training).card_["versions"]
 
 
 class TestLambdaMARTf:

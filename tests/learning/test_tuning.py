@@ -549,6 +549,19 @@ class TestFailures:
         with pytest.raises(InputError, match=re.escape(what)):
             tune(RANKERS[method](), examples, other, space=space, progress=lambda _: pytest.fail("a trial was begun"))
 
+    @pytest.mark.parametrize(
+        ("given", "what"),
+        [
+            ({"seed": -1}, "seed=-1 is no seed"),
+            ({"seed": "a"}, "seed='a' is no seed"),
+            ({"cutoff": "global"}, "cutoff 'global' is no rule"),
+            ({"ranker": RankSVM}, "is no ranker"),
+        ],
+    )
+    def test_what_is_no_search_is_refused(self, given, what, examples, other):
+        with pytest.raises(InputError, match=what):
+            tune(given.pop("ranker", RankSVM()), examples, other, **given)
+
     def test_a_network_that_diverges_fails(self, examples, other):
         ranker = RANKERS["LinearRanker"]("mse", epochs=5)
         found = tune(ranker, examples, other, space={"learning_rate": [0.02, 1e25]})

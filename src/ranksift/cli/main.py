@@ -119,7 +119,7 @@ def _complain(error: Exception) -> int:
         print(InputError(f"{command}: {what}", remedy=f"see: {command} --help"), file=sys.stderr)
         return BAD_INPUT
     if isinstance(error, MemoryError):
-        print("ranksift: not enough memory; evaluate fewer runs at once", file=sys.stderr)
+        print("ranksift: not enough memory; use fewer runs, documents or features at once", file=sys.stderr)
         return BAD_INPUT
     fault = InputError(f"ranksift: a fault in RankSift, please report it: {type(error).__name__}: {error}",
                        remedy="RANKSIFT_DEBUG=1 shows where")  # fmt: skip

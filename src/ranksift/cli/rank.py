@@ -32,6 +32,8 @@ def rank(
 
     if out is not None and out.exists() and any(Path(one).exists() and out.samefile(one) for one in data):
         raise InputError("is what is to be ranked", source=str(out), remedy="write the run to another file")
+    if out is not None and Path(model).resolve() in out.resolve().parents:
+        raise InputError("is in the folder of the model", source=str(out), remedy="write the run elsewhere")
     ranker = load(model)
     examples = ranker.read(data)
     if keep_all:

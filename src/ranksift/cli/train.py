@@ -87,22 +87,21 @@ def train(
     from ranksift.collection.examples import read_examples
     from ranksift.learning.features import read_as
     from ranksift.learning.folder import place_for_a_model
-    from ranksift.learning.libraries import require
 
     if list_models:
         show(_list(model))
         return
     ranker = configured(
         model,
-        {"loss": loss, "measure": measure or of_lists(cutoff), "gains": gains, "scaling": scaling, "seed": seed},
+        {"loss": loss, "measure": measure, "gains": gains, "scaling": scaling, "seed": seed},
         settings,
+        usual=of_lists(cutoff),
     )
     rule = rule_named(cutoff, ranker.measure, cutoff_settings)
     if not data:
         raise InputError("no examples are given", remedy="name a LETOR, CSV or Parquet file")
     if out is None and folds is None:
         raise InputError("no folder is named", remedy="say where the model goes: --out MODEL")
-    require(type(ranker).__name__, *ranker.needs)
     if out is not None:
         place_for_a_model(out)
     examples = read_examples(data if len(data) > 1 else data[0])
@@ -167,24 +166,18 @@ def tell_what_is_odd(examples: Examples, held_out: Examples | None, ranker: Rank
             )
 
 
-def configured(model: str | None, given: dict[str, Any], settings: list[str]) -> Ranker:
-    """A ranker by its name, with the parameters that were given."""
-    from ranksift.learning.methods import known_rankers
-
-    rankers = known_rankers()
+def configured(model: str | None, given: dict[str, Any], settings: list[str], usual: dict[str, Any]) -> Ranker:
+    """A ranker by its name, with the parameters that were given, and usual ones where others were not."""
     if model is None:
         raise InputError("no method is named", remedy="name one: --model LambdaMART; --list shows all")
-    by_word = {name.lower().replace("-", ""): kind for name, kind in rankers.items()}
-    kind = by_word.get(model.lower().replace("-", "").replace("_", ""))
-    if kind is None:
-        raise InputError(f"method {model!r} is unknown", remedy=f"use {', '.join(rankers)}")
+    kind = method_named(model)
     known = kind().get_params()
     parameters = {name: value for name, value in given.items() if value is not None}
     own = options.settings_of(settings)
     for name in own:
         if name in parameters and parameters[name] != known.get(name):
             raise InputError(f"{name} is given by --{name} and by --set", remedy="leave one out")
-    parameters |= own
+    parameters = {**usual, **parameters, **own}
     for name in parameters:
         if name not in known:
             raise InputError(f"{kind.__name__} has no parameter {name!r}", remedy=f"it has: {', '.join(known)}")
@@ -193,9 +186,21 @@ def configured(model: str | None, given: dict[str, Any], settings: list[str]) ->
     return ranker
 
 
-def of_lists(cutoff: str | None) -> str | None:
-    """The measure where none is named: the method's own, or one of lists as they are cut."""
-    return None if cutoff is None else "nDCG_f@10"
+def method_named(name: str) -> type[Ranker]:
+    """A method by its name, in small letters too."""
+    from ranksift.learning.methods import known_rankers
+
+    rankers = known_rankers()
+    by_word = {word.lower().replace("-", ""): kind for word, kind in rankers.items()}
+    kind = by_word.get(name.lower().replace("-", "").replace("_", ""))
+    if kind is None:
+        raise InputError(f"method {name!r} is unknown", remedy=f"use {', '.join(rankers)}")
+    return kind
+
+
+def of_lists(cutoff: str | None) -> dict[str, Any]:
+    """What is taken for the measure where none is named: the method's own, or one of lists as they are cut."""
+    return {} if cutoff is None else {"measure": "nDCG_f@10"}
 
 
 def rule_named(name: str | None, measure: MeasureLike, settings: list[str]) -> Any:
@@ -215,7 +220,9 @@ def rule_named(name: str | None, measure: MeasureLike, settings: list[str]) -> A
     if unknown is not None:
         what = f"has: {', '.join(known)}" if known else "has none"
         raise InputError(f"rule {name} has no parameter {unknown!r}", remedy=f"it {what}")
-    return kind(**({"measure": measure} if "measure" in known else {}) | own)
+    rule = kind(**({"measure": measure} if "measure" in known else {}) | own)
+    rule.check_parameters()
+    return rule
 
 
 def _cross_validated(ranker: Ranker, examples: Examples, folds: int, rule: Any, seed: int) -> None:
@@ -235,8 +242,8 @@ def _list(model: str | None) -> Table:
     if model is None:
         rows = [[name, summary_of(kind)] for name, kind in sorted(known_rankers().items())]
         return Table(["method", "what it is"], rows, notes=["--list --model NAME shows the parameters of a method"])
-    ranker = configured(model, {}, [])
-    meanings = meanings_of(type(ranker))
-    usual = {**ranker.get_params(), "scaling": ranker.natural_scaling}
+    kind = method_named(model)
+    meanings = meanings_of(kind)
+    usual = {**kind().get_params(), "scaling": kind.natural_scaling}
     found = [[name, str(value), meanings[name]] for name, value in usual.items()]
-    return Table(["parameter", "default", "meaning"], found, title=summary_of(type(ranker)))
+    return Table(["parameter", "default", "meaning"], found, title=summary_of(kind))

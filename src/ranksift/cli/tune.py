@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -120,8 +121,9 @@ def tune(
 
     ranker = configured(
         model,
-        {"loss": loss, "measure": measure or of_lists(cutoff), "gains": gains, "scaling": scaling, "seed": seed},
+        {"loss": loss, "measure": measure, "gains": gains, "scaling": scaling, "seed": seed},
         settings,
+        usual=of_lists(cutoff),
     )
     rule = rule_named(cutoff, ranker.measure, cutoff_settings)
     where = _space(ranker, space, settings, stopped=bool(validation))
@@ -195,6 +197,10 @@ def space_of(given: list[str]) -> dict[str, Any]:
 
 def _choices(name: str, text: str) -> list[Any]:
     """What stands between commas; those in brackets are no such commas."""
+    import ast
+
+    with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return list(ast.literal_eval(f"[{text}]"))
     words = re.split(r",(?![^()\[\]{}]*[)\]}])", text)
     return [options.value_of(name, word.strip()) for word in words if word.strip()]
 

@@ -120,6 +120,7 @@ class Cutoff(Parameterised):
         return self
 
     def _fit(self, lists: Lists, how: Mapping[str, Any]) -> None:
+        self.check_parameters()
         if not lists.judged.any():
             raise InputError("no document has a label", remedy="label some")
         self.fitted_on_: dict[str, Any] = {**_described(lists), **how}

@@ -92,8 +92,6 @@ class ExpectedGainCutoff(Cutoff):
     measure: MeasureLike | None = None
 
     def _learn(self, lists: Lists) -> None:
-        if self.features not in ("score", "shape"):
-            raise InputError(f"features={self.features!r} is unknown", remedy="use 'score' or 'shape'")
         gain, weight = self._worth(lists)
         if self.features == "score":
             every, counts = np.full(len(lists.score), np.nan), np.zeros(len(lists.score))

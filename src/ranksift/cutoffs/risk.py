@@ -207,7 +207,6 @@ class RiskCutoff(Cutoff):
     bound: str = "betting"
 
     def _learn(self, lists: Lists) -> None:
-        self._check()
         self.curve_ = curve = RiskCurve.of(lists, self.k)
         passed = curve.lowest(self.passes)
         self.threshold_ = curve.threshold(passed)
@@ -226,7 +225,9 @@ class RiskCutoff(Cutoff):
             self.promise_ = self._not_attainable()
             self.notes_ += (self.promise_,)
 
-    def _check(self) -> None:
+    def check_parameters(self) -> None:
+        """Refuse a promise that is none."""
+        super().check_parameters()
         check_between("alpha", self.alpha, 0.0, 1.0)
         if self.delta is not None:
             check_between("delta", self.delta, 0.0, 1.0)

@@ -90,7 +90,7 @@ def some_at_a_time(offsets: Ints, queries: Ints, cells: Callable[[int], int], mo
     >>> [some.places.tolist() for some in lists]
     [[[0, 1], [2, 3]], [[4, 5]]]
     """
-    batch = batch_of(offsets, queries[np.diff(offsets)[queries] > 0])
+    batch = batch_of(offsets, queries)
     for group in batch.groups:
         step = max(1, most // cells(group.mask.shape[1]))
         for i in range(0, len(group.mask), step):

@@ -42,6 +42,9 @@ _KEPT = 1 << 23
 # Pairs of validation queries that a loss is computed of, and how many of a query at least.
 _DRAWN, _OF_A_QUERY = 1 << 19, 10
 
+# Measures whose changes by swaps and by a stop are written down here.
+_OF_SWAPS = (nDCG_f, nDCG, DCG)
+
 Halves = NDArray[np.float32]
 
 
@@ -71,7 +74,7 @@ def target_of(measure: MeasureLike, otherwise: str = "") -> Target:
     ranksift.collection.errors.InputError: measure=AP is nothing to rank and cut by; use nDCG_f@10 or DCG@10
     """
     found = one_measure(measure)
-    if not isinstance(found, nDCG_f | nDCG | DCG):
+    if not isinstance(found, _OF_SWAPS):
         raise InputError(f"measure={found} is nothing to rank and cut by", remedy=f"use nDCG_f@10 or DCG@10{otherwise}")
     if found.gains is not None:
         raise InputError(f"measure={found} has gains of its own", remedy="give them to the ranker, as its gains")
@@ -79,8 +82,8 @@ def target_of(measure: MeasureLike, otherwise: str = "") -> Target:
 
 
 def has_target(measure: MeasureLike) -> bool:
-    """Whether :func:`target_of` takes a measure."""
-    return isinstance(one_measure(measure), nDCG_f | nDCG | DCG)
+    """Whether a measure is of a kind that :func:`target_of` takes."""
+    return isinstance(one_measure(measure), _OF_SWAPS)
 
 
 class Lambdas(NamedTuple):

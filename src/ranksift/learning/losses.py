@@ -8,7 +8,6 @@ any real numbers; where a paper speaks of a probability, it is their sigmoid.
 
 from __future__ import annotations
 
-import ast
 import inspect
 import math
 from collections.abc import Callable, Sequence
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection.errors import InputError
+from ranksift.learning.outputs import parse_loss
 from ranksift.learning.topk import check_k
 
 try:
@@ -212,6 +212,8 @@ def lambdarank_bce(
     1.2009
     """
     _check("normaliser", normaliser, ("f", "ideal"))
+    if not 0 <= gamma < math.inf:
+        raise InputError(f"gamma={gamma!r} is no weight", remedy="use gamma=1")
     s, g, m = _lists(scores, gains, mask)
     return _mean(_lambdarank(s, g, m, normaliser, k, sigma) + gamma * _bce(s, g, m))
 
@@ -310,6 +312,8 @@ def focused(
     _check("orders", orders, ("all", "first"))
     if not 0 <= beta <= 1:
         raise InputError(f"beta={beta!r} is not between 0 and 1", remedy="use beta=0.5")
+    if not isinstance(normalised, bool):
+        raise InputError(f"normalised={normalised!r} is unknown", remedy="use True or False")
     s, g, m = _lists(scores, gains, mask)
     rank = _ranks(g, m)
     top = m & (rank <= _places(k, s))
@@ -366,25 +370,10 @@ def check_loss(spec: str) -> None:
     ordinal = "levels" in inspect.signature(loss).parameters
     try:
         loss(torch.zeros((2, 1) if ordinal else 2), [1.0, 0.0], **({"levels": [0.0, 1.0]} if ordinal else {}))
-    except TypeError as error:
+    except InputError:
+        raise
+    except Exception as error:  # whatever PyTorch says of a value that is none
         raise InputError(f"loss {spec!r} does not work ({error})", remedy="give options of the right kind") from None
-
-
-def parse_loss(spec: str) -> tuple[str, dict[str, Any]]:
-    """Name and options of a loss.
-
-    >>> parse_loss("focused(k=5, beta=0.3)")
-    ('focused', {'k': 5, 'beta': 0.3})
-    """
-    try:
-        node = ast.parse(spec.strip(), mode="eval").body
-        if isinstance(node, ast.Name):
-            return node.id, {}
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args:
-            return node.func.id, {str(o.arg): ast.literal_eval(o.value) for o in node.keywords}
-    except (SyntaxError, ValueError):
-        pass
-    raise InputError(f"loss {spec!r} is not understood", remedy="write a name, or lambdarank_bce(gamma=0.5)")
 
 
 # -- what they are made of -------------------------------------------------------------------------------------
@@ -466,6 +455,8 @@ def _ranknet(scores: Tensor, gains: Tensor, mask: Tensor) -> tuple[Tensor, Tenso
 
 
 def _lambdarank(scores: Tensor, gains: Tensor, mask: Tensor, normaliser: str, k: int | None, sigma: float) -> Tensor:
+    if not 0 < sigma < math.inf:
+        raise InputError(f"sigma={sigma!r} is no steepness", remedy="use sigma=1")
     row, high, low = _pairs(gains, mask)
     flat, gain = scores.flatten(), gains.flatten()
     discount = _discounts(scores, k).gather(0, (_ranks(scores.detach(), mask) - 1).flatten())

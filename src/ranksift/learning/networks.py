@@ -19,7 +19,7 @@ from ranksift.collection.ragged import Floats
 from ranksift.learning.batches import Batch, batches
 from ranksift.learning.focus import BETAS, Focus, check_focus
 from ranksift.learning.objective import stopping_value
-from ranksift.learning.outputs import Outputs, ScoreKind, check_scores
+from ranksift.learning.outputs import Outputs, ScoreKind, check_scores, parse_loss
 from ranksift.learning.ranker import Ranker
 from ranksift.learning.space import SpaceLike
 from ranksift.learning.topk import topk_truth
@@ -216,11 +216,16 @@ class Network(Ranker, abstract=True):
 
     def _restore(self, state: Mapping[str, Any]) -> None:
         self._outputs = Outputs(_name(self._loss()), state["levels"], self._kind())
-        self.layers_ = [(state[f"w{n}"], state[f"b{n}"]) for n in range(len(self._hidden()) + 1)]
+        sizes = [len(self.feature_names_), *self._hidden(), self._outputs.width]
+        self.layers_ = [(state[f"w{n}"], state[f"b{n}"]) for n in range(len(sizes) - 1)]
+        found = [(weight.shape, bias.shape) for weight, bias in self.layers_]
+        fit = found == [((after, before), (after,)) for before, after in pairwise(sizes)]
+        if not fit or len(state) != 2 * len(found) + 1 or not self._outputs.fits:
+            raise ValueError("layers are not those of its parameters")
 
 
 def _name(loss: str) -> str:
-    return loss.partition("(")[0].strip()
+    return parse_loss(loss)[0]
 
 
 def _plain(weights: list[tuple[Tensor, Tensor]]) -> list[Layer]:
@@ -300,7 +305,7 @@ class MLPRanker(Network):
         return self.loss
 
     def _hidden(self) -> tuple[int, ...]:
-        return tuple(self.hidden)
+        return tuple(map(int, self.hidden))
 
     def _kind(self) -> ScoreKind:
         return self.scores
@@ -313,7 +318,7 @@ class _OfAPaper(Network, abstract=True):
     hidden: tuple[int, ...] = field(default=(), kw_only=True)
 
     def _hidden(self) -> tuple[int, ...]:
-        return tuple(self.hidden)
+        return tuple(map(int, self.hidden))
 
 
 @dataclass(eq=False)
@@ -342,7 +347,7 @@ class RankNet(_OfAPaper):
         return {**super().natural_space(stopped), **({"hidden": HIDDEN} if self.hidden else {})}
 
     def _loss(self) -> str:
-        return f"ranknet(pairs={self.pairs!r})"
+        return f"ranknet(pairs={str(self.pairs)!r})"
 
 
 @dataclass(eq=False)
@@ -432,7 +437,7 @@ class FocusedNet(_OfAPaper):
         check_focus(self.k, self.beta)
 
     def _loss(self) -> str:
-        return f"focused(k={self.k}, beta={float(self.beta)!r}, orders={self.orders!r})"
+        return f"focused(k={self.k}, beta={float(self.beta)!r}, orders={str(self.orders)!r})"
 
     def _targets(self, examples: Examples) -> Floats:
         return Focus.on(examples, self.k, self.beta, self.gains, self.seed).truth

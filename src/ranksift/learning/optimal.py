@@ -243,6 +243,10 @@ class ExpectedGainRanker(Ranker):
             raise InputError(f"{self.model} has no parameter {unknown!r}", remedy=f"it has: {', '.join(has)}")
         self._inner().check_parameters()
 
+    def libraries(self) -> tuple[str, ...]:
+        """Those of the model inside."""
+        return self._inner().libraries()
+
     def check_can_fit(self) -> None:
         """Refuse what the model inside cannot be fitted with, too."""
         super().check_can_fit()

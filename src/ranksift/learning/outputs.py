@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,6 +82,11 @@ class Outputs:
         return len(self.levels) - 1 if self.ordinal else 1
 
     @property
+    def fits(self) -> bool:
+        """Whether there are as many levels as the loss has."""
+        return len(self.levels) > 0 if self.ordinal else len(self.levels) == (2 if self.loss == "bce" else 0)
+
+    @property
     def natural_cut(self) -> float | None:
         """The score of an expected gain of 0; None where a score does not tell it."""
         if self.kind == "expected_gain" or self.loss == "mse":
@@ -108,3 +114,22 @@ def check_scores(loss: str, kind: ScoreKind) -> None:
     if kind == "expected_gain" and loss not in _WITH_GAINS:
         what = f"the loss {loss!r} orders documents and does not estimate their gains"
         raise InputError(what, remedy=f"use one of {', '.join(_WITH_GAINS)}, or scores='own'")
+
+
+def parse_loss(spec: str) -> tuple[str, dict[str, Any]]:
+    """Name and options of a loss.
+
+    >>> parse_loss("focused(k=5, beta=0.3)")
+    ('focused', {'k': 5, 'beta': 0.3})
+    """
+    try:
+        node = ast.parse(spec.strip(), mode="eval").body
+        if isinstance(node, ast.Name):
+            return node.id, {}
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args:
+            options = {str(o.arg): ast.literal_eval(o.value) for o in node.keywords}
+            if len(options) == len(node.keywords):  # none is given twice
+                return node.func.id, options
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
+        pass
+    raise InputError(f"loss {spec!r} is not understood", remedy="write a name, or lambdarank_bce(gamma=0.5)")

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import NoneType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,45 +56,6 @@ RANKERS: dict[str, type[Ranker]] = {}
 
 #: How features are put on one scale.
 Scaling = Literal["none", "standard", "query"]
-
-
-def _is_integer(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
-
-
-def _is_number(value: Any) -> bool:
-    return _is_integer(value) or isinstance(value, float | np.floating)
-
-
-# What a parameter may be, by its annotation; others are each method's own matter.
-_KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
-    "int": ("an integer", _is_integer),
-    "int | None": ("an integer or none", lambda value: value is None or _is_integer(value)),
-    "float": ("a number", _is_number),
-    "float | Sequence[float]": (
-        "a number, or a list of numbers",
-        lambda value: (
-            _is_number(value) or (isinstance(value, list | tuple | np.ndarray) and all(map(_is_number, value)))
-        ),
-    ),
-    "bool": ("true or false", lambda value: isinstance(value, bool | np.bool_)),
-    "str": ("a word", lambda value: isinstance(value, str)),
-    "tuple[int, ...]": (
-        "a list of integers",
-        lambda value: isinstance(value, list | tuple) and all(map(_is_integer, value)),
-    ),
-}
-
-
-def _words_of(kind: type[Ranker]) -> dict[str, tuple[Any, ...]]:
-    """Of the parameters that are one of a few words: which."""
-    found: dict[str, tuple[Any, ...]] = {}
-    for name, hint in get_type_hints(kind).items():
-        parts = (hint, *get_args(hint))
-        words = tuple(word for part in parts if get_origin(part) is Literal for word in get_args(part))
-        if words:
-            found[name] = (*words, *([None] if NoneType in parts else []))
-    return found
 
 
 class JudgedDocuments(NamedTuple):
@@ -165,7 +125,7 @@ class Ranker(Parameterised):
     takes_unlabelled: ClassVar[bool] = False
     #: Whether it brings a cut of its own, so that documents may be dropped though no rule is fitted.
     filters: ClassVar[bool] = False
-    #: Libraries without which it cannot be fitted.
+    #: Libraries without which no ranker of this kind can be fitted.
     needs: ClassVar[tuple[str, ...]] = ()
 
     gains: GainsLike = field(default="linear", kw_only=True)
@@ -193,19 +153,21 @@ class Ranker(Parameterised):
         self.check_can_fit()
         given = with_labels(read_examples(examples))
         held_out = None if validation is None else with_labels(read_as(given.feature_names, validation))
-        training = given.judged_only()
-        self.feature_names_ = training.feature_names
-        self.cutoff_: Cutoff | None = None
-        self._centre, self._spread = _scale(training.features)
-        self.card_ = {
-            "data": {**_told(training), "features": len(training.feature_names)},
-            "versions": versions("numpy", *self.needs),
-        }
         if held_out is not None:
-            self.card_["validation"] = _told(held_out.judged_only())
             self._check_tells(held_out)
+        training = given.judged_only()
         try:
+            self.feature_names_ = training.feature_names
+            self.cutoff_: Cutoff | None = None
+            self._centre, self._spread = _scale(training.features)
+            self.card_ = {
+                "data": {**_told(training), "features": len(training.feature_names)},
+                "versions": versions("numpy", *self.libraries()),
+            }
+            if held_out is not None:
+                self.card_["validation"] = _told(held_out.judged_only())
             self._train(self._learned_from(given), None if held_out is None else self._learned_from(held_out))
+            self._fitted_with = self._plain_parameters()
         except BaseException:
             del self.feature_names_  # the model that was there before is gone too
             raise
@@ -229,25 +191,21 @@ class Ranker(Parameterised):
 
     def check_parameters(self) -> None:
         """Refuse parameters that are not what they should be, as a word in the place of a number."""
-        words = _words_of(type(self))
-        for parameter in fields(self):
-            what, fits = _KINDS.get(str(parameter.type), ("", bool))
-            value = getattr(self, parameter.name)
-            if what and not fits(value):
-                raise InputError(f"{parameter.name}={value!r} is not {what}", remedy=f"give {what}")
-            if parameter.name in words and value not in words[parameter.name]:
-                *others, last = (repr(word) for word in words[parameter.name] if word is not None)
-                remedy = f"use {', '.join(others)} or {last}"
-                raise InputError(f"{parameter.name}={value!r} is unknown", remedy=remedy)
-        if self.seed < 0:
-            raise InputError(f"seed={self.seed} is negative", remedy="give 0, or any positive integer")
+        super().check_parameters()
+        for name, value in self.get_params().items():
+            if isinstance(value, float | np.floating) and not np.isfinite(value):
+                raise InputError(f"{name}={value} is not finite", remedy="give a finite number")
         one_measure(self.measure)
         Gains.of(self.gains)
 
     def check_can_fit(self) -> None:
         """Refuse what would fail later: parameters that are not what they should be, libraries that are not there."""
         self.check_parameters()
-        require(type(self).__name__, *self.needs)
+        require(type(self).__name__, *self.libraries())
+
+    def libraries(self) -> tuple[str, ...]:
+        """Those without which it cannot be fitted."""
+        return self.needs
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
         """Where tuning searches for parameters if nobody says where; empty: nothing is to be tuned.
@@ -272,7 +230,7 @@ class Ranker(Parameterised):
         Take examples that the model was not fitted to: on its own training documents it is too sure of itself. The rule
         that is given stays as it is: ``cutoff_`` is another one.
         """
-        chosen = GlobalCutoff("nDCG_f@10") if rule is None else rule.clone()
+        chosen = GlobalCutoff("nDCG_f@10") if rule is None else checked_rule(rule).clone()
         self.cutoff_ = chosen.fit_lists(self.judged(with_labels(self.read(examples))).lists(self.gains))
         return self
 
@@ -384,11 +342,11 @@ class Ranker(Parameterised):
         The folder appears whole or not at all; a model that was there is replaced, anything else is not.
         """
         self._check_fitted()
+        self._check_unchanged()
         target = place_for_a_model(folder)
         from safetensors.numpy import save
 
         try:
-            target.parent.mkdir(parents=True, exist_ok=True)
             with workshop(target) as made:
                 new = made / NEW
                 arrays, texts = _split(self._state())
@@ -401,18 +359,29 @@ class Ranker(Parameterised):
                 if self.cutoff_ is not None:
                     self.cutoff_.save(new / CUTOFF)
                     sums[CUTOFF] = None  # a person may change it
-                (new / CARD).write_text(json.dumps(self._card(sums), ensure_ascii=False, indent=2) + "\n", "utf-8")
+                card = json.dumps(self._card(sums), ensure_ascii=False, indent=2) + "\n"
+                (new / CARD).write_bytes(card.encode("utf-8", "backslashreplace"))  # a file may have any bytes as name
                 put_in_place(made, target)
         except OSError as error:
             raise cannot_be_written(target, error) from None
 
+    def _plain_parameters(self) -> dict[str, Any]:
+        return {name: plain(value) for name, value in self.get_params().items()}
+
+    def _check_unchanged(self) -> None:
+        """Refuse to save what was learned under parameters that it was not learned with."""
+        now = self._plain_parameters()
+        changed = next((name for name, value in self._fitted_with.items() if now[name] != value), None)
+        if changed is not None:
+            what = f"{changed} was changed to {now[changed]!r} after the model was fitted"
+            raise InputError(what, remedy="fit it again before it is saved")
+
     def _card(self, files: Mapping[str, str | None]) -> dict[str, Any]:
-        parameters = {name: plain(value) for name, value in self.get_params().items()}
         return {
             "format": FORMAT,
             "ranksift": __version__,
             "model": type(self).__name__,
-            "parameters": parameters,
+            "parameters": self._fitted_with,
             **self.card_,
             "feature_names": list(self.feature_names_),
             "cutoff": None if self.cutoff_ is None else self.cutoff_.to_dict(),
@@ -465,6 +434,7 @@ def _loaded(target: Path) -> Ranker:
 
         model = kind(**card["parameters"])
         _check_card(model, target)
+        model._fitted_with = model._plain_parameters()
         arrays = load_file(target / WEIGHTS)
         model._centre, model._spread = arrays.pop("_centre"), arrays.pop("_spread")
         model.feature_names_ = _words(card["feature_names"])
@@ -508,6 +478,22 @@ def _prove(model: Ranker) -> None:
         scores = np.asarray(model._score_of(model._prepared(usual)))
     if scores.shape != (count,) or not np.isfinite(scores).all():
         raise ValueError("scores are not finite, or not one a document")
+
+
+def checked_ranker(ranker: Any) -> Ranker:
+    """Refuse what is no ranker, and a ranker that cannot be fitted."""
+    if not isinstance(ranker, Ranker):
+        raise InputError(f"{ranker!r} is no ranker", remedy="give one, as RankSVM()")
+    ranker.check_can_fit()
+    return ranker
+
+
+def checked_rule(rule: Any) -> Cutoff:
+    """Refuse what is no rule, and a rule with parameters that are none."""
+    if not isinstance(rule, Cutoff):
+        raise InputError(f"cutoff {rule!r} is no rule", remedy="give one, as GlobalCutoff('nDCG_f@10')")
+    rule.check_parameters()
+    return rule
 
 
 def _told(examples: Examples) -> dict[str, Any]:

@@ -23,6 +23,9 @@ from ranksift.learning.weighted_sum import WeightedSum
 
 Mask = NDArray[np.bool_]
 
+# Weights of the two terms of an objective that is computed in 53 bits.
+_MOST_C = 1e9
+
 # Pairs that are looked at at once, and that are kept ready, of some 60 bytes each.
 _TOGETHER, _KEPT = 1 << 21, 1 << 23
 
@@ -92,8 +95,11 @@ class MaxMargin(WeightedSum, abstract=True):
 
     def _choices(self) -> list[float]:
         given = list(self.C) if isinstance(self.C, Sequence | np.ndarray) else [self.C]
-        if not given or not all(isinstance(C, int | float | np.number) and 0 < C < np.inf for C in given):
+        if not given or not all(C > 0 for C in given):
             raise InputError(f"C={self.C!r} is not positive", remedy="use C=1, or several values")
+        if not all(1 / _MOST_C <= C <= _MOST_C for C in given):
+            what = f"C={self.C!r} is beyond what can be computed with"
+            raise InputError(what, remedy=f"use {1 / _MOST_C:g} to {_MOST_C:g}")
         return sorted(map(float, given))
 
     def _state(self) -> Mapping[str, NDArray[Any] | str]:

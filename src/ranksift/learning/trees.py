@@ -177,7 +177,7 @@ class TreeModel(Ranker, abstract=True):
                 stopping = {
                     "valid_sets": [known],
                     "feval": lambda outputs, _: ("value", value(_columns(outputs, len(start)) + start), True),
-                    "callbacks": [lightgbm.early_stopping(self.patience, verbose=False)],
+                    "callbacks": [lightgbm.early_stopping(int(self.patience), verbose=False)],
                 }
             grown = lightgbm.train(parameters, data, self.trees, **stopping)
             texts.append(grown.model_to_string(num_iteration=-1 if validation is None else grown.best_iteration))
@@ -247,14 +247,12 @@ class TreeModel(Ranker, abstract=True):
         return np.asarray(outputs[:, 0])
 
     def _state(self) -> Mapping[str, NDArray[Any] | str]:
-        if self.models != len(self._texts):
-            what = f"models={self.models}, but {len(self._texts)} were fitted"
-            raise InputError(what, remedy="fit it again before it is saved")
         return {**dict(zip(self._files, self._texts, strict=True)), "start": self._start}
 
     def _restore(self, state: Mapping[str, Any]) -> None:
         self._start = state["start"]
-        if set(self._files) != {name for name in state if name.startswith("trees")}:
+        there = {name for name in state if name.startswith("trees")}
+        if self.models != len(there) or set(self._files) != there:
             raise ValueError(f"models={self.models} does not fit its files")
         texts = [state[name] for name in self._files]
         if len({bool(text) for text in texts}) > 1:
@@ -374,7 +372,7 @@ class LambdaMART(TreeModel):
 
     def _train(self, examples: Examples, validation: Examples | None) -> None:
         gain = self._gain(examples)
-        swaps = Swaps(examples.offsets, gain, depth=self.depth, draws=self.draws, seed=self.seed)
+        swaps = Swaps(examples.offsets, gain, depth=int(self.depth), draws=self.draws, seed=self.seed)
         self._grow(examples, validation, lambda s: _as_columns(swaps(s[:, 0])), gain, np.zeros(1))
 
     def _value_on(self, validation: Examples) -> Callable[[NDArray[np.float64]], float]:
@@ -644,7 +642,7 @@ class LambdaMARTf(TreeModel):
     def _train(self, examples: Examples, validation: Examples | None) -> None:
         gain, (k, normalised) = self._gain(examples), self._target()
         stops = Stops(examples.offsets, gain, k, self.stop, normalised=normalised)
-        swaps = Swaps(examples.offsets, gain, k, self.depth, normalised=normalised) if self.pairs else None
+        swaps = Swaps(examples.offsets, gain, k, int(self.depth), normalised=normalised) if self.pairs else None
         # In the mean a document counts 1, as LightGBM's parameters expect.
         size = 1.0 / max(float(np.abs(stops.alone).mean()), np.finfo(np.float64).tiny)
 

@@ -23,7 +23,7 @@ from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.threshold import one_measure
 from ranksift.learning.features import read_as
 from ranksift.learning.libraries import require
-from ranksift.learning.ranker import Ranker, with_labels
+from ranksift.learning.ranker import Ranker, checked_ranker, checked_rule, with_labels
 from ranksift.learning.space import Space, SpaceLike, key_of, with_parameters, word
 from ranksift.learning.validation import HeldOut, Scored, number_of_folds
 from ranksift.measures.measure import Measure
@@ -148,7 +148,7 @@ class Tuning:
         model = self.ranker.fit(given, stop_by)
         if problem.cutoff is not None:
             if stop_by is not None:
-                model.fit_cutoff(stop_by, problem.cutoff.clone())
+                model.fit_cutoff(stop_by, problem.cutoff)
             else:
                 again = replace(problem, ranker=self.ranker, examples=given, validation=None)
                 model.cutoff_ = problem.cutoff.clone().fit_lists(again.held_out(self.ranker).lists)
@@ -302,7 +302,12 @@ class _Problem:
         cutoff: Cutoff | None,
         seed: int,
     ) -> _Problem:
-        require("tuning", "optuna", *ranker.needs)
+        require("tuning", "optuna")
+        checked_ranker(ranker)
+        if cutoff is not None:
+            checked_rule(cutoff)
+        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+            raise InputError(f"seed={seed!r} is no seed", remedy="give 0, or any positive integer")
         given = with_labels(read_examples(examples))
         held_out = None if validation is None else with_labels(read_as(given.feature_names, validation))
         by = one_measure(ranker.measure if measure is None else measure)

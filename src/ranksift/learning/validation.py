@@ -18,7 +18,7 @@ from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.lists import Lists
 from ranksift.evaluation.evaluate import RunValues, ready_measures, run_values
 from ranksift.evaluation.scores import Scores
-from ranksift.learning.ranker import Ranker
+from ranksift.learning.ranker import Ranker, checked_ranker, checked_rule
 from ranksift.measures.cumulative import DCG, nDCG_f
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
@@ -77,7 +77,7 @@ class Scored:
     def __init__(self, ranker: Ranker, fold: Fold, cutoff: Cutoff | None = None, *, worst_first: bool = False) -> None:
         model = ranker.clone().fit(fold.train, fold.validation)
         if cutoff is not None and fold.validation is not None:
-            model.fit_cutoff(fold.validation, cutoff.clone())
+            model.fit_cutoff(fold.validation, cutoff)
         judged = model.judged(fold.test)
         found = judged.worst_first(ranker.gains) if worst_first else judged.as_in_a_run()
         self.test = found.examples.of_queries(np.flatnonzero(found.examples.lengths > 0))
@@ -222,6 +222,10 @@ def cross_validated(
     named = _named([rankers] if isinstance(rankers, Ranker) else rankers)
     if not named:
         raise InputError("no ranker is given", remedy="give one at least")
+    for ranker in named.values():
+        checked_ranker(ranker)
+    if cutoff is not None:
+        checked_rule(cutoff)
     wanted = ready_measures(measures)
     twice = next((query for query, times in Counter(_tested(folds)).items() if times > 1), None)
     if twice is not None:
