@@ -16,7 +16,10 @@ from experiments.learning import Collection, in_parallel, mq2008
 from ranksift.collection.examples import Fold
 from ranksift.collection.ragged import Floats
 from ranksift.evaluation.scores import Scores
-from ranksift.learning.tuning import tune
+from ranksift.evaluation.significance import Paired, holm, t_test
+from ranksift.learning.ranker import Ranker
+from ranksift.learning.space import SpaceLike
+from ranksift.learning.tuning import Tuning, tune
 
 MEASURE = "nDCG@10"
 MEASURES = (MEASURE, "AP")
@@ -26,12 +29,14 @@ SEEDS = 3
 #: Standard errors by which a trial has to be better than the ranker as it is given, by the cautious rule.
 MARGIN = 1.0
 
-#: A ranker as it is given; with the parameters of the best trial; with those that are better by the margin.
-How = Literal["given", "best", "cautious"]
+#: A ranker as it is given; with the parameters of the best trial; with those that are better by the margin; with those
+#: of the best trial in a wider space.
+How = Literal["given", "best", "cautious", "wide"]
 GIVEN: How = "given"
 BEST: How = "best"
 CAUTIOUS: How = "cautious"
-ALL: tuple[How, ...] = (GIVEN, BEST, CAUTIOUS)
+WIDE: How = "wide"
+ALL: tuple[How, ...] = (GIVEN, BEST, CAUTIOUS, WIDE)
 
 
 class Task(NamedTuple):
@@ -52,28 +57,37 @@ class Model(NamedTuple):
 
 
 class Learned(NamedTuple):
-    """The same method as it is given, and with what two rules choose of one search."""
+    """The same method as it is given, with what two rules choose of one search, and with the best of another."""
 
     given: Model
     best: Model
     cautious: Model
+    wide: Model
     params: Mapping[str, Any]  # of the best trial
 
 
 def learned(task: Task) -> Learned:
     """Fit a method to a fold, and search for its parameters."""
-    ranker, space, _ = METHODS[task.method]
-    own, (train, validation, _) = ranker.clone().set_params(seed=task.seed), task.fold
+    method = METHODS[task.method]
+    own = method.ranker.clone().set_params(seed=task.seed)
     given = fitted(own, task.fold)
-    if not space:
-        return Learned(given, given, given, {})
-    found = tune(own, train, validation, space=space, trials=task.trials, measure=MEASURE, seed=task.seed)
+    if not method.space:
+        return Learned(given, given, given, given, {})
+    found = _searched(own, task, method.space)
     models = {0: given}
     rules = (found, replace(found, margin=MARGIN))
     for rule in rules:
         if rule.best.number not in models:
             models[rule.best.number] = fitted(rule.ranker, task.fold)
-    return Learned(given, *(models[rule.best.number] for rule in rules), found.best_params)
+    best, cautious = (models[rule.best.number] for rule in rules)
+    other = _searched(own, task, method.wide) if method.wide else None
+    wide = given if other is None or not other.best.number else fitted(other.ranker, task.fold)
+    return Learned(given, best, cautious, wide, found.best_params)
+
+
+def _searched(ranker: Ranker, task: Task, space: SpaceLike) -> Tuning:
+    train, validation, _ = task.fold
+    return tune(ranker, train, validation, space=space, trials=task.trials, measure=MEASURE, seed=task.seed)
 
 
 def fitted(ranker: Any, fold: Fold) -> Model:
@@ -105,8 +119,10 @@ class Outcome:
     found: Mapping[str, Sequence[Sequence[Learned]]]
 
     def methods(self, *, how: How) -> list[str]:
-        """Those that are there in this way: some are not tuned."""
-        return [name for name in self.found if METHODS[name].space or how == GIVEN]
+        """Those that are there in this way: some are not tuned, or not in the wide space."""
+        return [
+            name for name in self.found if how == GIVEN or (METHODS[name].wide if how == WIDE else METHODS[name].space)
+        ]
 
     @property
     def seeds(self) -> int:
@@ -150,6 +166,18 @@ class Outcome:
             other: Difference(-value, -high, -low, p)
             for (other, _), (value, high, low, p) in zip(compared.pairs, found, strict=True)
         }
+
+    def tuned_or_not(self) -> dict[str, float]:
+        """Of each method p of the difference between tuned and as given, after Holm's correction over methods."""
+        names = self.methods(how=BEST)
+        both = [
+            scores.values[scores.row(n), :, 0]
+            for scores in (self.scores(how=BEST), self.scores(how=GIVEN))
+            for n in names
+        ]
+        tuned = np.arange(len(names))
+        p = holm(t_test(Paired(np.array(both), tuned, tuned + len(names))).p)
+        return dict(zip(names, p.tolist(), strict=True))
 
     def of_folds(self, method: str, *, how: How) -> Floats:
         """The measure on each fold's test queries, the mean over seeds."""

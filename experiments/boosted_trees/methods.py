@@ -38,6 +38,10 @@ def space_of(method: str, leaves: tuple[int, int] = LEAVES, rates: tuple[float, 
     return {"leaves": (*leaves, "log"), **small, **shared}
 
 
+def _wide(method: str) -> SpaceLike:
+    return space_of(method, WIDE_LEAVES, WIDE_RATES)
+
+
 #: That of our trees, and of LightGBM's.
 SPACE = space_of(OURS)
 
@@ -48,6 +52,7 @@ class Method(NamedTuple):
     ranker: Ranker
     space: SpaceLike
     ours: bool = False
+    wide: SpaceLike | None = None  # the space that was searched at first, where it is searched too
 
 
 _LIGHTGBM = LightGBM(trees=TREES, step=STEP)
@@ -56,13 +61,13 @@ _XGBOOST = XGBoost(trees=TREES, step=STEP, options={"ndcg_exp_gain": False, "min
 _CATBOOST = CatBoost(trees=TREES, step=STEP)
 
 METHODS = {
-    OURS: Method(LambdaMART(trees=TREES), SPACE, True),
-    BAGGED: Method(LambdaMART(trees=TREES, models=3), SPACE, True),
+    OURS: Method(LambdaMART(trees=TREES), SPACE, True, _wide(OURS)),
+    BAGGED: Method(LambdaMART(trees=TREES, models=3), SPACE, True, _wide(OURS)),
     CONTEXT: Method(LambdaMART(trees=TREES, context=True), SPACE, True),
     JOINT: Method(LambdaMARTf(trees=TREES), SPACE, True),
-    LIGHTGBM: Method(_LIGHTGBM, SPACE),
-    XGBOOST: Method(_XGBOOST, space_of(XGBOOST)),
-    CATBOOST: Method(_CATBOOST, space_of(CATBOOST)),
+    LIGHTGBM: Method(_LIGHTGBM, SPACE, wide=_wide(LIGHTGBM)),
+    XGBOOST: Method(_XGBOOST, space_of(XGBOOST), wide=_wide(XGBOOST)),
+    CATBOOST: Method(_CATBOOST, space_of(CATBOOST), wide=_wide(CATBOOST)),
     # What libraries make of the columns that our trees add to see the list.
     f"{LIGHTGBM}, context": Method(_LIGHTGBM.clone().set_params(context=True), {}),
     f"{XGBOOST}, context": Method(_XGBOOST.clone().set_params(context=True), {}),
