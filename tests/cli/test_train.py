@@ -227,6 +227,7 @@ def test_the_card_says_what_a_model_was_made_of(ranksift: Command, letor, tmp_pa
         (["--seed", "4", "--set", "seed=5"], "seed is given by --seed and by --set; leave one out\n"),
         (["--set", "C=1", "--set", "C=2"], "--set names 'C' twice; name it once\n"),
         (["--cutoff-set", "by=zscore"], "--cutoff-set is of a rule, and none is named; name it: --cutoff RULE\n"),
+        (["--set", "C=[1, 10]", "--folds", "3"], "2 values of C, and no validation examples; give these, or one C\n"),
         (["--cutoff", "risk", "--cutoff-set", "alpha=abc"], "alpha='abc' is not a number; give a number\n"),
         (["--cutoff", "shape", "--cutoff-set", "seed=-1"], "seed=-1 is negative; give 0, or any positive integer\n"),
         (["--cutoff", "normalized", "--cutoff-set", "bye=3"], "rule normalized has no parameter 'bye'; it has: "),

@@ -9,7 +9,7 @@ import pytest
 
 from ranksift import GlobalCutoff, InputError, RankSiftWarning, RiskCutoff, evaluate, load
 from ranksift.collection.examples import Examples
-from ranksift.learning.methods import L2LogisticRegression, RankSVM, known_rankers
+from ranksift.learning.methods import FocusedBoost, L2LogisticRegression, RankSVM, known_rankers
 from ranksift.learning.ranker import RANKERS, value_of
 from ranksift.learning.validation import cross_validated, three_way
 
@@ -238,9 +238,9 @@ def test_a_warning_that_is_an_error_leaves_the_model_as_it_was(examples):
 
 
 def test_what_could_not_be_fitted_is_not_fitted(examples):
-    model = RankSVM().fit(examples)
-    with pytest.raises(InputError, match="2 values of C, and no validation examples"):
-        model.set_params(C=[1.0, 2.0]).fit(examples)
+    model = FocusedBoost(rounds=3).fit(examples)
+    with pytest.raises(InputError, match=r"goes from .* not from 0 to 1"):
+        model.set_params(scaling="standard").fit(examples)
     with pytest.raises(InputError, match="is not fitted"):
         model.score(examples)
     with pytest.raises(InputError, match="measure"):

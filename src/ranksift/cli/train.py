@@ -98,6 +98,8 @@ def train(
         usual=of_lists(cutoff),
     )
     rule = rule_named(cutoff, ranker.measure, cutoff_settings)
+    if out is not None and not validation:
+        ranker.check_alone()
     if not data:
         raise InputError("no examples are given", remedy="name a LETOR, CSV or Parquet file")
     if out is None and folds is None:

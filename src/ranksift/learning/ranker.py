@@ -151,6 +151,8 @@ class Ranker(Parameterised):
             Other examples, for early stopping by ``measure``.
         """
         self.check_can_fit()
+        if validation is None:
+            self.check_alone()
         given = with_labels(read_examples(examples))
         held_out = None if validation is None else with_labels(read_as(given.feature_names, validation))
         if held_out is not None:
@@ -202,6 +204,9 @@ class Ranker(Parameterised):
         """Refuse what would fail later: parameters that are not what they should be, libraries that are not there."""
         self.check_parameters()
         require(type(self).__name__, *self.libraries())
+
+    def check_alone(self) -> None:
+        """Refuse parameters that take validation examples to be fitted with."""
 
     def libraries(self) -> tuple[str, ...]:
         """Those without which it cannot be fitted."""

@@ -69,8 +69,6 @@ class MaxMargin(WeightedSum, abstract=True):
 
     def _train(self, examples: Examples, validation: Examples | None) -> None:
         choices = self._choices()
-        if len(choices) > 1 and validation is None:
-            raise InputError(f"{len(choices)} values of C, and no validation examples", remedy="give these, or one C")
         risk = self._risk(examples)
         held_out = None if validation is None else stopping_value(validation, self.measure, self.gains)
         planes, best = CuttingPlanes(examples.features), -np.inf
@@ -88,6 +86,12 @@ class MaxMargin(WeightedSum, abstract=True):
         self._choices()
         if not 0 < self.tolerance < 1:
             raise InputError(f"tolerance={self.tolerance} is not between 0 and 1", remedy="use 1e-3")
+
+    def check_alone(self) -> None:
+        """Refuse several values of C: nothing tells which is best."""
+        choices = len(self._choices())
+        if choices > 1:
+            raise InputError(f"{choices} values of C, and no validation examples", remedy="give these, or one C")
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
         """C, over five powers of ten."""
