@@ -1,5 +1,6 @@
 """ranksift rank: features by their names and numbers, and models that are not whole."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -243,12 +244,21 @@ def test_a_run_is_not_written_into_the_model(ranksift: Command, data: Path, mode
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
-def test_a_full_disk_is_told(data: Path, models):
-    command = [sys.executable, "-m", "ranksift", "rank", str(models["txt"]), str(data / "test.txt")]
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("command", ["rank", "measures", "--version", "--help"])
+def test_a_full_disk_is_told(data: Path, models, command, unbuffered):
+    words = [command, *([str(models["txt"]), str(data / "test.txt")] if command == "rank" else [])]
     with open("/dev/full", "w") as full:
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    assert done.returncode == 2
-    assert done.stderr.startswith("<stdout>: cannot be written (No space left on device)")
+        done = subprocess.run(
+            [sys.executable, "-m", "ranksift", *words],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+        )
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert "no space left on" in done.stderr.lower()
 
 
 @pytest.mark.parametrize(

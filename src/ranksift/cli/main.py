@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Collection, Sequence
+from errno import ENOSPC
 from importlib import import_module
 from typing import Any, NoReturn
 
 import typer
 
 from ranksift import __version__
-from ranksift.cli.output import is_terminal, prepared
+from ranksift.cli.output import flush, is_terminal, prepared
 from ranksift.collection.errors import InputError
 
 #: The commands with what they do, in one line; each is the function of its own name in the file of its own name, or a
@@ -45,18 +46,27 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command line; the exit code."""
-    words = list(arguments) or ["--help"]
     with prepared():
+        code = _code(list(arguments) or ["--help"])
         try:
-            result = application(_named(words))(words, prog_name="ranksift", standalone_mode=False, obj=words)
-        except KeyboardInterrupt:
-            return INTERRUPTED
-        except SystemExit:  # typer leaves so when nobody reads the help any more
-            return 0
-        except Exception as error:
-            if os.environ.get("RANKSIFT_DEBUG"):
-                raise
-            return _complain(error)
+            flush()
+        except InputError as error:
+            return code or _complain(error)  # one line is enough
+    return code
+
+
+def _code(words: list[str]) -> int:
+    """Run a command; the exit code."""
+    try:
+        result = application(_named(words))(words, prog_name="ranksift", standalone_mode=False, obj=words)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except SystemExit:  # typer leaves so when nobody reads the help any more
+        return 0
+    except Exception as error:
+        if os.environ.get("RANKSIFT_DEBUG"):
+            raise
+        return _complain(error)
     return result if isinstance(result, int) else 0
 
 
@@ -117,6 +127,9 @@ def _complain(error: Exception) -> int:
         command = "ranksift" if context is None else context.command_path
         what = " ".join(str(usage()).split()).rstrip(".")
         print(InputError(f"{command}: {what}", remedy=f"see: {command} --help"), file=sys.stderr)
+        return BAD_INPUT
+    if isinstance(error, OSError) and error.errno == ENOSPC:
+        print("ranksift: no space left on the device; make room", file=sys.stderr)
         return BAD_INPUT
     if isinstance(error, MemoryError):
         print("ranksift: not enough memory; use fewer runs, documents or features at once", file=sys.stderr)

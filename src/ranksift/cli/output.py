@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @contextmanager
 def prepared() -> Iterator[None]:
-    """Make standard output fit for any id, and warnings notes of one line; a closed pipe at the end is no error."""
+    """Make standard output fit for any id, and warnings notes of one line."""
     if sys.stderr is None:  # closed; what is meant for it must not be printed among the results
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
@@ -36,6 +36,10 @@ def prepared() -> Iterator[None]:
             warnings.showwarning = lambda message, *rest: note(str(message))
         warnings.simplefilter("default", RankSiftWarning)
         yield
+
+
+def flush() -> None:
+    """Write what is left of standard output: a full disk is told, and a reader that has gone away is no error."""
     with _writing():
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -155,7 +159,7 @@ def _writing() -> Iterator[None]:
 
 
 def _discard_the_rest() -> None:
-    """Let Python's last flush go nowhere instead of into a closed pipe."""
+    """Let Python's last flush go nowhere instead of into a closed pipe or onto a full disk."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
