@@ -13,7 +13,7 @@ import numpy as np
 
 from experiments.boosted_trees.fits import MEASURE
 from experiments.boosted_trees.measured import Gain, keep
-from experiments.boosted_trees.methods import OURS, STEP, TREES, WIDE_LEAVES, WIDE_RATES, space_of
+from experiments.boosted_trees.methods import OURS, STEP, TREES, wide_space_of
 from experiments.learning import Collection, in_parallel, mq2007, mq2008
 from experiments.peers import LightGBM
 from ranksift.collection.examples import Fold, together
@@ -79,7 +79,7 @@ def mean_and_error(added: Floats) -> Gain:
 
 def gains(folds: Sequence[Fold], settings: int) -> dict[str, Gain]:
     """What each step adds to the one before it, and those to the default together, over all folds and some settings."""
-    space = Space.of(space_of(OURS, WIDE_LEAVES, WIDE_RATES), LambdaMART())
+    space = Space.of(wide_space_of(OURS), LambdaMART())
     candidates = space.candidates(LambdaMART(), settings, SEED)
     tasks = [Task(fold, params) for fold in folds for params in candidates]
     found = of_queries([task.fold for task in tasks], in_parallel(values, tasks))

@@ -66,7 +66,7 @@ def keep(part: str, measure: Callable[[Path], Mapping[str, Any]]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankSiftWarning)
         found = measure(data_folder())
-    text = json.dumps({**_kept(), part: found}, indent=1, sort_keys=False)
+    text = json.dumps({**_kept(), part: found}, indent=1)
     with writing(FILE) as out:
         out.write(f"{text}\n".encode())
     print(FILE.relative_to(ROOT))

@@ -38,7 +38,8 @@ def space_of(method: str, leaves: tuple[int, int] = LEAVES, rates: tuple[float, 
     return {"leaves": (*leaves, "log"), **small, **shared}
 
 
-def _wide(method: str) -> SpaceLike:
+def wide_space_of(method: str) -> SpaceLike:
+    """The space that was searched at first."""
     return space_of(method, WIDE_LEAVES, WIDE_RATES)
 
 
@@ -52,7 +53,7 @@ class Method(NamedTuple):
     ranker: Ranker
     space: SpaceLike
     ours: bool = False
-    wide: SpaceLike | None = None  # the space that was searched at first, where it is searched too
+    wide: SpaceLike | None = None  # searched too
 
 
 _LIGHTGBM = LightGBM(trees=TREES, step=STEP)
@@ -61,13 +62,13 @@ _XGBOOST = XGBoost(trees=TREES, step=STEP, options={"ndcg_exp_gain": False, "min
 _CATBOOST = CatBoost(trees=TREES, step=STEP)
 
 METHODS = {
-    OURS: Method(LambdaMART(trees=TREES), SPACE, True, _wide(OURS)),
-    BAGGED: Method(LambdaMART(trees=TREES, models=3), SPACE, True, _wide(OURS)),
+    OURS: Method(LambdaMART(trees=TREES), SPACE, True, wide_space_of(OURS)),
+    BAGGED: Method(LambdaMART(trees=TREES, models=3), SPACE, True, wide_space_of(OURS)),
     CONTEXT: Method(LambdaMART(trees=TREES, context=True), SPACE, True),
     JOINT: Method(LambdaMARTf(trees=TREES), SPACE, True),
-    LIGHTGBM: Method(_LIGHTGBM, SPACE, wide=_wide(LIGHTGBM)),
-    XGBOOST: Method(_XGBOOST, space_of(XGBOOST), wide=_wide(XGBOOST)),
-    CATBOOST: Method(_CATBOOST, space_of(CATBOOST), wide=_wide(CATBOOST)),
+    LIGHTGBM: Method(_LIGHTGBM, SPACE, wide=wide_space_of(LIGHTGBM)),
+    XGBOOST: Method(_XGBOOST, space_of(XGBOOST), wide=wide_space_of(XGBOOST)),
+    CATBOOST: Method(_CATBOOST, space_of(CATBOOST), wide=wide_space_of(CATBOOST)),
     # What libraries make of the columns that our trees add to see the list.
     f"{LIGHTGBM}, context": Method(_LIGHTGBM.clone().set_params(context=True), {}),
     f"{XGBOOST}, context": Method(_XGBOOST.clone().set_params(context=True), {}),

@@ -515,7 +515,7 @@ def limits(found: Outcome) -> str:
     """Section: how it was made."""
     own = METHODS[OURS].ranker.get_params()
     rows = [
-        ["command", "`python -m experiments.boosted_trees`, about 20 minutes on two cores"],
+        ["command", "`python -m experiments.boosted_trees`, about a quarter of an hour on two cores"],
         [
             "collection",
             f"LETOR 4.0, MQ2008: {len(found.collection.whole.query_ids)} queries, "

@@ -16,7 +16,7 @@ import numpy as np
 from experiments.boosted_trees.defaults import mean_and_error, of_queries, rotations
 from experiments.boosted_trees.fits import MEASURE
 from experiments.boosted_trees.measured import Gain, keep
-from experiments.boosted_trees.methods import METHODS, OURS, PEERS, WIDE_LEAVES, WIDE_RATES, space_of
+from experiments.boosted_trees.methods import METHODS, OURS, PEERS, WIDE_LEAVES, WIDE_RATES, wide_space_of
 from experiments.learning import in_parallel, mq2007, mq2008
 from ranksift.collection.examples import Fold
 from ranksift.collection.ragged import Floats
@@ -58,7 +58,7 @@ def leaves(params: Mapping[str, Any]) -> int:
 def worth(method: str, folds: Sequence[Fold]) -> Iterator[tuple[str, str, Gain]]:
     """What settings of each quarter add to the one that is given, on the mean."""
     ranker = METHODS[method].ranker
-    candidates = Space.of(space_of(method, WIDE_LEAVES, WIDE_RATES), ranker).candidates(ranker, SETTINGS, 0)
+    candidates = Space.of(wide_space_of(method), ranker).candidates(ranker, SETTINGS, 0)
     found = of_queries(folds, in_parallel(values, [Task(fold, method, candidates) for fold in folds]))
     added = found[:, 1:] - found[:, :1]
     for name, edges in QUARTERS.items():

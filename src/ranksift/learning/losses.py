@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection.errors import InputError
+from ranksift.learning.focus import check_focus
 from ranksift.learning.outputs import parse_loss
 from ranksift.learning.topk import check_k
 
@@ -310,8 +311,7 @@ def focused(
     0.6931
     """
     _check("orders", orders, ("all", "first"))
-    if not 0 <= beta <= 1:
-        raise InputError(f"beta={beta!r} is not between 0 and 1", remedy="use beta=0.5")
+    check_focus(k, beta)
     if not isinstance(normalised, bool):
         raise InputError(f"normalised={normalised!r} is unknown", remedy="use True or False")
     s, g, m = _lists(scores, gains, mask)

@@ -223,10 +223,10 @@ class Ranker(Parameterised):
         return {}
 
     def _check_counts(self, *names: str) -> None:
-        """Refuse parameters that are no positive integers."""
+        """Refuse integers that are not positive."""
         for name in names:
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+            if value < 1:
                 raise InputError(f"{name}={value!r} is not a positive integer", remedy=f"write {name}=10, say")
 
     def fit_cutoff(self, examples: Any, rule: Cutoff | None = None) -> Self:
