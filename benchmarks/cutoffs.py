@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 import ranksift as rs
 from benchmarks.evaluation import table
-from ranksift.collection.grouped import Grouped
-from ranksift.collection.ids import Ids
-from ranksift.cutoffs.lists import Lists
+from ranksift.collection._engine.grouping import Grouped
+from ranksift.collection._engine.ids import Ids
+from ranksift.collection.lists import Lists
 from ranksift.cutoffs.sweep import Sweep
 from ranksift.measures.cumulative import nDCG_f
 

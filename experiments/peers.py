@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from ranksift.collection.examples import Examples, folds_of
 from ranksift.collection.gains import Gains
+from ranksift.collection.lists import Lists
 from ranksift.collection.ragged import Floats
 from ranksift.cutoffs.baselines import FixedCutoff
 from ranksift.cutoffs.cutoff import Cutoff
-from ranksift.cutoffs.lists import Lists
 from ranksift.cutoffs.threshold import GlobalCutoff, one_measure
 from ranksift.learning.ranker import Ranker, value_of
 from ranksift.learning.trees import with_context

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
-from ranksift.collection.files import writing
+from ranksift.files import writing
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs" / "experiments"

@@ -1,9 +1,12 @@
 """What all tests share: where the real data is, and how hypothesis searches."""
 
+import gzip
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from backports import zstd
 from hypothesis import HealthCheck, settings
 
 # The same examples in every run, so that a failure is a change in the code and never luck.
@@ -19,7 +22,7 @@ settings.load_profile("steady")
 def pytest_configure(config: pytest.Config) -> None:
     """Take a warning of ours that no test expects for an error."""
     # Not in pyproject.toml: pytest would import ranksift before coverage counts.
-    config.addinivalue_line("filterwarnings", "error::ranksift.collection.errors.RankSiftWarning")
+    config.addinivalue_line("filterwarnings", "error::ranksift.errors.RankSiftWarning")
 
 
 @pytest.fixture(scope="session")
@@ -30,3 +33,17 @@ def data_dir() -> Path:
     if not folder.is_dir():
         pytest.skip("no real data: set RANKSIFT_DATA to the folder that holds it")
     return folder
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[str, bytes | str], Path]:
+    """Write a file, compressed by its suffix."""
+
+    def write(name: str, data: bytes | str) -> Path:
+        data = data.encode() if isinstance(data, str) else data
+        path = tmp_path / name
+        pack = {".gz": gzip.compress, ".zst": zstd.compress}.get(path.suffix, lambda d: d)
+        path.write_bytes(pack(data))
+        return path
+
+    return write

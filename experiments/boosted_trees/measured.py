@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from experiments.publish import ROOT, data_folder
-from ranksift.collection.errors import RankSiftWarning
-from ranksift.collection.files import writing
+from ranksift.errors import RankSiftWarning
+from ranksift.files import writing
 
 FILE = Path(__file__).with_name("measured.json")
 

@@ -43,8 +43,8 @@ from experiments.boosted_trees.methods import (
     XGBOOST,
 )
 from experiments.markdown import between, bullets, number, page, paragraph, probability, says, table, word
-from ranksift.collection.errors import RankSiftWarning
 from ranksift.collection.ragged import Floats
+from ranksift.errors import RankSiftWarning
 from ranksift.learning.space import Space
 
 NEEDS: tuple[str, ...] = ("letor4_mq2008",)

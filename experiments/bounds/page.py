@@ -22,7 +22,7 @@ from experiments.bounds.readings import DCG_EXACT, MSP_EXACT, PRINTED, WRITTEN, 
 from experiments.bounds.stable import Found, sound, soundness
 from experiments.bounds.trials import SETS, drawn_queries, trials
 from experiments.markdown import between, bullets, number, page, paragraph, says, table
-from ranksift.collection.errors import RankSiftWarning
+from ranksift.errors import RankSiftWarning
 from ranksift.evaluation.scores import Scores
 
 NEEDS: tuple[str, ...] = ("letor4_listnet_predictions", "letor4_mq2007_agg")

@@ -15,9 +15,9 @@ from experiments.cutoffs.normaliser import normalised_gains
 from experiments.cutoffs.rules import GLOBAL, Beside, Difference, Outcome, few, paired, rules
 from ranksift.collection.examples import folds_of
 from ranksift.collection.gains import Gains
+from ranksift.collection.lists import Lists
 from ranksift.cutoffs.baselines import FixedCutoff
-from ranksift.cutoffs.contest import Contestant
-from ranksift.cutoffs.lists import Lists
+from ranksift.cutoffs.candidates import Contestant
 
 K = 3
 MEASURE = f"nDCG_f@{K}"

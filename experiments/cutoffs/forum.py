@@ -34,8 +34,8 @@ from experiments.cutoffs.rules import (
 )
 from experiments.markdown import between, number, paragraph, percent, probability, says, table
 from ranksift.cutoffs.cutoff import Cutoff
+from ranksift.cutoffs.held_out import aggregate, held_out
 from ranksift.cutoffs.threshold import one_measure
-from ranksift.cutoffs.validation import aggregate, held_out
 
 
 def outcomes(forum: Forum) -> dict[str, Outcome]:

@@ -10,12 +10,12 @@ import numpy as np
 import ranksift as rs
 from experiments.cutoffs.rules import DELTA, GLOBAL, RISK, whole
 from experiments.markdown import between, number, paragraph, percent, says, table
-from ranksift.cutoffs.contest import Contestant
+from ranksift.collection.lists import Lists
+from ranksift.cutoffs.candidates import Contestant
 from ranksift.cutoffs.cutoff import Cutoff
-from ranksift.cutoffs.lists import Lists
+from ranksift.cutoffs.held_out import aggregate
 from ranksift.cutoffs.risk import forbidden_shown
 from ranksift.cutoffs.threshold import Interval, one_measure
-from ranksift.cutoffs.validation import aggregate
 
 SEED = 0
 #: Queries that rules are fitted on, and how often they are drawn.

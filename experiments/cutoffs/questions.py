@@ -10,10 +10,10 @@ import ranksift as rs
 from experiments.cutoffs.rules import ORACLE, SHOW_ALL, SHOW_NOTHING, Difference, Outcome, named, rules, whole
 from experiments.markdown import between, number, paragraph, percent, probability, says, table
 from experiments.truncation.wikiqa import RANKERS
+from ranksift.collection.lists import Lists
 from ranksift.cutoffs.cutoff import Cutoff
-from ranksift.cutoffs.lists import Lists
+from ranksift.cutoffs.held_out import aggregate
 from ranksift.cutoffs.threshold import one_measure
-from ranksift.cutoffs.validation import aggregate
 
 FOLDER = "wikiqa"
 K = 3

@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 import ranksift as rs
 from experiments.cutoffs.model import Floats
 from experiments.markdown import number, probability, table
-from ranksift.collection.errors import RankSiftWarning
+from ranksift.collection.lists import Lists
 from ranksift.cutoffs.baselines import FilterOnly, Oracle
+from ranksift.cutoffs.candidates import Contestant, contestants
 from ranksift.cutoffs.comparison import CutoffComparison
-from ranksift.cutoffs.contest import Contestant, contestants
 from ranksift.cutoffs.cutoff import Cutoff
-from ranksift.cutoffs.lists import Lists
 from ranksift.cutoffs.rules import known_rules
 from ranksift.cutoffs.threshold import one_measure
+from ranksift.errors import RankSiftWarning
 from ranksift.evaluation.scores import Scores
 
 #: A difference is significant at or below this, after Holm's correction over the rules of a table.

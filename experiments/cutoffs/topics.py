@@ -20,7 +20,7 @@ from experiments.cutoffs.rules import (
 )
 from experiments.markdown import between, number, paragraph, probability, says, table
 from experiments.web_track.years import GAINS, Year
-from ranksift.cutoffs.lists import Lists
+from ranksift.collection.lists import Lists
 
 KS = (3, 10, 20)
 YEARS = (2012, 2013)

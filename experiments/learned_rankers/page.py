@@ -22,7 +22,7 @@ from experiments.learning import BELOW_ALL
 from experiments.learning import NEEDS as NEEDS
 from experiments.markdown import between, bullets, number, page, paragraph, says, word
 from experiments.web_track.statistics import kendall_tau
-from ranksift.collection.errors import RankSiftWarning
+from ranksift.errors import RankSiftWarning
 
 
 def files(data: Path) -> dict[str, str]:

@@ -15,8 +15,8 @@ from experiments.learning import in_parallel
 from experiments.rank_and_filter.rows import BEST_CUT, FILTER, OWN_CUT, PEER, YETIRANK, Row, rows
 from experiments.rank_and_filter.settings import MEASURE, MEASURES, REVIEWS, SEEDS, judged_reviews, setting
 from ranksift.collection.gains import Gains
+from ranksift.collection.lists import Lists
 from ranksift.collection.ragged import Floats
-from ranksift.cutoffs.lists import Lists
 from ranksift.cutoffs.threshold import GlobalCutoff
 from ranksift.evaluation.compare import compare
 from ranksift.evaluation.evaluate import ready_measures

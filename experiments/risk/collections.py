@@ -9,7 +9,7 @@ import polars as pl
 
 import ranksift as rs
 from experiments.risk.populations import Floats, Population
-from ranksift.cutoffs.lists import Lists
+from ranksift.collection.lists import Lists
 
 NEEDS: tuple[str, ...] = ("trec_web_qrels", "trec_web_runs", "wikiqa", "semeval2015_task3_cqa")
 

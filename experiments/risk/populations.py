@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.cutoffs.lists import Lists
+from ranksift.collection.lists import Lists
 from ranksift.cutoffs.risk import RiskCurve
 from ranksift.cutoffs.sweep import Sweep
 from ranksift.measures.filtering import Fdocs

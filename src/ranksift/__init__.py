@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ranksift import study as study
-    from ranksift.collection.errors import InputError as InputError
-    from ranksift.collection.errors import RankSiftWarning as RankSiftWarning
     from ranksift.collection.examples import Examples as Examples
     from ranksift.collection.examples import read_examples as read_examples
     from ranksift.collection.gains import Gains as Gains
@@ -22,8 +20,10 @@ if TYPE_CHECKING:
     from ranksift.cutoffs.normalized import NormalizedCutoff as NormalizedCutoff
     from ranksift.cutoffs.reliability_diagram import reliability_diagram as reliability_diagram
     from ranksift.cutoffs.risk import RiskCutoff as RiskCutoff
-    from ranksift.cutoffs.shaped import ShapeCutoff as ShapeCutoff
+    from ranksift.cutoffs.shape import ShapeCutoff as ShapeCutoff
     from ranksift.cutoffs.threshold import GlobalCutoff as GlobalCutoff
+    from ranksift.errors import InputError as InputError
+    from ranksift.errors import RankSiftWarning as RankSiftWarning
     from ranksift.evaluation.check import check as check
     from ranksift.evaluation.compare import Comparison as Comparison
     from ranksift.evaluation.compare import compare as compare
@@ -42,8 +42,8 @@ __version__ = "0.1.0"
 
 # Where each public name lives. Nothing is imported before it is asked for.
 _HOME = {
-    "InputError": "collection.errors",
-    "RankSiftWarning": "collection.errors",
+    "InputError": "errors",
+    "RankSiftWarning": "errors",
     "Examples": "collection.examples",
     "read_examples": "collection.examples",
     "Gains": "collection.gains",
@@ -53,7 +53,7 @@ _HOME = {
     "read_run": "collection.run",
     "GlobalCutoff": "cutoffs.threshold",
     "NormalizedCutoff": "cutoffs.normalized",
-    "ShapeCutoff": "cutoffs.shaped",
+    "ShapeCutoff": "cutoffs.shape",
     "ExpectedGainCutoff": "cutoffs.expected_gain",
     "RiskCutoff": "cutoffs.risk",
     "load_cutoff": "cutoffs.cutoff",

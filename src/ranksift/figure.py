@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, cast
 
-from ranksift.collection.errors import InputError
+from ranksift.errors import InputError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

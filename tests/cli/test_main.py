@@ -11,7 +11,7 @@ import pytest
 
 import ranksift as package
 from ranksift.cli import main
-from ranksift.collection.errors import InputError
+from ranksift.errors import InputError
 from tests.cli.conftest import Command
 
 HEAVY = {"polars", "scipy", "pandas", "pyarrow", "rich", "pydantic"}

@@ -9,10 +9,11 @@ import polars as pl
 import pytest
 
 import ranksift as rs
-from ranksift.collection import files, rows
-from ranksift.collection.files import writing
-from ranksift.collection.grouped import Gathering, Part
-from ranksift.collection.ids import Ids
+from ranksift import files
+from ranksift.collection._engine import rows
+from ranksift.collection._engine.grouping import Gathering, Part
+from ranksift.collection._engine.ids import Ids
+from ranksift.files import writing
 
 pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
 

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import ranksift as rs
-from ranksift.collection import lines
+from ranksift.collection._engine import lines
 from tests.collection import plain
 
 KINDS = {"run": (rs.read_run, plain.RUN), "qrels": (rs.read_qrels, plain.QRELS)}

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ranksift.collection.judged import Judged
+from ranksift.collection.judged_run import Judged
 from ranksift.measures.measure import Measure
 
 

@@ -7,12 +7,12 @@ import pytest
 
 import ranksift as rs
 from ranksift import GlobalCutoff, InputError
-from ranksift.collection.judged import Judged
-from ranksift.cutoffs import reversal
+from ranksift.collection.judged_run import Judged
+from ranksift.collection.lists import Lists
+from ranksift.cutoffs import decision_effects
 from ranksift.cutoffs.audit import audit
 from ranksift.cutoffs.baselines import FilterAll, FixedCutoff, RankOnly
-from ranksift.cutoffs.lists import Lists
-from ranksift.cutoffs.reversal import if_reversed
+from ranksift.cutoffs.decision_effects import if_reversed
 from ranksift.cutoffs.threshold import one_measure
 from tests.cutoffs.brute import small_case
 
@@ -71,7 +71,7 @@ def test_small_batches_give_the_same(monkeypatch):
     kept, some, measure = draw.random(40) < 0.5, draw.permutation(40)[:25], one_measure("AP")
     expected = if_reversed(measure, lists, kept, some)
     for batch in (1, 10, 35):
-        monkeypatch.setattr(reversal, "_BATCH", batch)
+        monkeypatch.setattr(decision_effects, "_BATCH", batch)
         assert if_reversed(measure, lists, kept, some).tolist() == expected.tolist()
 
 

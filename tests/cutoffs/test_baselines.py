@@ -7,9 +7,9 @@ import pytest
 
 import ranksift as rs
 from ranksift import InputError, load_cutoff
-from ranksift.collection.judged import Judged
+from ranksift.collection.judged_run import Judged
+from ranksift.collection.lists import Lists
 from ranksift.cutoffs.baselines import FilterAll, FilterOnly, FixedCutoff, Oracle, RankOnly
-from ranksift.cutoffs.lists import Lists
 from ranksift.cutoffs.rules import known_rules
 from ranksift.cutoffs.threshold import one_measure
 from tests.cutoffs.brute import all_thresholds, at_threshold, small_case

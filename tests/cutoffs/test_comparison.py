@@ -9,12 +9,12 @@ import pytest
 
 import ranksift as rs
 from ranksift import GlobalCutoff, InputError, RankSiftWarning
+from ranksift.collection.lists import Lists
 from ranksift.cutoffs.baselines import FilterOnly, Oracle
 from ranksift.cutoffs.comparison import compare_cutoffs
 from ranksift.cutoffs.cutoff import RULES, Cutoff
-from ranksift.cutoffs.lists import Lists
+from ranksift.cutoffs.held_out import folds_of
 from ranksift.cutoffs.rules import known_rules
-from ranksift.cutoffs.validation import folds_of
 
 quiet = pytest.mark.filterwarnings("ignore::ranksift.RankSiftWarning")
 

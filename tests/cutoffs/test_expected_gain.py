@@ -8,11 +8,11 @@ import pytest
 
 import ranksift as rs
 from ranksift import ExpectedGainCutoff, GlobalCutoff, InputError
+from ranksift.collection.lists import Lists
 from ranksift.cutoffs.expected_gain import COLUMNS
-from ranksift.cutoffs.lists import Lists
-from ranksift.cutoffs.shape import FEATURES, Shape
-from ranksift.cutoffs.validation import aggregate
-from tests.cutoffs.test_shaped import shifted
+from ranksift.cutoffs.held_out import aggregate
+from ranksift.cutoffs.score_shape import FEATURES, Shape
+from tests.cutoffs.test_shape import shifted
 
 quiet = pytest.mark.filterwarnings("ignore::ranksift.RankSiftWarning")
 

@@ -7,7 +7,7 @@ import pytest
 
 import ranksift as rs
 from ranksift import GlobalCutoff, InputError, NormalizedCutoff
-from ranksift.cutoffs.lists import Lists
+from ranksift.collection.lists import Lists
 from ranksift.cutoffs.normalized import Normalization, normalized
 from tests.cutoffs.brute import all_thresholds, at_threshold, small_case
 

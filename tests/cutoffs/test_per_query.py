@@ -7,12 +7,12 @@ import pytest
 
 import ranksift as rs
 from ranksift import ExpectedGainCutoff, GlobalCutoff, NormalizedCutoff, RankSiftWarning, ShapeCutoff, load_cutoff
-from ranksift.cutoffs.lists import Lists
+from ranksift.collection.lists import Lists
+from ranksift.cutoffs.held_out import aggregate
 from ranksift.cutoffs.rules import known_rules
 from ranksift.cutoffs.sweep import Sweep
-from ranksift.cutoffs.validation import aggregate
 from ranksift.datasets.synthetic import synthetic_collection
-from tests.cutoffs.test_shaped import shifted
+from tests.cutoffs.test_shape import shifted
 
 quiet = pytest.mark.filterwarnings("ignore::ranksift.RankSiftWarning")
 

@@ -9,7 +9,7 @@ from scipy.stats import binomtest
 
 import ranksift as rs
 from ranksift import InputError, RankSiftWarning, RiskCutoff, load_cutoff
-from ranksift.cutoffs.lists import Lists
+from ranksift.collection.lists import Lists
 from ranksift.cutoffs.p_values import Betting, fewest_queries, hoeffding_bentkus, upper_bound
 from ranksift.cutoffs.risk import RiskCurve
 from tests.cutoffs.brute import all_thresholds, small_case

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from ranksift import InputError
+from ranksift.collection.lists import Lists
 from ranksift.cutoffs import sweep as module
-from ranksift.cutoffs.lists import Lists
 from ranksift.cutoffs.sweep import Sweep
 from ranksift.measures.names import parse_measure
 from tests.cutoffs.brute import all_thresholds, at_threshold, small_case

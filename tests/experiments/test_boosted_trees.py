@@ -99,7 +99,7 @@ def test_every_method_has_as_many_parameters_to_search_as_it_knows() -> None:
     assert {len(METHODS[name].space) for name in PEERS if name != CATBOOST} == {5}
 
 
-@pytest.mark.filterwarnings("ignore::ranksift.collection.errors.RankSiftWarning")
+@pytest.mark.filterwarnings("ignore::ranksift.errors.RankSiftWarning")
 def test_the_page_says_who_is_below_whom(collection: Collection) -> None:
     good, bad = made_up(collection, 3.0), made_up(collection, -0.9)
     assert below(good, how=BEST) == []
@@ -161,7 +161,7 @@ def test_settings_are_told_by_quarters_of_the_wide_space() -> None:
     assert (leaves({"leaves": 7}), leaves({"depth": 3})) == (7, 8)
 
 
-@pytest.mark.filterwarnings("ignore::ranksift.collection.errors.RankSiftWarning")
+@pytest.mark.filterwarnings("ignore::ranksift.errors.RankSiftWarning")
 def test_what_is_given_is_the_mean_over_several_seeds(collection: Collection) -> None:
     fold = collection.folds[0]
     given = {"leaves": 4, "learning_rate": 0.1}

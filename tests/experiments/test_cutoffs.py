@@ -31,7 +31,7 @@ from experiments.cutoffs.rules import (
     rules,
 )
 from experiments.cutoffs.topics import Track
-from ranksift.cutoffs.lists import Lists
+from ranksift.collection.lists import Lists
 from ranksift.cutoffs.rules import known_rules
 
 

@@ -114,7 +114,7 @@ def test_swaps_between_a_collection_and_itself_are_none(guessed: Measured) -> No
     assert all(0 <= rate <= 1 for rate in swaps_of_sets(trial))
 
 
-@pytest.mark.filterwarnings("ignore::ranksift.collection.errors.RankSiftWarning")
+@pytest.mark.filterwarnings("ignore::ranksift.errors.RankSiftWarning")
 def test_a_page_is_written_whatever_the_learners_are(guessed: Measured) -> None:
     text = written([guessed, guessed])
     trial = trials_of(guessed)[DCG_EXACT]

@@ -13,7 +13,7 @@ from experiments.risk.page import dropped, how_many_queries, interval, the_popul
 from experiments.risk.populations import SEED, Population, made_up
 from experiments.risk.rules import BETTING, MEAN, PLUG_IN, Rule, rules
 from experiments.risk.trials import ALPHA, DELTA, outcomes
-from ranksift.cutoffs.lists import Lists
+from ranksift.collection.lists import Lists
 from ranksift.cutoffs.risk import RiskCutoff
 
 

@@ -17,7 +17,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from ranksift import Examples
-from ranksift.collection.errors import InputError
+from ranksift.errors import InputError
 from ranksift.learning import LambdaMART, RankBoost, RankNet, RankSVM, folder
 from ranksift.learning.ranker import load
 

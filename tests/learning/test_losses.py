@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import ranksift as rs
-from ranksift.collection.errors import InputError
+from ranksift.errors import InputError
 from ranksift.learning import losses
 from ranksift.learning.losses import check_loss
 from ranksift.learning.outputs import parse_loss

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 import torch
 
-from ranksift.collection.errors import InputError
 from ranksift.collection.examples import Examples, read_examples, together
 from ranksift.cutoffs.baselines import FixedCutoff
+from ranksift.errors import InputError
 from ranksift.learning import networks
 from ranksift.learning.batches import batches
 from ranksift.learning.logistic import L2LogisticRegression

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ranksift import Examples
-from ranksift.collection.errors import InputError
+from ranksift.errors import InputError
 from ranksift.learning import BoostedTrees, ExpectedGainRanker, LambdaMART, LambdaMARTf, RandomForests
 from ranksift.learning.ranker import load
 from ranksift.learning.tree_text import check_trees, trees_alone

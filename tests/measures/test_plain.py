@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ranksift as rs
-from ranksift.collection.judged import Judged
+from ranksift.collection.judged_run import Judged
 from ranksift.measures.measure import CATALOGUE
 from tests.measures import plain
 from tests.measures.cases import (

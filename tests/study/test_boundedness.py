@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import ranksift as rs
 from ranksift import study
-from ranksift.collection.errors import InputError
+from ranksift.errors import InputError
 
 MEASURES = ["nDCG@2", "nDCG_org@2", "nDCG_min@2", "nDCG_f@2", "nDCG_org", "nDCG_min", "nDCG_f"]
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from ranksift import study
-from ranksift.collection.errors import InputError, RankSiftWarning
+from ranksift.errors import InputError, RankSiftWarning
 from ranksift.evaluation.scores import Scores
 from ranksift.study.discrimination import percentage_absolute_difference
 

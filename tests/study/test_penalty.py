@@ -8,7 +8,7 @@ from scipy import stats
 
 import ranksift as rs
 from ranksift import study
-from ranksift.collection.errors import InputError, RankSiftWarning
+from ranksift.errors import InputError, RankSiftWarning
 from ranksift.study.swaps import Curves, crossings
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import ranksift as rs
 from ranksift import study
-from ranksift.collection.errors import InputError, RankSiftWarning
+from ranksift.errors import InputError, RankSiftWarning
 from ranksift.evaluation.scores import Scores
 
 REAL = {"a": 0.9, "b": 0.5, "c": 0.2, "d": 0.8, "e": 0.1, "f": 0.95}

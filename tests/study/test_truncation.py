@@ -8,7 +8,7 @@ from scipy import stats
 
 import ranksift as rs
 from ranksift import study
-from ranksift.collection.errors import InputError, RankSiftWarning
+from ranksift.errors import InputError, RankSiftWarning
 from ranksift.measures.measure import CATALOGUE
 
 LIMIT = 5

@@ -16,10 +16,10 @@ import typer
 
 from ranksift.cli import options
 from ranksift.cli.output import markdown, note, progress, show, write, write_csv, write_json
-from ranksift.collection.errors import InputError, RankSiftWarning
+from ranksift.errors import InputError, RankSiftWarning
 
 if TYPE_CHECKING:
-    from ranksift.collection.labelled import Labelled
+    from ranksift.collection.readers.labelled_run import Labelled
     from ranksift.cutoffs.cutoff import Cutoff
 
 cutoff = typer.Typer(
@@ -292,7 +292,7 @@ def _in_words_of_the_command() -> Iterator[None]:
 
 
 def _lists(data: Labelled, gains: str, unjudged: Literal["zero", "drop"]) -> Any:
-    from ranksift.cutoffs.lists import Lists
+    from ranksift.collection.lists import Lists
 
     return Lists.of_run(data.qrels, data.run, cut_scores=data.cut_scores, gains=gains, unjudged=unjudged)
 
@@ -306,9 +306,9 @@ def _threshold_or_word(word: str) -> float | str:
 
 def _read(files: list[str], cut_scores: str | None) -> Labelled:
     """Judgments and run, or a table of both."""
-    from ranksift.collection.formats import kind
-    from ranksift.collection.labelled import Labelled, read_labelled
     from ranksift.collection.qrels import read_qrels
+    from ranksift.collection.readers.formats import kind
+    from ranksift.collection.readers.labelled_run import Labelled, read_labelled
     from ranksift.collection.run import read_run
 
     if len(files) > 2:
@@ -360,7 +360,7 @@ def _check_picture(path: Path | None) -> None:
 
 
 def _draw(figure: Any, path: Path) -> None:
-    from ranksift.collection.files import writing
+    from ranksift.files import writing
     from ranksift.report.figures import image_of
 
     with writing(path) as file:

@@ -10,7 +10,7 @@ import typer
 
 from ranksift import __version__
 from ranksift.cli.output import write
-from ranksift.collection.errors import InputError
+from ranksift.errors import InputError
 
 if TYPE_CHECKING:
     from ranksift.collection.qrels import Qrels

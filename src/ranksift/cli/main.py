@@ -17,7 +17,7 @@ import typer
 
 from ranksift import __version__
 from ranksift.cli.output import flush, is_terminal, prepared
-from ranksift.collection.errors import InputError
+from ranksift.errors import InputError
 
 #: The commands with what they do, in one line; each is the function of its own name in the file of its own name, or a
 #: group of commands of that name.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ranksift.collection.errors import InputError
+from ranksift.errors import InputError
 
 if TYPE_CHECKING:
     from ranksift.collection.qrels import Qrels

@@ -11,7 +11,7 @@ from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from ranksift import __version__
-from ranksift.collection.errors import InputError, RankSiftWarning
+from ranksift.errors import InputError, RankSiftWarning
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,7 +61,7 @@ def note(text: str) -> None:
 def write(text: str, out: Path | None = None) -> None:
     """Write text that ends in a newline to a file, which appears whole or not at all, or to standard output."""
     if out is not None and str(out) != "-":
-        from ranksift.collection.files import writing
+        from ranksift.files import writing
 
         with writing(out) as file:
             file.write(text.encode("utf-8", "backslashreplace"))

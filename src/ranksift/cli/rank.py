@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ranksift.cli.output import note
-from ranksift.collection.errors import InputError
+from ranksift.errors import InputError
 
 
 def rank(

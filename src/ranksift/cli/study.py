@@ -10,7 +10,7 @@ import typer
 
 from ranksift.cli import options
 from ranksift.cli.output import progress, show
-from ranksift.collection.errors import InputError
+from ranksift.errors import InputError
 
 #: In the study's folder, until it is done: values of runs that were evaluated.
 CACHE = "evaluated"

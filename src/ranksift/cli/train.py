@@ -9,7 +9,7 @@ import typer
 
 from ranksift.cli import options
 from ranksift.cli.output import note, progress, show
-from ranksift.collection.errors import InputError
+from ranksift.errors import InputError
 from ranksift.evaluation.table import Column, Table
 
 if TYPE_CHECKING:

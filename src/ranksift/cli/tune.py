@@ -23,7 +23,7 @@ from ranksift.cli.train import (
     tell_what_is_odd,
     told,
 )
-from ranksift.collection.errors import InputError
+from ranksift.errors import InputError
 
 if TYPE_CHECKING:
     from ranksift.evaluation.table import Table

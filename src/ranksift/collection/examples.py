@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ranksift.collection import ragged
-from ranksift.collection.errors import InputError
-from ranksift.collection.files import STANDARD
-from ranksift.collection.formats import TABLES, kind
-from ranksift.collection.grouped import Grouped, by_rank, without_duplicates
-from ranksift.collection.ids import Ids
+from ranksift.collection._engine.grouping import Grouped, by_rank, without_duplicates
+from ranksift.collection._engine.ids import Ids
+from ranksift.collection._engine.objects import ids_of, is_missing
 from ranksift.collection.qrels import Qrels
 from ranksift.collection.ragged import Floats, Ints
+from ranksift.collection.readers.formats import TABLES, kind
 from ranksift.collection.run import Run
-from ranksift.collection.values import ids_of, is_missing
+from ranksift.errors import InputError
+from ranksift.files import STANDARD
 
 if TYPE_CHECKING:
     import polars as pl
@@ -290,7 +290,7 @@ class Examples:
 
     def to_frame(self) -> pl.DataFrame:
         """A polars frame: query_id, doc_id, label, and a column a feature; null where a value is missing."""
-        from ranksift.collection.tabular import frame_of
+        from ranksift.collection.readers.example_table import frame_of
 
         return frame_of(self)
 
@@ -299,7 +299,7 @@ class Examples:
 
         Documents are written in the order in which they were given.
         """
-        from ranksift.collection import letor, tables
+        from ranksift.collection.readers import letor, tables
 
         if os.fspath(target) == STANDARD or kind(target) not in TABLES:
             letor.write_letor(self, target)
@@ -418,7 +418,7 @@ def read_examples(source: Any, *, features: Iterable[object] | None = None) -> E
     wanted = None if features is None else _distinct(features)
     if isinstance(source, Examples):
         return source if wanted is None else source.of_features(wanted)
-    from ranksift.collection import letor, tabular
+    from ranksift.collection.readers import example_table, letor
 
     if isinstance(source, np.ndarray):
         raise InputError(
@@ -433,7 +433,7 @@ def read_examples(source: Any, *, features: Iterable[object] | None = None) -> E
         return together(parts)
     if isinstance(source, str | os.PathLike) and letor.is_letor(source):
         return letor.read_letor(source, wanted)
-    return tabular.read_table(source, wanted)
+    return example_table.read_table(source, wanted)
 
 
 def _distinct(names: Iterable[object]) -> tuple[str, ...]:

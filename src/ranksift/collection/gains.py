@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ranksift.collection.errors import InputError
+from ranksift.errors import InputError
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ranksift.collection.errors import InputError
-from ranksift.collection.grouped import Floats, Grouped, OnDuplicate
-from ranksift.collection.ids import Ids, Ints
-from ranksift.collection.judged import KeyIndex
+from ranksift.collection._engine.grouping import Floats, Grouped, OnDuplicate
+from ranksift.collection._engine.ids import Ids, Ints
+from ranksift.collection.judged_run import KeyIndex
 from ranksift.collection.pool import Pool
+from ranksift.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -108,13 +108,13 @@ class Qrels:
 
     def to_frame(self) -> pl.DataFrame:
         """A polars frame: query_id, doc_id, label."""
-        from ranksift.collection.tables import frame_of
+        from ranksift.collection.readers.tables import frame_of
 
         return frame_of(self._rows, "label", whole=self.whole)
 
     def save(self, target: str | os.PathLike[str]) -> None:
         """Write to a file; the suffix tells the format: ``.csv``, ``.tsv``, ``.parquet``, ``.jsonl``, else TREC."""
-        from ranksift.collection.formats import save
+        from ranksift.collection.readers.formats import save
 
         save(self, target)
 
@@ -138,7 +138,7 @@ def read_qrels(source: Any, *, on_duplicate: OnDuplicate = "error") -> Qrels:
     """
     if isinstance(source, Qrels):
         return source
-    from ranksift.collection import formats
+    from ranksift.collection.readers import formats
 
     rows, whole, name = formats.load_qrels(source, on_duplicate)
     if len(rows.values) and float(np.abs(rows.values).max()) >= 2.0**53:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.collection.grouped import Floats, Grouped, OnDuplicate
-from ranksift.collection.ids import Ids, Ints
+from ranksift.collection._engine.grouping import Floats, Grouped, OnDuplicate
+from ranksift.collection._engine.ids import Ids, Ints
 from ranksift.collection.ragged import offsets_of, positions
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Run:
 
     def to_frame(self) -> pl.DataFrame:
         """A polars frame: query_id, doc_id, rank, score."""
-        from ranksift.collection.tables import frame_of
+        from ranksift.collection.readers.tables import frame_of
 
         frame = frame_of(self._rows, "score")
         import polars as pl
@@ -102,7 +102,7 @@ class Run:
 
     def save(self, target: str | os.PathLike[str]) -> None:
         """Write to a file; the suffix tells the format: ``.csv``, ``.tsv``, ``.parquet``, ``.jsonl``, else TREC."""
-        from ranksift.collection.formats import save
+        from ranksift.collection.readers.formats import save
 
         save(self, target)
 
@@ -128,7 +128,7 @@ def read_run(source: Any, *, name: str | None = None, on_duplicate: OnDuplicate 
     """
     if isinstance(source, Run):
         return source if name is None else source.named(name)
-    from ranksift.collection import formats
+    from ranksift.collection.readers import formats
 
     rows, default_name = formats.load_run(source, on_duplicate)
     return Run(rows, default_name if name is None else name)

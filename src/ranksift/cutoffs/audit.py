@@ -11,17 +11,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ranksift.collection import ragged
-from ranksift.collection.errors import InputError
+from ranksift.collection._engine.ids import Ids
 from ranksift.collection.gains import GainsLike
-from ranksift.collection.ids import Ids
-from ranksift.collection.judged import Unjudged
+from ranksift.collection.judged_run import Unjudged
+from ranksift.collection.lists import Lists
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.collection.run import read_run
 from ranksift.cutoffs.cutoff import Cutoff
-from ranksift.cutoffs.lists import Lists
-from ranksift.cutoffs.reversal import if_reversed, own_values
+from ranksift.cutoffs.decision_effects import if_reversed, own_values
+from ranksift.cutoffs.held_out import aggregate
 from ranksift.cutoffs.threshold import one_measure
-from ranksift.cutoffs.validation import aggregate
+from ranksift.errors import InputError
 from ranksift.evaluation.table import Column, Table, Value
 from ranksift.measures.measure import TOLERANCE, Measure
 from ranksift.measures.names import MeasureLike

@@ -8,12 +8,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.collection.errors import InputError
+from ranksift.collection.lists import Lists
 from ranksift.collection.ragged import Floats
 from ranksift.cutoffs.cutoff import Cutoff, check_between
-from ranksift.cutoffs.lists import Lists
 from ranksift.cutoffs.sweep import Sweep
 from ranksift.cutoffs.threshold import one_measure
+from ranksift.errors import InputError
 from ranksift.measures.cumulative import Cumulative
 from ranksift.measures.filtering import Empty, Fdocs, GoodFiltered
 from ranksift.measures.measure import Measure, PerQuery, ratio

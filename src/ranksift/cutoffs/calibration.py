@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ranksift.collection import ragged
-from ranksift.collection.errors import InputError
 from ranksift.collection.gains import Gains, GainsLike
 from ranksift.collection.ragged import Floats
+from ranksift.errors import InputError
 
 Method = Literal["best", "isotonic", "platt", "beta"]
 

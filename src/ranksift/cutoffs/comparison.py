@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ranksift.collection.errors import InputError
 from ranksift.collection.gains import GainsLike
-from ranksift.collection.judged import Unjudged
+from ranksift.collection.judged_run import Unjudged
+from ranksift.collection.lists import Lists, tell
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.cutoffs.baselines import FilterAll, Oracle
-from ranksift.cutoffs.contest import Contest, Rules, contestants
-from ranksift.cutoffs.lists import Lists, tell
+from ranksift.cutoffs.candidates import Contest, Rules, contestants
+from ranksift.cutoffs.held_out import Split, aggregate, splits
 from ranksift.cutoffs.sweep import Sweep
 from ranksift.cutoffs.threshold import one_measure
-from ranksift.cutoffs.validation import Split, aggregate, splits
+from ranksift.errors import InputError
 from ranksift.evaluation.compare import CORRECTIONS, TESTS, Comparison, Correction, TestName, compare
 from ranksift.evaluation.evaluate import ready_measures
 from ranksift.evaluation.scores import Scores

@@ -13,15 +13,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ranksift import __version__
-from ranksift.collection.errors import InputError
-from ranksift.collection.files import writing
 from ranksift.collection.gains import GainsLike
-from ranksift.collection.judged import Unjudged
-from ranksift.collection.parameters import Parameterised, plain
+from ranksift.collection.judged_run import Unjudged
+from ranksift.collection.lists import Lists, tell
 from ranksift.collection.qrels import read_qrels
 from ranksift.collection.ragged import Floats
 from ranksift.collection.run import read_run
-from ranksift.cutoffs.lists import Lists, tell
+from ranksift.errors import InputError
+from ranksift.files import writing
+from ranksift.parameters import Parameterised, plain
 
 if TYPE_CHECKING:
     from ranksift.collection.run import Run

@@ -12,15 +12,15 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ranksift.collection.errors import InputError
+from ranksift.collection.lists import Lists
 from ranksift.collection.ragged import Floats
 from ranksift.cutoffs.calibration import LabelCalibration, Logistic, Method, calibrate
 from ranksift.cutoffs.cutoff import Cutoff
-from ranksift.cutoffs.lists import Lists
 from ranksift.cutoffs.normalized import normalized
-from ranksift.cutoffs.shape import FEATURES, Shape
+from ranksift.cutoffs.score_shape import FEATURES, Shape
 from ranksift.cutoffs.sweep import SAME
 from ranksift.cutoffs.threshold import one_measure
+from ranksift.errors import InputError
 from ranksift.measures.cumulative import Cumulative, discounted
 from ranksift.measures.names import MeasureLike
 

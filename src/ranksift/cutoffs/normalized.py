@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection import ragged
-from ranksift.collection.errors import InputError
+from ranksift.collection.lists import Lists
 from ranksift.collection.ragged import Floats
 from ranksift.cutoffs.cutoff import Cutoff
-from ranksift.cutoffs.lists import Lists
-from ranksift.cutoffs.shape import Shape
+from ranksift.cutoffs.score_shape import Shape
 from ranksift.cutoffs.sweep import Sweep
 from ranksift.cutoffs.threshold import one_measure
+from ranksift.errors import InputError
 from ranksift.measures.names import MeasureLike
 
 Normalization = Literal["minmax", "zscore", "max", "top", "softmax", "rank"]

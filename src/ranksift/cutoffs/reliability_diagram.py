@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ranksift.collection.errors import InputError
 from ranksift.collection.ragged import Floats, Ints
+from ranksift.errors import InputError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

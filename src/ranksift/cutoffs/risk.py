@@ -33,10 +33,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection import ragged
-from ranksift.collection.errors import InputError
+from ranksift.collection.lists import Lists
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.cutoffs.cutoff import Cutoff, check_between
-from ranksift.cutoffs.lists import Lists
 from ranksift.cutoffs.p_values import (
     Betting,
     PValue,
@@ -48,6 +47,7 @@ from ranksift.cutoffs.p_values import (
     upper_bound,
 )
 from ranksift.cutoffs.sweep import entering, entry_order
+from ranksift.errors import InputError
 from ranksift.measures.filtering import Fdocs
 
 if TYPE_CHECKING:

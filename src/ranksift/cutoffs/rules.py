@@ -7,7 +7,7 @@ from ranksift.cutoffs.cutoff import RULES, Cutoff
 from ranksift.cutoffs.expected_gain import ExpectedGainCutoff as ExpectedGainCutoff
 from ranksift.cutoffs.normalized import NormalizedCutoff as NormalizedCutoff
 from ranksift.cutoffs.risk import RiskCutoff as RiskCutoff
-from ranksift.cutoffs.shaped import ShapeCutoff as ShapeCutoff
+from ranksift.cutoffs.shape import ShapeCutoff as ShapeCutoff
 from ranksift.cutoffs.threshold import GlobalCutoff as GlobalCutoff
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ranksift.cutoffs.cutoff import Cutoff
+from ranksift.cutoffs.held_out import aggregate, held_out
 from ranksift.cutoffs.risk import RiskCutoff
 from ranksift.cutoffs.threshold import GlobalCutoff, Interval, one_measure
-from ranksift.cutoffs.validation import aggregate, held_out
 from ranksift.evaluation.table import Column, Table
 
 

@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection import ragged
-from ranksift.collection.errors import InputError
-from ranksift.collection.judged import Judged
+from ranksift.collection.judged_run import Judged
+from ranksift.collection.lists import Lists
 from ranksift.collection.ragged import Floats, Ints
-from ranksift.cutoffs.lists import Lists
+from ranksift.errors import InputError
 from ranksift.measures.cumulative import Cumulative, nDCG
 from ranksift.measures.filtering import Fdocs, GoodFiltered
 from ranksift.measures.measure import Measure

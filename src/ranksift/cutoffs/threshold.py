@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.collection.errors import InputError
 from ranksift.collection.examples import folds_of
+from ranksift.collection.lists import Lists
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.cutoffs.cutoff import Cutoff, check_between
-from ranksift.cutoffs.lists import Lists
 from ranksift.cutoffs.sweep import Sweep
+from ranksift.errors import InputError
 from ranksift.evaluation.evaluate import nil_ids, ready_measures
 from ranksift.evaluation.significance import times_drawn
 from ranksift.measures.measure import Measure

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ranksift.collection.errors import InputError
 from ranksift.collection.examples import Fold, read_examples, together
+from ranksift.errors import InputError
 
 _SUFFIXES = (".txt", ".txt.gz", ".txt.zst")
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ranksift.collection import ragged
-from ranksift.collection.errors import InputError
 from ranksift.collection.examples import Examples
 from ranksift.collection.ragged import Floats, Ints
+from ranksift.errors import InputError
 
 #: Spam; no helpful vote; one or two; more.
 LABELS = (-1.0, 0.0, 1.0, 2.0)

@@ -9,11 +9,11 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from ranksift.collection.errors import InputError
 from ranksift.collection.examples import Examples, Fold
-from ranksift.collection.files import read_text
 from ranksift.collection.ragged import Floats
-from ranksift.collection.sheet import Sheet, read_sheet
+from ranksift.collection.readers.source_table import Sheet, read_sheet
+from ranksift.errors import InputError
+from ranksift.files import read_text
 
 #: What the words of the annotators count: whatever is no answer is forbidden.
 LABELS: Mapping[str, float] = {"Good": 2, "Potential": 1, "Bad": -1, "Dialogue": -1, "Not English": -1, "Other": -1}

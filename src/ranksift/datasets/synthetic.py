@@ -16,12 +16,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.collection.errors import InputError
-from ranksift.collection.grouped import Part, by_rank, group
-from ranksift.collection.ids import PADDING, Ids, Ints
+from ranksift.collection._engine.grouping import Part, by_rank, group
+from ranksift.collection._engine.ids import PADDING, Ids, Ints
 from ranksift.collection.qrels import Qrels
 from ranksift.collection.ragged import Floats
 from ranksift.collection.run import Run
+from ranksift.errors import InputError
 
 #: The label of spam.
 FORBIDDEN = -2

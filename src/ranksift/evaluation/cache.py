@@ -15,10 +15,10 @@ from zipfile import BadZipFile
 import numpy as np
 
 from ranksift import __version__
-from ranksift.collection.errors import InputError
-from ranksift.collection.files import writing
 from ranksift.collection.qrels import Qrels
+from ranksift.errors import InputError
 from ranksift.evaluation.evaluate import RunValues
+from ranksift.files import writing
 
 # A kept run, or what a process that was killed left of one.
 _KEPT = re.compile(r"\.?[0-9a-f]{32}\.npz(\.\d+\.part)?")

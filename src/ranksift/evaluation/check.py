@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from ranksift.collection.errors import InputError, RankSiftWarning
 from ranksift.collection.gains import GainsLike
-from ranksift.collection.judged import Unjudged
+from ranksift.collection.judged_run import Unjudged
 from ranksift.collection.qrels import read_qrels
 from ranksift.collection.run import Run
+from ranksift.errors import InputError, RankSiftWarning
 from ranksift.evaluation.evaluate import Queries, evaluate, named_runs
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table

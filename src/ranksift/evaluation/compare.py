@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.collection.errors import InputError
 from ranksift.collection.ragged import Floats, Ints
+from ranksift.errors import InputError
 from ranksift.evaluation import significance
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.significance import Outcome, Paired

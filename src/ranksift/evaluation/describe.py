@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.collection.errors import InputError
 from ranksift.collection.gains import Gains, GainsLike
-from ranksift.collection.judged import join
+from ranksift.collection.judged_run import join
 from ranksift.collection.qrels import Qrels, read_qrels
 from ranksift.collection.run import Run
+from ranksift.errors import InputError
 from ranksift.evaluation.evaluate import named_runs
 from ranksift.evaluation.table import Column, Table
 from ranksift.measures.coverage import Judged

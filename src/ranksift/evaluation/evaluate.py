@@ -12,13 +12,13 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.collection.errors import InputError, RankSiftWarning
+from ranksift.collection._engine.grouping import OnDuplicate
 from ranksift.collection.gains import Gains, GainsLike
-from ranksift.collection.grouped import OnDuplicate
-from ranksift.collection.judged import Judged, Unjudged, join
+from ranksift.collection.judged_run import Judged, Unjudged, join
 from ranksift.collection.qrels import Qrels, is_two_level, read_qrels
 from ranksift.collection.ragged import Floats
 from ranksift.collection.run import Run, read_run
+from ranksift.errors import InputError, RankSiftWarning
 from ranksift.evaluation.scores import Scores
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike, parse_measures

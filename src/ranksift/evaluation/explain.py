@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.collection.errors import InputError, RankSiftWarning
 from ranksift.collection.gains import Gains, GainsLike
-from ranksift.collection.judged import Judged, Unjudged, join
+from ranksift.collection.judged_run import Judged, Unjudged, join
 from ranksift.collection.qrels import Qrels, read_qrels
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.collection.run import Run
+from ranksift.errors import InputError, RankSiftWarning
+from ranksift.evaluation.alternative_lists import ideal_lists, in_ideal_order, repeated, without
 from ranksift.evaluation.evaluate import Queries, choose_queries, named_runs, nil_ids, ready_measures
 from ranksift.evaluation.table import Column, Table
-from ranksift.evaluation.variants import ideal_lists, in_ideal_order, repeated, without
 from ranksift.measures.cumulative import Cumulative, discounted, positive
 from ranksift.measures.measure import TOLERANCE, Measure
 from ranksift.measures.names import MeasureLike, parse_measure

@@ -12,10 +12,10 @@ import numpy as np
 from ir_measures.measures import ParamInfo  # noqa: TID253
 from ir_measures.measures.base import Agg  # noqa: TID253
 
-from ranksift.collection.errors import InputError
 from ranksift.collection.gains import Gains
 from ranksift.collection.qrels import Qrels, read_qrels
 from ranksift.collection.run import Run, read_run
+from ranksift.errors import InputError
 from ranksift.evaluation.evaluate import evaluate
 from ranksift.measures.measure import CATALOGUE, Measure
 from ranksift.measures.names import parse_measure

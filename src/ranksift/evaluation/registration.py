@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from ranksift.collection.errors import InputError
+from ranksift.errors import InputError
 
 
 def register_ir_measures(*, first: bool = False) -> SimpleNamespace:

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.collection.errors import InputError, RankSiftWarning
-from ranksift.collection.files import STANDARD
-from ranksift.collection.formats import stem
-from ranksift.collection.header import find_column, has_column, is_number
 from ranksift.collection.ragged import Floats, Ints
-from ranksift.collection.sheet import Sheet, read_sheet
+from ranksift.collection.readers.column_names import find_column, has_column, is_number
+from ranksift.collection.readers.formats import stem
+from ranksift.collection.readers.source_table import Sheet, read_sheet
+from ranksift.errors import InputError, RankSiftWarning
 from ranksift.evaluation.scores import Scores, measure_or_name
+from ranksift.files import STANDARD
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
 

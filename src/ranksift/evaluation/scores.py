@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ranksift.collection.errors import InputError
 from ranksift.collection.gains import LARGEST
 from ranksift.collection.ragged import Floats
+from ranksift.errors import InputError
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike, parse_measure
 

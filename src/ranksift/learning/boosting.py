@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection import ragged
-from ranksift.collection.errors import InputError
 from ranksift.collection.examples import Examples
 from ranksift.collection.gains import Gains
 from ranksift.collection.ragged import Floats, Ints
+from ranksift.errors import InputError
 from ranksift.learning.focus import BETAS, Focus, check_focus
 from ranksift.learning.objective import Objective, Rounds, with_several_gains
 from ranksift.learning.ranker import Ranker

@@ -6,8 +6,8 @@ import os
 import warnings
 from typing import Any
 
-from ranksift.collection.errors import InputError, RankSiftWarning
 from ranksift.collection.examples import Examples, read_examples, together
+from ranksift.errors import InputError, RankSiftWarning
 
 
 def read_as(names: tuple[str, ...], source: Any) -> Examples:
@@ -16,7 +16,7 @@ def read_as(names: tuple[str, ...], source: Any) -> Examples:
     A table must have a column for each. A LETOR file leaves out what is 0: a feature that it never names is 0, and one
     that the model has never seen is left out; both are told. One that names none of them is refused.
     """
-    from ranksift.collection.letor import is_letor, read_letor_as_written
+    from ranksift.collection.readers.letor import is_letor, read_letor_as_written
 
     if isinstance(source, list | tuple):
         return together([read_as(names, one) for one in source])

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.collection.errors import InputError
 from ranksift.collection.examples import Examples
 from ranksift.collection.gains import GainsLike
 from ranksift.collection.ragged import Floats
+from ranksift.errors import InputError
 from ranksift.learning.topk import check_k, topk_truth
 
 #: The values of β that the paper tries.

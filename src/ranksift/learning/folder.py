@@ -15,7 +15,7 @@ from errno import EEXIST, ENOENT, ENOTEMPTY
 from pathlib import Path
 from typing import Any
 
-from ranksift.collection.errors import InputError
+from ranksift.errors import InputError
 from ranksift.learning.libraries import require
 
 #: What a model's card begins with; the number changes when older programs could not read it.

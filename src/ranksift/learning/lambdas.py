@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection import ragged
-from ranksift.collection.errors import InputError
 from ranksift.collection.gains import LINEAR
 from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.cutoffs.threshold import one_measure
+from ranksift.errors import InputError
 from ranksift.learning.batches import some_at_a_time
-from ranksift.learning.list_order import ListOrder
+from ranksift.learning.sorted_lists import ListOrder
 from ranksift.measures.cumulative import DCG, discounted, nDCG, nDCG_f
 from ranksift.measures.names import MeasureLike
 
@@ -71,7 +71,7 @@ def target_of(measure: MeasureLike, otherwise: str = "") -> Target:
     (Target(k=3, normalised=True), Target(k=None, normalised=False))
     >>> target_of("AP")
     Traceback (most recent call last):
-    ranksift.collection.errors.InputError: measure=AP is nothing to rank and cut by; use nDCG_f@10 or DCG@10
+    ranksift.errors.InputError: measure=AP is nothing to rank and cut by; use nDCG_f@10 or DCG@10
     """
     found = one_measure(measure)
     if not isinstance(found, _OF_SWAPS):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from ranksift.collection.errors import InputError
+from ranksift.errors import InputError
 
 # What modules are called elsewhere, and the smallest extra that brings them.
 _KNOWN = {
@@ -31,7 +31,7 @@ def require(asker: str, *modules: str) -> None:
     >>> require("LambdaMART", "json")
     >>> require("LambdaMART", "light_gbm")
     Traceback (most recent call last):
-    ranksift.collection.errors.InputError: LambdaMART needs light_gbm; pip install 'ranksift[learn]'
+    ranksift.errors.InputError: LambdaMART needs light_gbm; pip install 'ranksift[learn]'
     """
     for module in modules:
         name, extra = _KNOWN.get(module, (module, "learn"))

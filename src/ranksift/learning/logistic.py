@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.collection.errors import InputError
 from ranksift.collection.examples import Examples
 from ranksift.collection.gains import Gains
 from ranksift.collection.ragged import Floats
+from ranksift.errors import InputError
 from ranksift.learning.space import SpaceLike
 from ranksift.learning.weighted_sum import WeightedSum
 

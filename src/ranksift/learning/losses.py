@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.collection.errors import InputError
+from ranksift.errors import InputError
 from ranksift.learning.focus import check_focus
 from ranksift.learning.outputs import parse_loss
 from ranksift.learning.topk import check_k
@@ -364,7 +364,7 @@ def check_loss(spec: str) -> None:
 
     >>> check_loss("listnet(k=0)")
     Traceback (most recent call last):
-    ranksift.collection.errors.InputError: k=0 is not a positive integer; use k=10
+    ranksift.errors.InputError: k=0 is not a positive integer; use k=10
     """
     loss = loss_of(spec)
     ordinal = "levels" in inspect.signature(loss).parameters

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.collection.errors import InputError
 from ranksift.collection.examples import Examples
 from ranksift.collection.gains import Gains
 from ranksift.collection.ragged import Floats
+from ranksift.errors import InputError
 from ranksift.learning.batches import Batch, batches
 from ranksift.learning.focus import BETAS, Focus, check_focus
 from ranksift.learning.objective import stopping_value

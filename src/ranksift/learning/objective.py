@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection import ragged
-from ranksift.collection.errors import InputError
 from ranksift.collection.examples import Examples
 from ranksift.collection.gains import Gains, GainsLike
-from ranksift.collection.judged import Judged
+from ranksift.collection.judged_run import Judged
+from ranksift.collection.lists import Lists
 from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats, Ints
-from ranksift.cutoffs.lists import Lists
 from ranksift.cutoffs.sweep import Sweep
+from ranksift.errors import InputError
 from ranksift.evaluation.evaluate import ready_measures
-from ranksift.learning.list_order import ListOrder
+from ranksift.learning.sorted_lists import ListOrder
 from ranksift.measures.cumulative import DCG, nDCG_f
 from ranksift.measures.measure import PerQuery
 from ranksift.measures.names import MeasureLike

@@ -25,12 +25,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection import ragged
-from ranksift.collection.errors import InputError
 from ranksift.collection.examples import Examples, folds_of
 from ranksift.collection.gains import Gains
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.cutoffs.baselines import FixedCutoff
 from ranksift.cutoffs.calibration import METHODS, Calibrator
+from ranksift.errors import InputError
 from ranksift.learning.batches import some_at_a_time
 from ranksift.learning.lambdas import target_of
 from ranksift.learning.ranker import RANKERS, JudgedDocuments, Ranker

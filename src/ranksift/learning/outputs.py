@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection import ragged
-from ranksift.collection.errors import InputError
 from ranksift.collection.ragged import Floats
+from ranksift.errors import InputError
 
 #: What a score is: the loss's own (paper 1), or the expected gain.
 ScoreKind = Literal["own", "expected_gain"]

@@ -15,16 +15,15 @@ from numpy.typing import NDArray
 
 from ranksift import __version__
 from ranksift.collection import ragged
-from ranksift.collection.errors import InputError, RankSiftWarning
 from ranksift.collection.examples import Examples, read_examples
 from ranksift.collection.gains import Gains, GainsLike
-from ranksift.collection.judged import Judged
-from ranksift.collection.parameters import Parameterised, plain
+from ranksift.collection.judged_run import Judged
+from ranksift.collection.lists import Lists
 from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.cutoffs.cutoff import Cutoff
-from ranksift.cutoffs.lists import Lists
 from ranksift.cutoffs.threshold import GlobalCutoff, one_measure
+from ranksift.errors import InputError, RankSiftWarning
 from ranksift.learning.features import read_as, same_features
 from ranksift.learning.folder import (
     ALWAYS,
@@ -47,6 +46,7 @@ from ranksift.learning.libraries import require, versions
 from ranksift.learning.space import SpaceLike
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
+from ranksift.parameters import Parameterised, plain
 
 if TYPE_CHECKING:
     from ranksift.collection.run import Run

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ranksift.collection.errors import InputError
-from ranksift.collection.parameters import plain
+from ranksift.errors import InputError
+from ranksift.parameters import plain
 
 if TYPE_CHECKING:
     from ranksift.learning.ranker import Ranker

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ranksift.collection import ragged
-from ranksift.collection.errors import InputError
 from ranksift.collection.examples import Examples
 from ranksift.collection.gains import Gains, GainsLike
 from ranksift.collection.ragged import Floats
+from ranksift.errors import InputError
 
 
 def topk_truth(examples: Examples, k: int, gains: GainsLike = "linear", seed: int = 0) -> Floats:

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection import ragged
-from ranksift.collection.errors import InputError
 from ranksift.collection.examples import Examples
 from ranksift.collection.gains import Gains
+from ranksift.collection.lists import Lists
 from ranksift.collection.ragged import Floats
 from ranksift.cutoffs.baselines import FixedCutoff
-from ranksift.cutoffs.lists import Lists
 from ranksift.cutoffs.threshold import one_measure
+from ranksift.errors import InputError
 from ranksift.learning.lambdas import Lambdas, PairLoss, Stop, Stops, Swaps, Target, has_target, target_of
 from ranksift.learning.libraries import require
 from ranksift.learning.objective import stopping_value

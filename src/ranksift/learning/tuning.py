@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ranksift import __version__
-from ranksift.collection.errors import InputError
 from ranksift.collection.examples import Examples, Fold, folds_of, read_examples
-from ranksift.collection.parameters import plain
 from ranksift.collection.ragged import Ints
 from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.threshold import one_measure
+from ranksift.errors import InputError
 from ranksift.learning.features import read_as
 from ranksift.learning.libraries import require
 from ranksift.learning.ranker import Ranker, checked_ranker, checked_rule, with_labels
@@ -28,6 +27,7 @@ from ranksift.learning.space import Space, SpaceLike, key_of, with_parameters, w
 from ranksift.learning.validation import HeldOut, Scored, number_of_folds
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
+from ranksift.parameters import plain
 
 if TYPE_CHECKING:
     import polars as pl

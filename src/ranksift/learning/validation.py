@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.collection.errors import InputError
 from ranksift.collection.examples import Fold, folds_of, read_examples, together
+from ranksift.collection.lists import Lists
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.cutoffs.cutoff import Cutoff
-from ranksift.cutoffs.lists import Lists
+from ranksift.errors import InputError
 from ranksift.evaluation.evaluate import RunValues, ready_measures, run_values
 from ranksift.evaluation.scores import Scores
 from ranksift.learning.ranker import Ranker, checked_ranker, checked_rule

@@ -8,11 +8,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.collection.errors import InputError
 from ranksift.collection.gains import Gains
-from ranksift.collection.judged import Judged
+from ranksift.collection.judged_run import Judged
 from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats, Ints
+from ranksift.errors import InputError
 from ranksift.measures.classic import expected_sum_of_precisions
 from ranksift.measures.cumulative import DCG, dcg_of_list, nDCG, positive
 from ranksift.measures.filtering import check_choice

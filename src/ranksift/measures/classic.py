@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection import ragged
-from ranksift.collection.errors import InputError
 from ranksift.collection.gains import Gains
-from ranksift.collection.judged import Judged
+from ranksift.collection.judged_run import Judged
 from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats, Ints
+from ranksift.errors import InputError
 from ranksift.measures.measure import Measure, PerQuery, check_number, ratio
 
 TREC_EVAL = "trec_eval (Buckley, Voorhees)"

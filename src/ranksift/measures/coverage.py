@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ranksift.collection.judged import Judged as _Judged
+from ranksift.collection.judged_run import Judged as _Judged
 from ranksift.measures.measure import Measure, PerQuery
 
 

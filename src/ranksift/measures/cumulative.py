@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.collection.errors import InputError
 from ranksift.collection.gains import Gains
-from ranksift.collection.judged import Judged
+from ranksift.collection.judged_run import Judged
 from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats, Ints
+from ranksift.errors import InputError
 from ranksift.measures.measure import Measure, PerQuery, flat, ratio
 
 PAPER_1 = "Carmel, Cohen, Ingber, Kravi: IR evaluation and learning in the presence of forbidden documents, 2022"

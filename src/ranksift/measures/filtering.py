@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.collection.errors import InputError
 from ranksift.collection.gains import Gains
-from ranksift.collection.judged import Judged
+from ranksift.collection.judged_run import Judged
 from ranksift.collection.ragged import Floats
+from ranksift.errors import InputError
 from ranksift.measures.cumulative import PAPER_1, dcg_of_list, ideal, ideal_sublist, worst, worst_sublist
 from ranksift.measures.measure import TOLERANCE, Measure, PerQuery, flat, ratio
 

@@ -9,11 +9,11 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.collection.errors import InputError
 from ranksift.collection.gains import Gains
-from ranksift.collection.judged import Judged
+from ranksift.collection.judged_run import Judged
 from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats
+from ranksift.errors import InputError
 
 #: Two bounds nearer than this are the same bound: nothing can be normalised between them.
 TOLERANCE = 1e-12

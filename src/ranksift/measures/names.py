@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import fields
 from typing import Any, TypeAlias
 
-from ranksift.collection.errors import InputError
+from ranksift.errors import InputError
 from ranksift.measures.measure import CATALOGUE, Measure
 
 #: A measure, or its name.

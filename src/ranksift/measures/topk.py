@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.collection.errors import InputError
-from ranksift.collection.judged import Judged
+from ranksift.collection.judged_run import Judged
+from ranksift.errors import InputError
 from ranksift.measures.classic import cascade, largest_label, satisfaction
 from ranksift.measures.cumulative import dcg_of_list, dcg_of_pool
 from ranksift.measures.measure import Measure, PerQuery, flat, ratio

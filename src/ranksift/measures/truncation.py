@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.collection.errors import InputError
 from ranksift.collection.gains import Gains
-from ranksift.collection.judged import Judged
+from ranksift.collection.judged_run import Judged
 from ranksift.collection.ragged import Floats, Ints
+from ranksift.errors import InputError
 from ranksift.measures.classic import check_persistence
 from ranksift.measures.cumulative import discounted, positive
 from ranksift.measures.filtering import check_choice

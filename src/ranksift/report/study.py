@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ranksift import __version__
-from ranksift.collection.errors import InputError
-from ranksift.collection.files import writing
+from ranksift.errors import InputError
+from ranksift.files import writing
 from ranksift.report.figures import pdf_of, svg_of
 from ranksift.report.page import Block, Bullets, Files, Grid, Heading, Image, Paragraph, Section, Session, page
 from ranksift.study.survey import QUESTIONS, Part, Survey
-from ranksift.study.words import counted
+from ranksift.study.wording import counted
 
 if TYPE_CHECKING:
     import polars as pl

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ranksift.collection.errors import InputError
 from ranksift.collection.ragged import Floats, Ints
+from ranksift.errors import InputError
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
 from ranksift.figure import drawing, shown
+from ranksift.study.preconditions import check_scores, peculiarities, tell
 from ranksift.study.result import PerMeasure, Picture, Result
-from ranksift.study.subject import check_scores, peculiarities, tell
 from ranksift.study.systems import families, system_levels
-from ranksift.study.words import percent, ranked
+from ranksift.study.wording import percent, ranked
 
 if TYPE_CHECKING:
     import polars as pl

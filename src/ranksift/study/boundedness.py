@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.collection.errors import InputError
 from ranksift.collection.gains import Gains, GainsLike
-from ranksift.collection.judged import Unjudged
+from ranksift.collection.judged_run import Unjudged
 from ranksift.collection.pool import Pool
 from ranksift.collection.qrels import read_qrels
 from ranksift.collection.ragged import Floats
+from ranksift.errors import InputError
 from ranksift.evaluation.evaluate import Queries, evaluate, ready_measures
 from ranksift.evaluation.table import Column, Table
 from ranksift.figure import drawing
@@ -24,7 +24,7 @@ from ranksift.measures.filtering import UBQ_over, UBQ_under
 from ranksift.measures.measure import TOLERANCE, flat, ratio
 from ranksift.measures.names import MeasureLike
 from ranksift.study.result import PerMeasure, Picture, Result
-from ranksift.study.words import joined, percent
+from ranksift.study.wording import joined, percent
 
 if TYPE_CHECKING:
     import polars as pl

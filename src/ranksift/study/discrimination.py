@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.collection.errors import InputError
 from ranksift.collection.ragged import Floats, Ints
+from ranksift.errors import InputError
 from ranksift.evaluation.compare import CORRECTIONS, TESTS, Comparison, Correction, TestName, compare
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
 from ranksift.figure import drawing, legend, shown, styles
 from ranksift.measures.names import MeasureLike
+from ranksift.study.preconditions import ROUNDING, check_scores, peculiarities, tell
 from ranksift.study.result import PerMeasure, Picture, Result, pictures_by_k
-from ranksift.study.subject import ROUNDING, check_scores, peculiarities, tell
 from ranksift.study.systems import families, system_scores
-from ranksift.study.words import counted, ranked
+from ranksift.study.wording import counted, ranked
 
 if TYPE_CHECKING:
     import polars as pl

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ranksift.collection.errors import InputError
 from ranksift.collection.gains import Gains, GainsLike
-from ranksift.collection.judged import Unjudged
+from ranksift.collection.judged_run import Unjudged
 from ranksift.collection.qrels import read_qrels
 from ranksift.collection.ragged import Floats, Ints
+from ranksift.errors import InputError
 from ranksift.evaluation.compare import compare
 from ranksift.evaluation.evaluate import Queries, evaluate, ready_measures
 from ranksift.evaluation.scores import Scores
@@ -24,11 +24,11 @@ from ranksift.measures.measure import flat
 from ranksift.measures.names import MeasureLike
 from ranksift.study.agreement import correlation
 from ranksift.study.discrimination import percentage_absolute_difference
+from ranksift.study.preconditions import check_scores, check_share, peculiarities, tell
 from ranksift.study.result import Picture, Result
-from ranksift.study.subject import check_scores, check_share, peculiarities, tell
 from ranksift.study.swaps import Curves, crossings
 from ranksift.study.systems import levels
-from ranksift.study.words import counted, joined
+from ranksift.study.wording import counted, joined
 
 if TYPE_CHECKING:
     import polars as pl

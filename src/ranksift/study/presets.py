@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from ranksift.collection.errors import InputError
-from ranksift.collection.judged import Unjudged
+from ranksift.collection.judged_run import Unjudged
+from ranksift.errors import InputError
 from ranksift.measures.bounds import PAPER_3
 from ranksift.measures.cumulative import PAPER_1, PAPER_4
 

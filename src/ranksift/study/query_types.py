@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.collection.errors import InputError
 from ranksift.collection.gains import Gains, GainsLike
-from ranksift.collection.judged import Judged
+from ranksift.collection.judged_run import Judged
 from ranksift.collection.qrels import read_qrels
 from ranksift.collection.ragged import Floats, Ints
+from ranksift.errors import InputError
 from ranksift.evaluation.evaluate import ready_measures
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Table
@@ -21,10 +21,10 @@ from ranksift.figure import drawing, legend
 from ranksift.measures.bounds import E_DCG, E_SP
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
+from ranksift.study.preconditions import check_choice, tell
 from ranksift.study.result import Picture, Result
-from ranksift.study.subject import check_choice, tell
 from ranksift.study.systems import levels
-from ranksift.study.words import counted
+from ranksift.study.wording import counted
 
 if TYPE_CHECKING:
     import polars as pl

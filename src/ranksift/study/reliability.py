@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ranksift.collection.errors import InputError
 from ranksift.collection.ragged import Floats
+from ranksift.errors import InputError
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.significance import product, resamples
 from ranksift.evaluation.table import Cell, Column, Table
 from ranksift.figure import drawing, legend, shown, styles
-from ranksift.study.result import PerMeasure, Picture, Result, pictures_by_k
-from ranksift.study.subject import (
+from ranksift.study.preconditions import (
     check_integer,
     check_scores,
     check_share,
     peculiarities,
     tell,
 )
-from ranksift.study.words import counted, joined, ranked
+from ranksift.study.result import PerMeasure, Picture, Result, pictures_by_k
+from ranksift.study.wording import counted, joined, ranked
 
 if TYPE_CHECKING:
     import polars as pl

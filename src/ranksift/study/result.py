@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from ranksift.collection.errors import InputError
+from ranksift.errors import InputError
 from ranksift.evaluation.table import Table
 from ranksift.measures.names import parse_measure
 

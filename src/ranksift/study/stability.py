@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.collection.errors import InputError
 from ranksift.collection.ragged import Floats, Ints
+from ranksift.errors import InputError
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.significance import product, times_drawn
 from ranksift.evaluation.table import Column, Table
 from ranksift.figure import drawing, legend, shown, styles
-from ranksift.study.result import PerMeasure, Picture, Result, pictures_by_k
-from ranksift.study.subject import (
+from ranksift.study.preconditions import (
     ROUNDING,
     Samples,
     aggregates,
@@ -29,7 +28,8 @@ from ranksift.study.subject import (
     tell,
     topics_of,
 )
-from ranksift.study.words import counted, joined, ranked
+from ranksift.study.result import PerMeasure, Picture, Result, pictures_by_k
+from ranksift.study.wording import counted, joined, ranked
 
 if TYPE_CHECKING:
     import polars as pl

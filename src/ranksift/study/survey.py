@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ranksift.collection.errors import InputError, RankSiftWarning
 from ranksift.collection.gains import GainsLike
-from ranksift.collection.judged import Unjudged
+from ranksift.collection.judged_run import Unjudged
 from ranksift.collection.qrels import Qrels, read_qrels
+from ranksift.errors import InputError, RankSiftWarning
 from ranksift.evaluation.evaluate import Queries, evaluate
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
@@ -27,16 +27,16 @@ from ranksift.study.agreement import agreement, consistency
 from ranksift.study.boundedness import boundedness
 from ranksift.study.discrimination import discrimination
 from ranksift.study.penalty import penalty_sweep
+from ranksift.study.preconditions import check_choice, check_integer, check_scores, peculiarities
 from ranksift.study.presets import preset as find_preset
 from ranksift.study.query_types import expected_scores, query_types
 from ranksift.study.reliability import reliability
 from ranksift.study.result import Result
 from ranksift.study.sensitivity import sensitivity
 from ranksift.study.stability import stability
-from ranksift.study.subject import check_choice, check_integer, check_scores, peculiarities
 from ranksift.study.systems import families
 from ranksift.study.truncation import truncation
-from ranksift.study.words import counted, joined
+from ranksift.study.wording import counted, joined
 
 #: What is studied where nobody says which measures.
 DEFAULT_MEASURES = "nDCG@10 nDCG_org@10 nDCG_min@10 nDCG_f@10 AP"

@@ -10,7 +10,7 @@ import numpy as np
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.evaluation.compare import higher_is_better
 from ranksift.evaluation.scores import Scores
-from ranksift.study.subject import ROUNDING
+from ranksift.study.preconditions import ROUNDING
 
 
 def families(scores: Scores, over_k: bool) -> dict[str, list[int]]:

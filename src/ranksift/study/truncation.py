@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.collection.errors import InputError
 from ranksift.collection.gains import Gains, GainsLike
-from ranksift.collection.judged import Judged, Unjudged
+from ranksift.collection.judged_run import Judged, Unjudged
 from ranksift.collection.qrels import read_qrels
 from ranksift.collection.ragged import Floats, Ints
+from ranksift.errors import InputError
 from ranksift.evaluation.evaluate import Queries, evaluate, ready_measures
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
@@ -25,10 +25,10 @@ from ranksift.measures.measure import Measure, PerQuery
 from ranksift.measures.names import MeasureLike
 from ranksift.measures.truncation import AP_qwa, QuitWhileAhead, RBP_qwa, RR_qwa, nDCG_qwa
 from ranksift.study.agreement import Correlation, correlation
+from ranksift.study.preconditions import check_choice, tell
 from ranksift.study.result import PerMeasure, Picture, Result
-from ranksift.study.subject import check_choice, tell
 from ranksift.study.systems import system_levels
-from ranksift.study.words import counted, percent
+from ranksift.study.wording import counted, percent
 
 if TYPE_CHECKING:
     import polars as pl

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from ranksift.cli.story.stage import Stage
-from ranksift.collection.errors import InputError
 from ranksift.collection.run import read_run
 from ranksift.datasets.reviews import product_reviews
+from ranksift.errors import InputError
 from ranksift.evaluation.evaluate import evaluate
 from ranksift.report.charts import dumbbells
 

@@ -1,0 +1,339 @@
+"""Scored lists: the documents of every query with the score that ranks them and the score that a cut is made on."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ranksift.collection import ragged
+from ranksift.collection.gains import LINEAR, Gains, GainsLike
+from ranksift.collection.judged_run import Judged, Unjudged, join
+from ranksift.collection.pool import Pool
+from ranksift.collection.ragged import Floats, Ints
+from ranksift.errors import InputError, RankSiftWarning
+
+if TYPE_CHECKING:
+    from ranksift.collection.qrels import Qrels
+    from ranksift.collection.run import Run
+
+
+@dataclass(frozen=True, eq=False)
+class Lists:
+    """Documents of all queries, query after query, each list in the order in which it is shown.
+
+    Attributes
+    ----------
+    offsets
+        Query i owns the documents ``offsets[i]`` to ``offsets[i + 1]``.
+    score
+        What the cut is made on: documents below it are dropped.
+    label, judged
+        Labels, and which documents have one; the label of the others is 0.
+    row
+        Where each document stood in the input.
+    pool
+        All judged documents of each query, those that no list holds included.
+    gains
+        What labels are worth.
+    names
+        The queries.
+    """
+
+    offsets: Ints
+    score: Floats
+    label: Floats
+    judged: NDArray[np.bool_]
+    row: Ints
+    pool: Pool
+    names: Sequence[Any]
+    gains: Gains = LINEAR
+    _falling: Ints | None = field(default=None, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @cached_property
+    def lengths(self) -> Ints:
+        """Documents of each query."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def query(self) -> Ints:
+        """The query of each document."""
+        return np.repeat(np.arange(len(self)), self.lengths)
+
+    @cached_property
+    def rank(self) -> Ints:
+        """The rank of each document when nothing is dropped."""
+        return ragged.positions(self.lengths) + 1
+
+    @cached_property
+    def gain(self) -> Floats:
+        """The gain of each document; of an unjudged one 0."""
+        return np.where(self.judged, self.gains(self.label), 0.0)
+
+    @cached_property
+    def cuts_from_the_end(self) -> bool:
+        """Whether a cut can only shorten lists: the score it is made on never rises down a list."""
+        rises = self.score[1:] > self.score[:-1]
+        rises[self.offsets[1:-1][(self.offsets[1:-1] > 0) & (self.offsets[1:-1] < len(self.score))] - 1] = False
+        return not rises.any()
+
+    @cached_property
+    def falling(self) -> Ints:
+        """Documents of all queries by score, highest first."""
+        return np.argsort(-self.score, kind="stable") if self._falling is None else self._falling
+
+    def with_score(self, score: Floats) -> Lists:
+        """The same lists, cut on another score."""
+        return replace(self, score=np.asarray(score, dtype=np.float64), _falling=None)
+
+    def of_queries(self, chosen: Ints) -> Lists:
+        """Some of the queries, in this order."""
+        rows, offsets = ragged.take(self.offsets, chosen)
+        return Lists(
+            offsets,
+            self.score[rows],
+            self.label[rows],
+            self.judged[rows],
+            self.row[rows],
+            self.pool.take(chosen),
+            [self.names[i] for i in chosen.tolist()],
+            self.gains,
+        )
+
+    def judged_by(self, kept: NDArray[np.bool_], order: Ints | None = None) -> Judged:
+        """What measures see when only some documents are shown, as they stand or in another ``order`` of all."""
+        rows = np.arange(len(self.score)) if order is None else order
+        rows = rows[kept[rows]]
+        query = self.query[rows]
+        length = np.bincount(query, minlength=len(self))
+        rank = ragged.positions(length) + 1
+        seen = self.judged[rows]
+        rows = rows[seen]
+        return Judged(self.pool, query[seen], rank[seen], self.label[rows], self.row[rows], length, self.gains)
+
+    # -- where they come from ---------------------------------------------------------------------------
+
+    @classmethod
+    def of(
+        cls,
+        *data: Any,
+        rank_scores: ArrayLike | None = None,
+        cut_scores: Any = None,
+        gains: GainsLike = "linear",
+        unjudged: Unjudged = "zero",
+    ) -> Lists:
+        """Take what people have: scores, labels and groups; or judgments and a run; or lists, which stay as they are.
+
+        Parameters
+        ----------
+        data
+            Arrays as in :meth:`of_arrays`, or what :func:`evaluate` takes, or ``Lists``.
+        rank_scores
+            Beside arrays: what ranks the documents, where that is another score than the one that cuts are made on.
+        cut_scores
+            Beside a run: another run that scores the same documents, where the cut is made on those scores.
+        gains, unjudged
+            As in :func:`evaluate`; lists have their own.
+
+        Examples
+        --------
+        >>> Lists.of({"q": {"a": 1, "b": -1}}, {"q": {"a": 0.3, "b": 0.9}}).label.tolist()
+        [-1.0, 1.0]
+        """
+        from ranksift.collection.qrels import read_qrels
+        from ranksift.collection.run import read_run
+
+        if rank_scores is not None and len(data) != 3:
+            raise InputError("rank_scores are given without arrays", remedy="give scores, labels and groups")
+        if cut_scores is not None and len(data) != 2:
+            raise InputError("cut_scores are given without a run", remedy="give judgments and a run")
+        if len(data) == 3:
+            return cls.of_arrays(*data, rank_scores=rank_scores, gains=gains, unjudged=unjudged)
+        if len(data) == 2:
+            other = None if cut_scores is None else read_run(cut_scores)
+            return cls.of_run(read_qrels(data[0]), read_run(data[1]), cut_scores=other, gains=gains, unjudged=unjudged)
+        if len(data) == 1 and isinstance(data[0], cls):
+            return data[0]
+        raise InputError(
+            "this is neither scores, labels and groups nor judgments and a run", remedy="give either, one by one"
+        )
+
+    @classmethod
+    def of_arrays(
+        cls,
+        scores: ArrayLike,
+        labels: ArrayLike | None,
+        groups: ArrayLike,
+        *,
+        rank_scores: ArrayLike | None = None,
+        gains: GainsLike = "linear",
+        unjudged: Unjudged = "zero",
+    ) -> Lists:
+        """Take one document a row.
+
+        Parameters
+        ----------
+        scores
+            What the cut is made on.
+        labels
+            A label that is None or NaN says that nobody judged the document. None: nobody judged any.
+        groups
+            The query of each document.
+        rank_scores
+            What ranks the documents (default: ``scores``). Equal ones keep their order.
+        gains, unjudged
+            As in :func:`evaluate`.
+
+        Examples
+        --------
+        >>> lists = Lists.of_arrays([0.2, 0.9, 0.5], [1, 0, None], ["q", "q", "r"])
+        >>> lists.score.tolist(), lists.row.tolist(), lists.judged.tolist()
+        ([0.9, 0.2, 0.5], [1, 0, 2], [True, True, False])
+        """
+        _check_unjudged(unjudged)
+        score = _numbers("score", scores)
+        label = np.full(len(score), np.nan) if labels is None else _labels(labels)
+        group = np.asarray(groups)
+        by = score if rank_scores is None else _numbers("rank score", rank_scores)
+        sizes = {"scores": score, "labels": label, "groups": group, "rank scores": by}
+        if any(part.shape != score.shape for part in sizes.values()):
+            counted = ", ".join(
+                f"{part.size} {name}" for name, part in sizes.items() if name != "rank scores" or part is not score
+            )
+            raise InputError(f"{counted}", remedy="give one of each for every document")
+        if not len(score):
+            raise InputError("there is no document", remedy="give some")
+        query, names = _numbered(group)
+        falling = np.argsort(-by, kind="stable")
+        grouped = ragged.order_by(query[falling], len(names))
+        order = falling[grouped]
+        known = ~np.isnan(label)
+        label = np.where(known, label, 0.0)
+        in_pool = order[known[order]]
+        pool = Pool.of(ragged.offsets_of(np.bincount(query[in_pool], minlength=len(names))), label[in_pool])
+        if unjudged == "drop":
+            order = in_pool
+        offsets = ragged.offsets_of(np.bincount(query[order], minlength=len(names)))
+        sorted_already = None
+        if by is score and len(order) == len(grouped):
+            sorted_already = np.empty(len(grouped), dtype=np.int64)
+            sorted_already[grouped] = np.arange(len(grouped))
+        made = cls(
+            offsets, score[order], label[order], known[order], order, pool, names, Gains.of(gains), sorted_already
+        )
+        made.gains(pool.labels)  # a label that has no gain is refused now
+        return made
+
+    @classmethod
+    def of_run(
+        cls,
+        qrels: Qrels | None,
+        run: Run,
+        *,
+        cut_scores: Run | None = None,
+        gains: GainsLike = "linear",
+        unjudged: Unjudged = "zero",
+    ) -> Lists:
+        """Take a run and its judgments, or a run that nobody judged.
+
+        ``cut_scores`` is another run that scores the same documents. Every judged query counts, also one that the run
+        does not answer.
+        """
+        _check_unjudged(unjudged)
+        scores = run.scores if cut_scores is None else _scores_of(run, cut_scores)
+        label, known = np.zeros(len(run)), np.zeros(len(run), dtype=bool)
+        if qrels is None:
+            names = run.query_ids
+            pool = Pool.of(np.zeros(len(names) + 1, dtype=np.int64), np.zeros(0))
+        else:
+            names = qrels.query_ids
+            judged = join(qrels, run, names, gains=gains)
+            label[judged.row], known[judged.row], pool = judged.label, True, judged.pool
+        number = {name: i for i, name in enumerate(names)}
+        query = np.repeat(np.array([number.get(name, -1) for name in run.query_ids], dtype=np.int64), run.lengths)
+        rows = np.flatnonzero((query >= 0) & (known if unjudged == "drop" else True))
+        rows = rows[np.argsort(query[rows], kind="stable")]
+        offsets = ragged.offsets_of(np.bincount(query[rows], minlength=len(names)))
+        return cls(offsets, scores[rows], label[rows], known[rows], rows, pool, names, Gains.of(gains))
+
+
+def _check_unjudged(given: str) -> None:
+    if given not in get_args(Unjudged):
+        raise InputError(f"unjudged={given!r} is unknown", remedy="use 'zero' or 'drop'")
+
+
+def _numbers(name: str, given: ArrayLike) -> Floats:
+    try:
+        values = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"a {name} is not a number", remedy="give one for every document") from None
+    if values.ndim != 1:
+        raise InputError(f"{name}s of {values.ndim} dimensions", remedy="give one for every document")
+    bad = np.flatnonzero(~np.isfinite(values))
+    if len(bad):
+        raise InputError(
+            f"{name} number {bad[0]} is {values[bad[0]]}", remedy="leave that document out, or give it a finite one"
+        )
+    return values + 0.0  # −0 is 0
+
+
+def _labels(given: ArrayLike) -> Floats:
+    try:
+        values = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("a label is not a number", remedy="give a number, or None where nobody judged") from None
+    if np.isinf(values).any():
+        raise InputError(f"label number {int(np.isinf(values).argmax())} is infinite", remedy="give a finite one")
+    return values
+
+
+def _numbered(group: NDArray[Any]) -> tuple[Ints, Sequence[Any]]:
+    """The number of each document's query, and the queries, both in order of appearance."""
+    if group.ndim != 1:
+        raise InputError("groups are not a list", remedy="give the query of every document")
+    if group.dtype.kind == "f" and np.isnan(group).any():
+        raise InputError(f"group number {int(np.isnan(group).argmax())} is nan", remedy="name its query")
+    starts = np.flatnonzero(np.concatenate(([True], group[1:] != group[:-1])))
+    try:
+        first = np.unique(group[starts], return_index=True)[1]
+    except TypeError:
+        raise InputError("groups are of several types", remedy="give strings, or numbers") from None
+    if len(first) == len(starts):  # every query in one piece, the usual case
+        lengths = np.diff(np.append(starts, len(group)))
+        return np.repeat(np.arange(len(starts)), lengths), group[starts].tolist()
+    _, first, code = np.unique(group, return_index=True, return_inverse=True)
+    number = np.argsort(np.argsort(first, kind="stable"), kind="stable")
+    return number[code.ravel()], group[np.sort(first)].tolist()
+
+
+def _scores_of(run: Run, other: Run) -> Floats:
+    """The other run's score of each document of a run."""
+    theirs = other.to_dict()
+    out = np.empty(len(run))
+    at = 0
+    for name, docs in run.to_dict().items():
+        known = theirs.get(name, {})
+        for doc in docs:
+            if doc not in known:
+                raise InputError(
+                    f"document {doc!r} of query {name!r} has no score to cut on",
+                    source=other.name,
+                    remedy=f"score every document of {run.name!r} there",
+                )
+            out[at] = known[doc]
+            at += 1
+    return out
+
+
+def tell(notes: Sequence[str]) -> None:
+    """Warn who called the estimator that calls this."""
+    for note in notes:
+        warnings.warn(note, RankSiftWarning, stacklevel=3)

@@ -1,0 +1,1 @@
+"""Readers and writers, one file per format; :mod:`ranksift.collection.readers.formats` chooses among them."""

@@ -1,0 +1,99 @@
+"""Which column is which: the names that tables give to queries, documents, labels and scores."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ranksift.errors import InputError
+
+# In order of preference: PyTerrier's frames have the text of a query beside its qid, and a number beside the docno.
+_NAMES = {
+    "query": ("query_id", "qid", "q_id", "topic_id", "topic", "query"),
+    "document": ("doc_id", "docno", "docid", "did", "document_id", "corpus_id", "doc", "document"),
+    "label": ("label", "relevance", "rel", "judgment", "score"),
+    "score": ("score", "sim", "value"),
+    "run": ("run", "run_id", "runid", "system", "system_id", "name", "tag"),
+    "measure": ("measure", "metric"),
+    "value": ("value", "score"),
+    "grade": ("label", "relevance", "rel", "judgment", "grade"),  # a score among features is one of them
+}
+_SHOWN = 12
+
+
+def find_columns(
+    names: Sequence[object], noun: str, *, source: str | None = None, line: int | None = None
+) -> tuple[int, int, int]:
+    """Positions of the query, the document and the label or score (``noun``) among the columns of a table.
+
+    Capitals do not count, nor whether words are joined by ``_``, ``-`` or a blank.
+
+    Examples
+    --------
+    >>> find_columns(["query-id", "corpus-id", "score"], "label")
+    (0, 1, 2)
+    >>> find_columns(["qid", "docid", "docno", "Rank", "Score", "query"], "score")
+    (0, 2, 4)
+    """
+    query, doc, value = (find_column(names, role, source=source, line=line) for role in ("query", "document", noun))
+    return query, doc, value
+
+
+def find_column(names: Sequence[object], role: str, *, source: str | None = None, line: int | None = None) -> int:
+    """The position of the column that plays a role: query, document, label, score, run, measure, value or grade.
+
+    Examples
+    --------
+    >>> find_column(["System", "Topic", "AP"], "run")
+    0
+    """
+    accepted, folded = _NAMES[role], [_folded(name) for name in names]
+    name = next((n for n in accepted if n in folded), None)
+    if name is None:
+        found = ", ".join(repr(str(n)[:40]) for n in names[:_SHOWN]) + ", …" * (len(names) > _SHOWN)
+        if len(names) == 1 and re.search("[;|\\t]", str(names[0])):
+            raise InputError(
+                f"one column only, {found}: it has another separator than its name tells",
+                source=source,
+                line=line,
+                remedy="separate columns by commas in .csv, by tabs in .tsv",
+            )
+        raise InputError(
+            f"no column for the {role} among {found or 'no columns at all'}",
+            source=source,
+            line=line,
+            remedy=f"name it {accepted[0]} (or {', '.join(accepted[1:])})",
+        )
+    if folded.count(name) > 1:
+        raise InputError(f"two columns are called {name!r}", source=source, line=line, remedy="rename one of them")
+    return folded.index(name)
+
+
+def has_column(names: Sequence[object], role: str) -> bool:
+    """Whether a column plays a role."""
+    return any(_folded(name) in _NAMES[role] for name in names)
+
+
+def is_header(fields: Sequence[str]) -> bool:
+    """Whether the first line of a table names columns, rather than being a TREC line.
+
+    Examples
+    --------
+    >>> is_header(["query-id", "corpus-id", "score"]), is_header(["19335", "0", "1017759", "0"])
+    (True, False)
+    """
+    known = set(_NAMES["query"] + _NAMES["document"])
+    return any(_folded(f) in known for f in fields) and not any(is_number(f) for f in fields)
+
+
+def _folded(name: object) -> str:
+    return str(name).strip().casefold().replace("-", "_").replace(" ", "_")
+
+
+def is_number(field: str) -> bool:
+    """Whether a field is a number (``nan`` and ``inf`` are)."""
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,97 @@
+"""JSON lines: one object a row, the names of a table's columns as keys."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ranksift.collection._engine.grouping import Grouped, OnDuplicate
+from ranksift.collection._engine.objects import ids_of, numbers_of
+from ranksift.collection._engine.rows import Rows, collect
+from ranksift.collection.readers.column_names import find_columns
+from ranksift.errors import InputError
+from ranksift.files import display_name, read_text
+
+_CHUNK = 1 << 20  # bytes whose lines are Python objects at the same time
+_BLANKS = " \t\r"
+_TWO = re.compile(r"\}\s*,\s*\{")
+
+
+def read_jsonl(source: str | os.PathLike[str], noun: str, on_duplicate: OnDuplicate) -> tuple[Grouped, bool]:
+    """Read objects, one a line; blank lines and comments (``#``) do not count."""
+    reader = _Reader(display_name(source), read_text(source), noun)
+    return collect(lambda work: map(work, reader.rows()), len(reader.data), reader.fail, noun, on_duplicate)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    name: str
+    data: bytes
+    noun: str
+
+    def fail(self, line: int, what: str, remedy: str = "") -> InputError:
+        example = f'write each line as: {{"query_id": "q1", "doc_id": "d1", "{self.noun}": 1}}'
+        return InputError(what, source=self.name, line=line, remedy=remedy or example)
+
+    def rows(self) -> Iterator[Rows]:
+        keys: list[str] = []  # the first object says under which names the three columns stand
+        at, number = 0, 1
+        while at < len(self.data):
+            end = self.data.find(b"\n", at + _CHUNK) + 1 or len(self.data)
+            lines = [line.strip(_BLANKS) for line in self.data[at:end].decode().split("\n")]
+            places = [n for n, line in enumerate(lines, number) if line and line[0] != "#"]
+            texts = [lines[n - number] for n in places]
+            records = _objects(texts) or [self._record(n, text) for n, text in zip(places, texts, strict=True)]
+            if records and not keys:
+                names = list(records[0])
+                keys = [names[c] for c in find_columns(names, self.noun, source=self.name, line=places[0])]
+            yield self._rows(records, places, keys, end - at)
+            at, number = end, number + len(lines) - 1
+
+    def _record(self, line: int, text: str) -> dict[str, Any]:
+        try:
+            record = json.loads(text)
+        except ValueError as error:
+            raise self.fail(line, f"not JSON ({getattr(error, 'msg', 'a number of too many digits')})") from None
+        except RecursionError:
+            raise self.fail(line, "not a flat object") from None
+        if not isinstance(record, dict):
+            raise self.fail(line, f"not an object but a {type(record).__name__}")
+        return record
+
+    def _rows(self, records: list[dict[str, Any]], places: list[int], keys: list[str], size: int) -> Rows:
+        def fail(row: int, what: str, remedy: str = "") -> InputError:
+            return self.fail(places[row], what, remedy)
+
+        def column(key: str) -> list[Any]:
+            try:
+                return [record[key] for record in records]
+            except KeyError:
+                row = next(row for row, record in enumerate(records) if key not in record)
+                raise fail(row, f"no {key!r} in this object") from None
+
+        queries, docs, values = map(column, keys) if keys else ([], [], [])
+        numbers, whole = numbers_of(values, self.noun, fail)
+        ids = ids_of(queries, "query", fail), ids_of(docs, "document", fail)
+        return Rows(*ids, numbers, whole, np.array(places, dtype=np.int64), size)
+
+
+def _objects(lines: list[str]) -> list[dict[str, Any]] | None:
+    """The objects of all lines at once; ``None`` where it is not certain that every line is one object.
+
+    Lines begin and end like objects. If none has a brace, a comma and a brace in a row, none holds two
+    objects; if then there are as many objects as lines, none holds less than one.
+    """
+    if any(line[0] != "{" or line[-1] != "}" for line in lines) or _TWO.search("\n".join(lines)):
+        return None
+    try:
+        records: list[Any] = json.loads(f"[{','.join(lines)}]")
+    except (ValueError, RecursionError):
+        return None
+    return records if len(records) == len(lines) and all(type(r) is dict for r in records) else None

@@ -1,0 +1,102 @@
+"""TREC's white-space separated qrels and runs."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ranksift.collection._engine.grouping import Grouped, OnDuplicate, by_rank
+from ranksift.collection._engine.ids import Ids, Ints
+from ranksift.collection._engine.lines import Block
+from ranksift.collection._engine.rows import Rows, collect_text
+from ranksift.errors import InputError
+from ranksift.files import display_name, reading, writing
+
+if TYPE_CHECKING:
+    from ranksift.collection.qrels import Qrels
+    from ranksift.collection.run import Run
+
+QRELS_LAYOUT = "query iteration document label"
+RUN_LAYOUT = "query Q0 document rank score tag"
+_BETWEEN = re.compile(r"[\x00-\x20]")  # what separates columns, or is refused by the reader
+
+
+def scan_run(source: str | os.PathLike[str], on_duplicate: OnDuplicate = "error") -> tuple[Grouped, str | None]:
+    """Read a TREC run: the rows in rank order, and the tag of the first line."""
+    rows, tag, _ = _scan(source, 6, 4, "score", RUN_LAYOUT, on_duplicate)
+    return by_rank(rows), tag
+
+
+def scan_qrels(source: str | os.PathLike[str], on_duplicate: OnDuplicate = "error") -> tuple[Grouped, bool]:
+    """Read TREC qrels: the rows, and whether every label is written as an integer."""
+    rows, _, whole = _scan(source, 4, 3, "label", QRELS_LAYOUT, on_duplicate)
+    if not len(rows.values):
+        raise InputError(
+            "no judgment in this file", source=display_name(source), remedy=f"write each line as: {QRELS_LAYOUT}"
+        )
+    return rows, whole
+
+
+def _scan(
+    source: str | os.PathLike[str], count: int, number: int, noun: str, layout: str, on_duplicate: OnDuplicate
+) -> tuple[Grouped, str | None, bool]:
+    tags: dict[int, bytes] = {}
+
+    def parse(block: Block) -> Rows:
+        columns = block.columns(count, (0, 2, number, count - 1), layout)
+        if len(columns):
+            tags[block.start] = columns.token(count - 1, 0)
+        return Rows.of(columns, 0, 2, number, noun)
+
+    with reading(source) as text:
+        rows, whole = collect_text(text, parse, noun, on_duplicate)
+        if not len(rows.values) and not text.whole().strip():
+            raise InputError(
+                "the file is blank",
+                source=text.name,
+                remedy="a run that filters everything needs at least a comment line (# nothing retrieved)",
+            )
+    return rows, tags[min(tags)].decode() if tags else None, whole
+
+
+def write_trec_run(run: Run, target: str | os.PathLike[str]) -> None:
+    """Write a run in TREC format; an empty one gets a comment line, so that it is not an empty file."""
+    tag = "".join(c if c.isprintable() and not c.isspace() else "_" for c in run.name) or "run"
+    with writing(target) as file:
+        if not len(run.scores):
+            file.write(f"# {tag}: nothing retrieved\n".encode())
+        for query, docs, scores in _lists(run.query_ids, run.offsets, run.docs, run.scores.tolist()):
+            head, tail = f"{query} Q0 ", f" {tag}\n"
+            lines = [f"{head}{d} {i} {s!r}{tail}" for i, (d, s) in enumerate(zip(docs, scores, strict=True), 1)]
+            file.write("".join(lines).encode())
+
+
+def write_trec_qrels(qrels: Qrels, target: str | os.PathLike[str]) -> None:
+    """Write qrels in TREC format."""
+    with writing(target) as file:
+        for query, docs, labels in _lists(qrels.query_ids, qrels.offsets, qrels.docs, qrels.label_list()):
+            file.write("".join([f"{query} 0 {d} {v!r}\n" for d, v in zip(docs, labels, strict=True)]).encode())
+
+
+def _lists(
+    query_ids: tuple[str, ...], offsets: Ints, docs: Ids, values: Sequence[float]
+) -> Iterator[tuple[str, list[str], Sequence[float]]]:
+    """Query by query, its documents and their values; ids that would not be read back as they are, are refused."""
+    for query, lo, hi in zip(query_ids, offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
+        found = docs[lo:hi].tolist()
+        if query.startswith(("#", "\ufeff")):
+            raise _unfit("query", query, f"starts with {query[0]!r}")
+        if _BETWEEN.search(query) or _BETWEEN.search("".join(found)):
+            noun, name = next(
+                (n, d) for n, d in [("query", query), *(("document", d) for d in found)] if _BETWEEN.search(d)
+            )
+            raise _unfit(noun, name, "has white space or control characters in it")
+        yield query, found, values[lo:hi]
+
+
+def _unfit(noun: str, name: str, why: str) -> InputError:
+    return InputError(
+        f"{noun} id {name!r} {why}, which TREC's format cannot hold", remedy="save as .csv, .parquet or .jsonl"
+    )

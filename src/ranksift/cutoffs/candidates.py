@@ -1,0 +1,177 @@
+"""Rules that are to be compared, and what each keeps of queries that it was not fitted on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ranksift.collection.lists import Lists
+from ranksift.cutoffs.baselines import FilterAll, FilterOnly, FixedCutoff, Oracle
+from ranksift.cutoffs.cutoff import Cutoff
+from ranksift.cutoffs.held_out import Split
+from ranksift.cutoffs.rules import known_rules
+from ranksift.cutoffs.threshold import GlobalCutoff
+from ranksift.errors import InputError
+from ranksift.evaluation.evaluate import run_values
+from ranksift.evaluation.scores import Scores
+from ranksift.measures.measure import Measure
+
+Contestant: TypeAlias = Cutoff | FilterOnly
+
+#: A rule, its word, or a threshold that somebody uses.
+RuleLike: TypeAlias = str | float | Contestant
+
+#: Rules in this order, or by the names that they shall have.
+Rules: TypeAlias = RuleLike | Iterable[RuleLike] | Mapping[str, RuleLike]
+
+
+def contestants(rules: Rules | None, measure: Measure, k: int) -> dict[str, Contestant]:
+    """Rules by the names that they have in a table; without any, the paper's baselines, every rule, and the oracle.
+
+    Rules that are named by their words are fitted to the measure, and look at the top k.
+
+    >>> from ranksift.measures.names import parse_measure
+    >>> list(contestants(["global", GlobalCutoff("AP"), 0.5], parse_measure("nDCG_f@3"), 3))
+    ['global', 'global (measure=AP)', '0.5']
+    """
+    made = _Maker(measure, k)
+    if isinstance(rules, Mapping):
+        return {str(name): made(rule) for name, rule in rules.items()}
+    if rules is None:
+        rules = made.every()
+    elif isinstance(rules, str | int | float | Cutoff | FilterOnly):
+        rules = [rules]
+    found: dict[str, Contestant] = {}
+    for rule in rules:
+        contestant = made(rule)
+        name = base = made.name(contestant)
+        number = 1
+        while name in found:
+            number += 1
+            name = f"{base} {number}"
+        found[name] = contestant
+    if not found:
+        raise InputError("no rule is given", remedy="name some, or leave the rules out for all")
+    return found
+
+
+class _Maker:
+    """Rules by their words."""
+
+    def __init__(self, measure: Measure, k: int) -> None:
+        self.measure = measure
+        self.ours: dict[str, Any] = {"measure": str(measure), "k": k}  # parameters of those rules that have them
+        self.known = known_rules()
+        self.shared = GlobalCutoff(str(measure))  # filter-only shuffles what this one keeps
+
+    def every(self) -> list[str]:
+        ours = ("filter-all", "rank-only", "filter-only", "global")
+        return [*ours, *(word for word in self.known if word not in (*ours, FixedCutoff.rule)), "oracle"]
+
+    def __call__(self, rule: RuleLike) -> Contestant:
+        if isinstance(rule, Cutoff | FilterOnly):
+            return rule
+        if isinstance(rule, int | float | np.number) and not isinstance(rule, bool):
+            return FixedCutoff(float(rule))
+        word = str(rule).replace("_", "-")
+        if word == "filter-only":
+            return FilterOnly(self.shared)
+        if word == "global":
+            return self.shared
+        if word == "oracle":
+            return Oracle(str(self.measure))
+        if word not in self.known:
+            raise InputError(f"rule {rule!r} is unknown", remedy=f"use {', '.join(self.every())}, or give a threshold")
+        kind = self.known[word]
+        return kind(**{f.name: self.ours[f.name] for f in fields(kind) if f.name in self.ours})
+
+    def name(self, contestant: Contestant) -> str:
+        """The rule's word, and what is unusual about it."""
+        if isinstance(contestant, FilterOnly):
+            return "filter-only" if contestant.cutoff is self.shared else f"filter-only {self.name(contestant.cutoff)}"
+        if isinstance(contestant, FixedCutoff):
+            return f"{contestant.threshold:g}"
+        usual = {f.name: self.ours.get(f.name, f.default) for f in fields(contestant)}
+        changed = {n: v for n, v in contestant.get_params().items() if str(v) != str(usual[n])}
+        word = contestant.rule or type(contestant).__name__.lower()
+        return f"{word} ({', '.join(f'{n}={v}' for n, v in changed.items())})" if changed else word
+
+
+class Contest:
+    """What each rule keeps of lists, as long as it was not fitted on them.
+
+    Parameters
+    ----------
+    contestants
+        The rules.
+    lists
+        What they are judged on.
+    strict
+        Whether a rule that these data do not allow is an error; else it is left out, with a note.
+
+    Attributes
+    ----------
+    notes
+        What the rules said when they were fitted, and which ones are left out.
+    """
+
+    def __init__(self, contestants: dict[str, Contestant], lists: Lists, *, strict: bool) -> None:
+        self.contestants, self.lists, self.strict = contestants, lists, strict
+        self.notes: list[str] = []
+        self._kept = {_cutoff(c): np.zeros(len(lists.score), dtype=bool) for c in contestants.values()}
+
+    def run(
+        self, splits: Iterator[Split], count: int, progress: Callable[[Iterable[Any]], Iterable[Any]] = iter
+    ) -> None:
+        """Fit every rule to one part of each split, and see what it keeps of the other."""
+        # Filter-only may share its rule with another, which then gives it its name.
+        named = sorted(self.contestants.items(), key=lambda item: not isinstance(item[1], FilterOnly))
+        cutoffs = {_cutoff(contestant): name for name, contestant in named}
+        at = -1
+        for i, cutoff in progress([(i, cutoff) for i in range(count) for cutoff in cutoffs]):
+            if i > at:
+                at, split = i, next(splits)
+                usual = FilterAll().fit_lists(split.others).notes_
+            if cutoff in self._kept:
+                self._fit(cutoffs[cutoff], cutoff, split, usual)
+
+    def _fit(self, name: str, cutoff: Cutoff, split: Split, usual: tuple[str, ...]) -> None:
+        try:
+            fitted = cutoff.clone().fit_lists(split.others)
+            self._kept[cutoff][split.documents] = fitted.keep_lists(split.own)
+        except InputError as error:
+            if self.strict:
+                raise
+            self.notes.append(f"{name} is left out: {error}")
+            self.contestants = {n: c for n, c in self.contestants.items() if _cutoff(c) is not cutoff}
+            del self._kept[cutoff]
+            return
+        said = (f"{name}: {note}" for note in fitted.notes_ if note not in usual)
+        self.notes += [note for note in said if note not in self.notes]
+
+    def scores(self, measures: list[Measure]) -> Scores:
+        """The cube of rules × queries × measures."""
+        queries = [str(name) for name in self.lists.names]
+        shape = (len(self.contestants), len(queries), len(measures))
+        numerators, denominators = np.empty(shape), np.ones(shape)
+        degenerate: Mapping[str, NDArray[np.bool_]] = {}
+        for r, (name, contestant) in enumerate(self.contestants.items()):
+            kept = self._kept[_cutoff(contestant)]
+            if isinstance(contestant, FilterOnly):
+                for m, measure in enumerate(measures):
+                    top, bottom = contestant.expected(measure, self.lists, kept)
+                    numerators[r, :, m], denominators[r, :, m] = top, 1.0 if bottom is None else bottom
+                continue
+            found = run_values(name, measures, self.lists.judged_by(kept), queries, [], first=not degenerate)
+            numerators[r], denominators[r] = found.numerators, found.denominators
+            degenerate = found.degenerate or degenerate
+        counted = {m: int(mask.sum()) for m, mask in degenerate.items() if mask.any()}
+        return Scores(tuple(self.contestants), tuple(queries), tuple(measures), numerators, denominators, counted)
+
+
+def _cutoff(contestant: Contestant) -> Cutoff:
+    return contestant.cutoff if isinstance(contestant, FilterOnly) else contestant

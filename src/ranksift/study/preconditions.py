@@ -1,0 +1,167 @@
+"""The scores under study: is there enough of them, and what should a reader know about them."""
+
+from __future__ import annotations
+
+import warnings
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ranksift.collection.ragged import Floats, Ints
+from ranksift.errors import InputError, RankSiftWarning
+from ranksift.evaluation.scores import Scores
+from ranksift.evaluation.significance import product, times_drawn
+from ranksift.measures.measure import Measure
+
+#: Beside the largest value of a measure, a difference of aggregates this small is rounding.
+ROUNDING = 1e-12
+
+# Tests take differences below 1e-130 for none; values below this one come near that.
+_VANISHING = 1e-120
+
+#: What samples of topics may be given as: their number, or each sample's topics, as indices into ``scores.queries``.
+Samples = int | Sequence[Sequence[int]] | NDArray[np.integer]
+
+
+def check_scores(scores: Scores, procedure: str, *, runs: int = 2, queries: int = 2) -> None:
+    """Refuse what cannot be studied.
+
+    >>> one = Scores.from_array([[[0.5], [0.7]]], runs=["a"], queries=["q", "r"], measures=["AP"])
+    >>> check_scores(one, "stability")
+    Traceback (most recent call last):
+    ranksift.errors.InputError: stability needs at least 2 runs, there is 1; evaluate more runs
+    """
+    if not isinstance(scores, Scores):
+        raise InputError(
+            f"{procedure} takes Scores, not {type(scores).__name__}",
+            remedy="give it what evaluate or Scores.from_array returns",
+        )
+    for noun, plural, names, least in (
+        ("run", "runs", scores.runs, runs),
+        ("query", "queries", scores.queries, queries),
+        ("measure", "measures", scores.measures, 1),
+    ):
+        if len(names) < least:
+            there = f"there {'is' if len(names) == 1 else 'are'} {len(names) or 'none'}"
+            wanted = f"{least} {noun if least == 1 else plural}"
+            raise InputError(f"{procedure} needs at least {wanted}, {there}", remedy=f"evaluate more {plural}")
+    for cube in (scores.numerators, scores.denominators):
+        if not np.isfinite(cube).all():
+            r, q, m = np.argwhere(~np.isfinite(cube))[0]
+            where = f"run {scores.runs[r]!r}, query {scores.queries[q]!r}, measure {scores.measures[m]!s}"
+            raise InputError(f"the value of {where} is not finite", remedy="leave that query out, or give it a value")
+
+
+def peculiarities(scores: Scores) -> tuple[str, ...]:
+    """What makes figures look better or worse than they are: copies of one run, measures that are constant.
+
+    >>> scores = Scores.from_array([[[0.5], [0.7]]] * 2, runs=["a", "b"], queries=["q", "r"], measures=["AP"])
+    >>> print(*peculiarities(scores))
+    the runs 'a' and 'b' have the same values in every query: their pairs can only tie
+    """
+    largest = np.abs(scores.values).max(axis=(0, 1))
+    constant = np.ptp(scores.values, axis=(0, 1)) <= ROUNDING * largest
+    copies = defaultdict(list)
+    for run, values in zip(scores.runs, scores.values, strict=True):
+        copies[(values + 0.0).tobytes()].append(run)  # −0 is 0
+    notes = []
+    groups = [f"{', '.join(map(repr, same[:-1]))} and {same[-1]!r}" for same in copies.values() if len(same) > 1]
+    if groups:
+        more = f" (and {len(groups) - 3} more such groups)" if len(groups) > 3 else ""
+        names = "; ".join(groups[:3]) + more
+        notes.append(f"the runs {names} have the same values in every query: their pairs can only tie")
+    for measure, alike, most in zip(scores.measures, constant, largest, strict=True):
+        if alike:
+            notes.append(f"{measure} has the same value for every run and query: it tells nothing apart")
+        elif most < _VANISHING:
+            notes.append(
+                f"{measure} has values below {_VANISHING:g}: differences so small count as none, scale the values"
+            )
+    return tuple(notes)
+
+
+def tell(notes: Iterable[str]) -> None:
+    """Warn the caller of the procedure that calls this."""
+    for note in notes:
+        warnings.warn(note, RankSiftWarning, stacklevel=3)
+
+
+def check_integer(name: str, number: Any, least: int) -> None:
+    """Refuse what is not a whole number, or is too small."""
+    if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
+        raise InputError(f"{name}={number!r} is not an integer of at least {least}", remedy=f"give {name} such a one")
+
+
+def check_share(name: str, share: Any, usual: float) -> None:
+    """Refuse what is not between 0 and 1."""
+    if isinstance(share, bool) or not isinstance(share, int | float | np.number) or not 0 < share < 1:
+        raise InputError(f"{name}={share!r} is not between 0 and 1", remedy=f"give {name} as a share, as {usual}")
+
+
+def check_choice(name: str, given: Any, known: Sequence[str]) -> None:
+    """Refuse what is not among the known words."""
+    if not isinstance(given, str) or given not in known:
+        raise InputError(f"{name} {given!r} is unknown", remedy=f"use {', '.join(map(repr, known))}")
+
+
+def topics_of(samples: Any, topics: int) -> list[Ints]:
+    """Samples that were drawn elsewhere, each with its topics' indices, checked.
+
+    >>> [sample.tolist() for sample in topics_of([[0, 2], [1]], topics=3)]
+    [[0, 2], [1]]
+    """
+    try:
+        drawn = [np.asarray(sample) for sample in samples]
+    except (TypeError, ValueError):
+        drawn = []
+    if not drawn:
+        raise InputError(
+            f"samples={samples!r} is neither a number nor a list of samples",
+            remedy="give a whole number, or a list of lists of topic indices",
+        )
+    for s, sample in enumerate(drawn):
+        if sample.ndim != 1 or not len(sample) or not np.issubdtype(sample.dtype, np.integer):
+            raise InputError(
+                f"sample {s} is not a list of topic indices", remedy="give whole numbers, counting topics from 0"
+            )
+        outside = sample[(sample < 0) | (sample >= topics)]
+        if len(outside):
+            raise InputError(
+                f"sample {s} has topic {outside[0]}, there are {topics}", remedy=f"count topics from 0 to {topics - 1}"
+            )
+    return [sample.astype(np.int64) for sample in drawn]
+
+
+def pooled(scores: Scores, m: int) -> bool:
+    """Whether a measure's aggregate is more than the mean of each topic's own value: micro measures and c@1."""
+    measure = scores.measures[m]
+    if not isinstance(measure, Measure):
+        return False
+    micro = measure.aggregation == "micro" and bool((scores.denominators[:, :, m] != 1).any())
+    return micro or type(measure).values is not Measure.values
+
+
+def aggregates(scores: Scores, m: int, drawn: NDArray[np.integer], block: int = 1 << 20) -> Floats:
+    """Every run's aggregate of measure number ``m`` on each sample: runs × samples; ``drawn`` is samples × topics.
+
+    >>> scores = Scores.from_array([[[0.0], [1.0], [5.0]]], runs=["a"], queries=["p", "q", "r"], measures=["AP"])
+    >>> aggregates(scores, 0, np.array([[0, 1], [1, 2]])).tolist()
+    [[0.5, 3.0]]
+    """
+    measure = scores.measures[m]
+    runs, topics, _ = scores.numerators.shape
+    samples, size = drawn.shape
+    if not pooled(scores, m):
+        totals = product(np.ascontiguousarray(scores.values[:, :, m]), times_drawn(drawn, topics))
+        summed = isinstance(measure, Measure) and measure.aggregation == "sum"
+        return np.asarray(totals if summed else totals / size)
+    out = np.empty((runs, samples))
+    step = max(1, block // (runs * size))
+    for start in range(0, samples, step):
+        some = drawn[start : start + step]
+        numerators, denominators = scores.numerators[:, some, m], scores.denominators[:, some, m]
+        out[:, start : start + step] = scores.aggregate_of(m, numerators, denominators)
+    return out
