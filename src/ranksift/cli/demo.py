@@ -26,8 +26,8 @@ def demo(
     ),
 ) -> None:
     """Tell the whole story on built-in data; it ends in a page to look at."""
+    from ranksift.cli.stage import Stage
     from ranksift.cli.story import CHAPTERS
-    from ranksift.cli.story.stage import Stage
     from ranksift.datasets.synthetic import synthetic_collection, write_collection
     from ranksift.report.page import page
 
@@ -37,9 +37,9 @@ def demo(
     stage = Stage(qrels, runs)
     write(f"RankSift ranks the good, filters the forbidden, and measures both.\nThe data is in {out}: cd {out}\n")
     with chdir(out):
-        for chapter in CHAPTERS:
-            stage.open(chapter.TITLE)
-            chapter.tell(stage)
+        for title, chapter in CHAPTERS:
+            stage.open(title)
+            chapter(stage)
         html = page(
             "Rank the good, filter the forbidden",
             "What changes when a system may refuse to show a document, told on a small made-up collection.",
