@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ranksift.collection.judged_run import Judged
+from ranksift.collection.judged_run import JudgedRun
 from ranksift.measures.measure import Measure
 
 
@@ -11,7 +11,7 @@ def at_threshold(
 ):
     """Every query's own value and the aggregate, with documents below the threshold dropped."""
     scores, labels = np.asarray(scores, float), np.asarray(labels, float)
-    judged = Judged.from_arrays(
+    judged = JudgedRun.from_arrays(
         np.nan_to_num(labels),
         scores if rank_scores is None else rank_scores,
         groups,

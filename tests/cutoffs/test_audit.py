@@ -7,7 +7,7 @@ import pytest
 
 import ranksift as rs
 from ranksift import GlobalCutoff, InputError
-from ranksift.collection.judged_run import Judged
+from ranksift.collection.judged_run import JudgedRun
 from ranksift.collection.lists import Lists
 from ranksift.cutoffs import decision_effects
 from ranksift.cutoffs.audit import audit
@@ -42,7 +42,7 @@ def fixed(threshold, *data):
 def own_value(measure, labels, place, kept):
     """A query's own value, from nothing but its labels, the order of its documents, and what is shown."""
     known = ~np.isnan(labels)
-    judged = Judged.from_arrays(np.nan_to_num(labels), -place, np.zeros(len(labels)), judged=known, kept=kept)
+    judged = JudgedRun.from_arrays(np.nan_to_num(labels), -place, np.zeros(len(labels)), judged=known, kept=kept)
     top, bottom = measure.per_query(judged)
     return float(measure.values(top, np.ones(1) if bottom is None else bottom)[0])
 

@@ -7,7 +7,7 @@ import pytest
 
 import ranksift as rs
 from ranksift import InputError, load_cutoff
-from ranksift.collection.judged_run import Judged
+from ranksift.collection.judged_run import JudgedRun
 from ranksift.collection.lists import Lists
 from ranksift.cutoffs.baselines import FilterAll, FilterOnly, FixedCutoff, Oracle, RankOnly
 from ranksift.cutoffs.rules import known_rules
@@ -29,7 +29,7 @@ def over_all_orders(measure, scores, labels, groups, kept):
         orders = list(itertools.permutations([i for i in mine if kept[i]]))
         for order in orders:
             place = {i: -float(rank) for rank, i in enumerate(order)}
-            judged = Judged.from_arrays(
+            judged = JudgedRun.from_arrays(
                 np.nan_to_num(labels[mine]),
                 [place.get(i, -99.0) for i in mine],
                 np.zeros(len(mine)),

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ranksift as rs
-from ranksift.collection.judged_run import Judged
+from ranksift.collection.judged_run import JudgedRun
 from ranksift.measures.measure import CATALOGUE
 from tests.measures import plain
 from tests.measures.cases import (
@@ -86,7 +86,7 @@ def _has_expectation(cls):
 
 @given(st.data())
 def test_arrays_break_ties_by_input_order(data):
-    """Judged.from_arrays: no ids, groups in any order, rows that are unjudged or filtered."""
+    """JudgedRun.from_arrays: no ids, groups in any order, rows that are unjudged or filtered."""
     n = data.draw(st.integers(1, 12))
     rows = [
         data.draw(
@@ -97,7 +97,7 @@ def test_arrays_break_ties_by_input_order(data):
         for _ in range(n)
     ]
     labels, scores, groups, known, kept = zip(*rows, strict=True)
-    joined = Judged.from_arrays(labels, scores, groups, judged=known, kept=kept)
+    joined = JudgedRun.from_arrays(labels, scores, groups, judged=known, kept=kept)
     for name in ("nDCG_f", "AP", "GoodFiltered", "Fdocs", "nDCG_qwa", "Judged", "NumRet"):
         measure = rs.parse_measure(name)
         top, bottom = measure.per_query(joined)

@@ -26,7 +26,7 @@ Unjudged = Literal["zero", "drop"]
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class JudgedRun:
     """The judged documents that a run retrieved, by query and rank, and how long its lists are.
 
     Unjudged documents take a place and give nothing, so the ranks of the judged ones and the lengths
@@ -55,7 +55,7 @@ class Judged:
 
     Examples
     --------
-    >>> judged = Judged.from_arrays([2, -2, 0, 1], scores=[9, 8, 7, 5], groups=["a", "a", "a", "b"])
+    >>> judged = JudgedRun.from_arrays([2, -2, 0, 1], scores=[9, 8, 7, 5], groups=["a", "a", "a", "b"])
     >>> judged.rank.tolist(), judged.length.tolist()
     ([1, 2, 3, 1], [3, 1])
     """
@@ -91,7 +91,7 @@ class Judged:
         gains: GainsLike = LINEAR,
         judged: ArrayLike | None = None,
         kept: ArrayLike | None = None,
-    ) -> Judged:
+    ) -> JudgedRun:
         """Judge arrays: one document a row; queries are the distinct ``groups``, in order of appearance.
 
         Parameters
@@ -161,7 +161,7 @@ class Judged:
         """Running sum or product down each list."""
         return ragged.accumulate(operation, values, self.offsets)
 
-    def select(self, mask: NDArray[np.bool_]) -> Judged:
+    def select(self, mask: NDArray[np.bool_]) -> JudgedRun:
         """Keep some entries where they are; the others count as unjudged."""
         return replace(
             self,
@@ -172,16 +172,16 @@ class Judged:
             place=self.place[mask],
         )
 
-    def top(self, k: int | None) -> Judged:
+    def top(self, k: int | None) -> JudgedRun:
         """Keep the entries of the top k."""
         return self if k is None else self.select(self.rank <= k)
 
-    def without_unjudged(self) -> Judged:
+    def without_unjudged(self) -> JudgedRun:
         """Drop unjudged documents: ranks close up (paper 1's web track)."""
         shown = np.bincount(self.query, minlength=len(self))
         return replace(self, rank=ragged.positions(shown) + 1, length=shown, dropped=True)
 
-    def cut_at_nil(self, nil: str) -> Judged:
+    def cut_at_nil(self, nil: str) -> JudgedRun:
         """End each list before its first NIL document."""
         at = self.nil[nil]
         cut = at > 0
@@ -192,7 +192,7 @@ class Judged:
         length = judged if self.dropped else np.where(cut, at - 1, self.length)
         return replace(shown, length=length, listed=np.where(cut, at - 1, self.listed))
 
-    def ranks_with_nil(self, nil: str) -> tuple[Judged, Ints]:
+    def ranks_with_nil(self, nil: str) -> tuple[JudgedRun, Ints]:
         """Count a NIL document as one that keeps its place; its rank in each list, 0 where there is none.
 
         Where unjudged documents were dropped, NIL was not one of them: what stands below it moves down.
@@ -253,7 +253,7 @@ def join(
     unjudged: Unjudged = "zero",
     gains: GainsLike = LINEAR,
     nil: Iterable[str] = (),
-) -> Judged:
+) -> JudgedRun:
     """Judge a run.
 
     Parameters
@@ -285,7 +285,7 @@ def join(
         order = np.argsort(query, kind="stable")
         query, rank, rows, matches = query[order], rank[order], rows[order], matches[order]
 
-    judged = Judged(
+    judged = JudgedRun(
         pool=qrels.pool_of(queries),
         query=query,
         rank=rank,

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ranksift.collection import ragged
 from ranksift.collection.gains import LINEAR, Gains, GainsLike
-from ranksift.collection.judged_run import Judged, Unjudged, join
+from ranksift.collection.judged_run import JudgedRun, Unjudged, join
 from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.errors import InputError, RankSiftWarning
@@ -108,7 +108,7 @@ class Lists:
             self.gains,
         )
 
-    def judged_by(self, kept: NDArray[np.bool_], order: Ints | None = None) -> Judged:
+    def judged_by(self, kept: NDArray[np.bool_], order: Ints | None = None) -> JudgedRun:
         """What measures see when only some documents are shown, as they stand or in another ``order`` of all."""
         rows = np.arange(len(self.score)) if order is None else order
         rows = rows[kept[rows]]
@@ -117,7 +117,7 @@ class Lists:
         rank = ragged.positions(length) + 1
         seen = self.judged[rows]
         rows = rows[seen]
-        return Judged(self.pool, query[seen], rank[seen], self.label[rows], self.row[rows], length, self.gains)
+        return JudgedRun(self.pool, query[seen], rank[seen], self.label[rows], self.row[rows], length, self.gains)
 
     # -- where they come from ---------------------------------------------------------------------------
 

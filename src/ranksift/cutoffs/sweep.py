@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection import ragged
-from ranksift.collection.judged_run import Judged
+from ranksift.collection.judged_run import JudgedRun
 from ranksift.collection.lists import Lists
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.errors import InputError
@@ -344,7 +344,7 @@ def _blocks(lengths: Ints) -> Iterator[tuple[int, int]]:
         first = last
 
 
-def _states(lists: Lists, entry: Ints) -> Iterator[tuple[Ints, Ints, Judged]]:
+def _states(lists: Lists, entry: Ints) -> Iterator[tuple[Ints, Ints, JudgedRun]]:
     """Every list with its first 0, 1, … n documents entered: its query, how many entered, and what measures see."""
     owner = np.repeat(np.arange(len(lists)), lists.lengths + 1)
     count = ragged.positions(lists.lengths + 1)
@@ -360,7 +360,7 @@ def _states(lists: Lists, entry: Ints) -> Iterator[tuple[Ints, Ints, Judged]]:
         rank = entered + 1
         seen = lists.judged[rows]
         pool = lists.pool.take(whose)
-        shown = Judged(
+        shown = JudgedRun(
             pool, state[seen], rank[seen], lists.label[rows[seen]], rows[seen], many.astype(np.int64), lists.gains
         )
         yield whose, many, shown

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection import ragged
-from ranksift.collection.judged_run import Judged
+from ranksift.collection.judged_run import JudgedRun
 from ranksift.collection.ragged import Floats, Ints
 
 
-def repeated(judged: Judged, queries: Ints) -> Judged:
+def repeated(judged: JudgedRun, queries: Ints) -> JudgedRun:
     """The lists of some queries, once for every time that a query is named."""
     rows, offsets = ragged.take(judged.offsets, queries)
     return replace(
@@ -29,10 +29,10 @@ def repeated(judged: Judged, queries: Ints) -> Judged:
     )
 
 
-def without(judged: Judged, query: Ints, place: Ints) -> Judged:
+def without(judged: JudgedRun, query: Ints, place: Ints) -> JudgedRun:
     """The lists without these of their documents, told by their places: ranks close up.
 
-    >>> judged = Judged.from_arrays([2, -2, 1], scores=[3, 2, 1], groups=["q", "q", "q"])
+    >>> judged = JudgedRun.from_arrays([2, -2, 1], scores=[3, 2, 1], groups=["q", "q", "q"])
     >>> shorter = without(judged, np.array([0]), np.array([2]))
     >>> shorter.label.tolist(), shorter.rank.tolist(), shorter.length.tolist()
     ([2.0, 1.0], [1, 2], [2])
@@ -69,7 +69,7 @@ def without(judged: Judged, query: Ints, place: Ints) -> Judged:
     )
 
 
-def in_ideal_order(judged: Judged, worth: Floats) -> Judged:
+def in_ideal_order(judged: JudgedRun, worth: Floats) -> JudgedRun:
     """The lists with the entries of highest ``worth`` first; what follows a NIL document stays where it is."""
     movable = np.ones(len(judged.label), dtype=bool)
     for at in judged.nil.values():
@@ -81,13 +81,13 @@ def in_ideal_order(judged: Judged, worth: Floats) -> Judged:
     return replace(judged, rank=rank, label=judged.label[order], row=judged.row[order], place=place)
 
 
-def ideal_lists(judged: Judged, worth: Floats, shown: NDArray[np.bool_], *, nil: bool = False) -> Judged:
+def ideal_lists(judged: JudgedRun, worth: Floats, shown: NDArray[np.bool_], *, nil: bool = False) -> JudgedRun:
     """Lists of the ``shown`` documents of each pool, highest ``worth`` first; ``nil`` puts NIL after them."""
     pool = judged.pool
     order = np.lexsort((-worth, pool.query))
     order = order[shown[order]]
     count = np.bincount(pool.query[order], minlength=len(pool))
-    return Judged(
+    return JudgedRun(
         pool=pool,
         query=pool.query[order],
         rank=ragged.positions(count) + 1,

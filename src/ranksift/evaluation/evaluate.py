@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ranksift.collection._engine.grouping import OnDuplicate
 from ranksift.collection.gains import Gains, GainsLike
-from ranksift.collection.judged_run import Judged, Unjudged, join
+from ranksift.collection.judged_run import JudgedRun, Unjudged, join
 from ranksift.collection.qrels import Qrels, is_two_level, read_qrels
 from ranksift.collection.ragged import Floats
 from ranksift.collection.run import Run, read_run
@@ -152,7 +152,7 @@ def evaluate(
 
 
 def run_values(
-    name: str, measures: list[Measure], judged: Judged, queries: Sequence[str], notes: list[str], first: bool
+    name: str, measures: list[Measure], judged: JudgedRun, queries: Sequence[str], notes: list[str], first: bool
 ) -> RunValues:
     """Apply all measures to a run; what the judgments alone tell is taken from the first one."""
     shape = (len(queries), len(measures))
@@ -282,12 +282,12 @@ def _strangers(qrels: Qrels, run: Run) -> list[str]:
     ]
 
 
-def _degenerate(measures: list[Measure], judged: Judged) -> dict[str, NDArray[np.bool_]]:
+def _degenerate(measures: list[Measure], judged: JudgedRun) -> dict[str, NDArray[np.bool_]]:
     masks = {str(measure): measure.degenerate(judged) for measure in measures}
     return {name: mask for name, mask in masks.items() if mask is not None}
 
 
-def _out_of_range(measures: list[Measure], judged: Judged) -> list[str]:
+def _out_of_range(measures: list[Measure], judged: JudgedRun) -> list[str]:
     """Warnings of measures whose assumptions the labels break."""
     notes = []
     for measure in measures:

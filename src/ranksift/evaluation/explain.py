@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection.gains import Gains, GainsLike
-from ranksift.collection.judged_run import Judged, Unjudged, join
+from ranksift.collection.judged_run import JudgedRun, Unjudged, join
 from ranksift.collection.qrels import Qrels, read_qrels
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.collection.run import Run
@@ -426,7 +426,7 @@ def explain(
 class _Case:
     """One run judged by one measure."""
 
-    def __init__(self, qrels: Qrels, run: Run, measure: Measure, queries: tuple[str, ...], judged: Judged) -> None:
+    def __init__(self, qrels: Qrels, run: Run, measure: Measure, queries: tuple[str, ...], judged: JudgedRun) -> None:
         self.qrels, self.run, self.measure, self.queries, self.judged = qrels, run, measure, queries, judged
         core = _core(measure)
         self.gains: Gains = getattr(core, "gains", None) or judged.gains
@@ -621,7 +621,7 @@ class _Evaluated(NamedTuple):
     denominator: Floats
 
 
-def _evaluated(measure: Measure, judged: Judged) -> _Evaluated:
+def _evaluated(measure: Measure, judged: JudgedRun) -> _Evaluated:
     numerator, denominator = measure.per_query(judged)
     if not np.isfinite(numerator).all():
         raise InputError(f"{measure} of some query is not finite", remedy="labels or gains are too large for it")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ranksift.collection import ragged
 from ranksift.collection.examples import Examples
 from ranksift.collection.gains import Gains, GainsLike
-from ranksift.collection.judged_run import Judged
+from ranksift.collection.judged_run import JudgedRun
 from ranksift.collection.lists import Lists
 from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats, Ints
@@ -80,7 +80,7 @@ class Objective:
         pool, query, rank = self._copies(len(scores))
         order = self._order.falling(scores[:, self.worst_first])
         return self.measure.per_query(
-            Judged(pool, query, rank, self._labels[order].ravel(), order.ravel(), pool.size, self.gains)
+            JudgedRun(pool, query, rank, self._labels[order].ravel(), order.ravel(), pool.size, self.gains)
         )
 
     def _repeated(self, times: int) -> tuple[Pool, Ints, Ints]:

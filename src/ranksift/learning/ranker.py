@@ -17,7 +17,7 @@ from ranksift import __version__
 from ranksift.collection import ragged
 from ranksift.collection.examples import Examples, read_examples
 from ranksift.collection.gains import Gains, GainsLike
-from ranksift.collection.judged_run import Judged
+from ranksift.collection.judged_run import JudgedRun
 from ranksift.collection.lists import Lists
 from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats, Ints
@@ -527,15 +527,15 @@ def value_of(scores: Floats, examples: Examples, measure: MeasureLike, gains: Ga
     return _aggregate(one_measure(measure), judged_by(scores, examples, gains))
 
 
-def judged_by(scores: Floats, examples: Examples, gains: GainsLike = "linear") -> Judged:
+def judged_by(scores: Floats, examples: Examples, gains: GainsLike = "linear") -> JudgedRun:
     """What measures see of labelled examples, ranked by some scores."""
     order = np.lexsort((-scores, examples.query))
     pool = Pool.of(examples.offsets, examples.labels)
     rank = ragged.positions(examples.lengths) + 1
-    return Judged(pool, examples.query, rank, examples.labels[order], order, examples.lengths, Gains.of(gains))
+    return JudgedRun(pool, examples.query, rank, examples.labels[order], order, examples.lengths, Gains.of(gains))
 
 
-def _aggregate(measure: Measure, judged: Judged) -> float:
+def _aggregate(measure: Measure, judged: JudgedRun) -> float:
     top, bottom = measure.per_query(judged)
     return float(measure.aggregate(top, np.ones(len(top)) if bottom is None else bottom))
 

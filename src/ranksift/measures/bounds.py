@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection.gains import Gains
-from ranksift.collection.judged_run import Judged
+from ranksift.collection.judged_run import JudgedRun
 from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.errors import InputError
@@ -47,15 +47,15 @@ def normalise_2(value: Floats, random: Floats, perfect: Floats) -> Floats:
 class V1(Measure, abstract=True):
     """The first normalisation of a measure that has ``parts``."""
 
-    def parts(self, judged: Judged) -> tuple[Floats, Floats, Floats]:
+    def parts(self, judged: JudgedRun) -> tuple[Floats, Floats, Floats]:
         """The measure's value for each list, for a random and for a perfect ranking."""
         raise NotImplementedError
 
-    def per_query(self, judged: Judged) -> PerQuery:
+    def per_query(self, judged: JudgedRun) -> PerQuery:
         """The value over the perfect one, damped."""
         return PerQuery(normalise_1(*self.parts(judged)))
 
-    def degenerate(self, judged: Judged) -> NDArray[np.bool_] | None:
+    def degenerate(self, judged: JudgedRun) -> NDArray[np.bool_] | None:
         """Queries in which no ranking gets anything."""
         _, random, perfect = self.parts(judged)
         return nothing(random) | nothing(perfect)
@@ -64,11 +64,11 @@ class V1(Measure, abstract=True):
 class V2(V1, abstract=True):
     """The second normalisation of a measure that has ``parts``."""
 
-    def per_query(self, judged: Judged) -> PerQuery:
+    def per_query(self, judged: JudgedRun) -> PerQuery:
         """The value between the random and the perfect one."""
         return PerQuery(normalise_2(*self.parts(judged)))
 
-    def degenerate(self, judged: Judged) -> NDArray[np.bool_] | None:
+    def degenerate(self, judged: JudgedRun) -> NDArray[np.bool_] | None:
         """Queries in which no ranking gets anything, or every one the same."""
         _, random, perfect = self.parts(judged)
         return nothing(random) | flat(random, perfect)
@@ -79,7 +79,7 @@ def is_relevant(label: Floats) -> NDArray[np.bool_]:
     return label > 0
 
 
-def sum_of_precisions(judged: Judged, k: int) -> Floats:
+def sum_of_precisions(judged: JudgedRun, k: int) -> Floats:
     """SP@k of each list."""
     hit = judged.select(is_relevant(judged.label))
     nth = hit.running(np.add, np.ones(len(hit.rank)))
@@ -129,7 +129,7 @@ class SP(Bounded):
     1.6666666666666665
     """
 
-    def per_query(self, judged: Judged) -> PerQuery:
+    def per_query(self, judged: JudgedRun) -> PerQuery:
         """Sum of precisions."""
         return PerQuery(sum_of_precisions(judged, self.depth))
 
@@ -154,7 +154,7 @@ class MSP(SP):
     0.5
     """
 
-    def per_query(self, judged: Judged) -> PerQuery:
+    def per_query(self, judged: JudgedRun) -> PerQuery:
         """Sum of precisions over k."""
         return PerQuery(sum_of_precisions(judged, self.depth) / self.depth)
 
@@ -181,7 +181,7 @@ class BoundedDCG(Bounded, abstract=True):
         super().__post_init__()
         check_choice(self, "expected", ("exact", "paper"))
 
-    def parts(self, judged: Judged) -> tuple[Floats, Floats, Floats]:
+    def parts(self, judged: JudgedRun) -> tuple[Floats, Floats, Floats]:
         """DCG@k of each list, of a random and of a perfect ranking."""
         gains = self.gains or judged.gains
         dcg = DCG(k=self.k)
@@ -231,7 +231,7 @@ class BoundedMSP(Bounded, abstract=True):
         check_choice(self, "expected", ("exact", "paper"))
         check_choice(self, "upper", ("k", "attainable"))
 
-    def parts(self, judged: Judged) -> tuple[Floats, Floats, Floats]:
+    def parts(self, judged: JudgedRun) -> tuple[Floats, Floats, Floats]:
         """MSP@k of each list, of a random and of a perfect ranking."""
         k, pool = self.depth, judged.pool
         random, perfect = expected_sp(pool, k, self.expected), perfect_sp(pool, k, self.upper)
@@ -279,7 +279,7 @@ class E_DCG(Bounded):
 
     gains: Gains | None = None
 
-    def per_query(self, judged: Judged) -> PerQuery:
+    def per_query(self, judged: JudgedRun) -> PerQuery:
         """Mean gain times the discounts of the ranks that the pool fills."""
         return PerQuery(DCG(k=self.k).expectation(judged.pool, self.gains or judged.gains))
 
@@ -296,11 +296,11 @@ class E_nDCG(E_DCG):
     0.5
     """
 
-    def per_query(self, judged: Judged) -> PerQuery:
+    def per_query(self, judged: JudgedRun) -> PerQuery:
         """E[DCG@k] over the ideal."""
         return PerQuery(nDCG(k=self.k).expectation(judged.pool, self.gains or judged.gains))
 
-    def degenerate(self, judged: Judged) -> NDArray[np.bool_] | None:
+    def degenerate(self, judged: JudgedRun) -> NDArray[np.bool_] | None:
         """Queries in which nothing is relevant."""
         return nDCG(k=self.k, gains=self.gains).degenerate(judged)
 
@@ -327,7 +327,7 @@ class E_SP(Bounded):
         super().__post_init__()
         check_choice(self, "expected", ("exact", "paper"))
 
-    def per_query(self, judged: Judged) -> PerQuery:
+    def per_query(self, judged: JudgedRun) -> PerQuery:
         """E[SP@k]."""
         return PerQuery(expected_sp(judged.pool, self.depth, self.expected))
 
@@ -344,7 +344,7 @@ class E_MSP(E_SP):
     0.375
     """
 
-    def per_query(self, judged: Judged) -> PerQuery:
+    def per_query(self, judged: JudgedRun) -> PerQuery:
         """E[SP@k] over k."""
         return PerQuery(super().per_query(judged).numerator / self.depth)
 
@@ -389,7 +389,7 @@ class Around(Measure, abstract=True):
     def __repr__(self) -> str:
         return str(self)
 
-    def parts(self, judged: Judged) -> tuple[Floats, Floats, Floats]:
+    def parts(self, judged: JudgedRun) -> tuple[Floats, Floats, Floats]:
         """The measure's value for each list, for a random and for a perfect ranking."""
         gains = getattr(self.measure, "gains", None) or judged.gains
         random = self.measure.expectation(judged.pool, gains)

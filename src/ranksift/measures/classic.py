@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ranksift.collection import ragged
 from ranksift.collection.gains import Gains
-from ranksift.collection.judged_run import Judged
+from ranksift.collection.judged_run import JudgedRun
 from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.errors import InputError
@@ -58,7 +58,7 @@ class Binary(Measure, abstract=True):
         """Relevant documents of each query."""
         return pool.count(lambda label: label >= self.rel)
 
-    def hits(self, judged: Judged) -> Hits:
+    def hits(self, judged: JudgedRun) -> Hits:
         """Relevant documents retrieved.
 
         With a ``nil`` parameter, the NIL document is the one relevant document of a query that has none
@@ -89,7 +89,7 @@ class Binary(Measure, abstract=True):
 class Recalling(Binary, abstract=True):
     """A measure that divides by the number of relevant documents: 0 where there is none."""
 
-    def degenerate(self, judged: Judged) -> NDArray[np.bool_] | None:
+    def degenerate(self, judged: JudgedRun) -> NDArray[np.bool_] | None:
         """Queries without a relevant document."""
         return None if getattr(self, "nil", None) else self.relevant(judged.pool) == 0
 
@@ -130,7 +130,7 @@ class P(Binary):
     k: int | None = None
     nil: str | None = None
 
-    def per_query(self, judged: Judged) -> PerQuery:
+    def per_query(self, judged: JudgedRun) -> PerQuery:
         """Relevant documents over k, or over the list's length."""
         hits = self.hits(judged)
         found = hits.sum(hits.within(self.k))
@@ -160,7 +160,7 @@ class R(Recalling):
 
     k: int | None = None
 
-    def per_query(self, judged: Judged) -> PerQuery:
+    def per_query(self, judged: JudgedRun) -> PerQuery:
         """Relevant documents retrieved over relevant documents."""
         hits = self.hits(judged)
         return PerQuery(over(hits.sum(hits.within(self.k)), hits.relevant))
@@ -193,7 +193,7 @@ class AP(Recalling):
     k: int | None = None
     nil: str | None = None
 
-    def per_query(self, judged: Judged) -> PerQuery:
+    def per_query(self, judged: JudgedRun) -> PerQuery:
         """Sum of n / rank over the hits, over the relevant documents."""
         hits = self.hits(judged)
         return PerQuery(over(hits.sum(hits.nth / hits.rank * hits.within(self.k)), hits.relevant))
@@ -237,7 +237,7 @@ class RR(Binary):
     k: int | None = None
     nil: str | None = None
 
-    def per_query(self, judged: Judged) -> PerQuery:
+    def per_query(self, judged: JudgedRun) -> PerQuery:
         """1 / rank of the first hit."""
         hits = self.hits(judged)
         return PerQuery(hits.sum(1.0 / hits.rank * ((hits.nth == 1) & hits.within(self.k))))
@@ -266,7 +266,7 @@ class Rprec(Recalling):
     0.5
     """
 
-    def per_query(self, judged: Judged) -> PerQuery:
+    def per_query(self, judged: JudgedRun) -> PerQuery:
         """Hits in the top R over R."""
         hits = self.hits(judged)
         return PerQuery(over(hits.sum(hits.rank <= hits.relevant[hits.query]), hits.relevant))
@@ -287,7 +287,7 @@ class Bpref(Recalling):
     0.5
     """
 
-    def per_query(self, judged: Judged) -> PerQuery:
+    def per_query(self, judged: JudgedRun) -> PerQuery:
         """Mean over the relevant documents of what stands above them."""
         relevant = self.relevant(judged.pool)
         irrelevant = judged.pool.count(lambda label: (label >= 0) & (label < self.rel))
@@ -313,7 +313,7 @@ class Success(Binary):
 
     k: int | None = None
 
-    def per_query(self, judged: Judged) -> PerQuery:
+    def per_query(self, judged: JudgedRun) -> PerQuery:
         """Whether there is a hit."""
         hits = self.hits(judged)
         return PerQuery((hits.sum(hits.within(self.k)) > 0).astype(np.float64))
@@ -364,7 +364,7 @@ class RBP(Binary):
         if not isinstance(self.residual, bool):
             raise InputError(f"RBP(residual={self.residual!r}) is not understood", remedy="write residual=True")
 
-    def per_query(self, judged: Judged) -> PerQuery:
+    def per_query(self, judged: JudgedRun) -> PerQuery:
         """Weighted sum over the hits."""
         if self.residual:
             return PerQuery(1.0 - self._known(judged))
@@ -377,7 +377,7 @@ class RBP(Binary):
         """(1 - p) p^(rank - 1) of the ranks that count."""
         return np.where(inside, (1.0 - self.p) * self.p ** (rank - 1.0), 0.0)
 
-    def _known(self, judged: Judged) -> Floats:
+    def _known(self, judged: JudgedRun) -> Floats:
         """Weight of the ranks whose gain is known: that of a NIL document always is."""
         nil_rank = np.zeros(len(judged), dtype=np.int64)
         if self.nil is not None:
@@ -386,7 +386,7 @@ class RBP(Binary):
         nil = self.weight(nil_rank, (nil_rank > 0) & (nil_rank <= depth))
         return judged.sum(self.weight(judged.rank, judged.rank <= depth)) + nil
 
-    def _graded(self, judged: Judged) -> Floats:
+    def _graded(self, judged: JudgedRun) -> Floats:
         assert self.gains is not None
         nil_rank = None
         if self.nil is not None:
@@ -421,7 +421,7 @@ def check_persistence(measure: Measure, p: float) -> None:
         raise InputError(f"{measure.name}(p={p!r}): p is not between 0 and 1", remedy=f"write {measure.name}(p=0.8)")
 
 
-def cascade(judged: Judged, satisfaction: Floats, k: int | None) -> Floats:
+def cascade(judged: JudgedRun, satisfaction: Floats, k: int | None) -> Floats:
     r"""Expected reciprocal rank of the user's stop: sum of R_i / i times the product of (1 - R_j) above it."""
     stay = judged.running(np.multiply, 1.0 - satisfaction)
     first = np.zeros(len(stay), dtype=bool)
@@ -462,7 +462,7 @@ class ERR(Measure):
         if not isinstance(self.max_grade, str) and self.max_grade <= 0:
             raise InputError(f"ERR(max_grade={self.max_grade!r}) is not positive", remedy="write max_grade=4")
 
-    def per_query(self, judged: Judged) -> PerQuery:
+    def per_query(self, judged: JudgedRun) -> PerQuery:
         """The cascade of satisfied users."""
         label = np.maximum(judged.label, 0.0)
         if self.max_grade == "query":
@@ -506,7 +506,7 @@ class NumRet(Measure):
     paper = TREC_EVAL
     aggregation = "sum"
 
-    def per_query(self, judged: Judged) -> PerQuery:
+    def per_query(self, judged: JudgedRun) -> PerQuery:
         """Length of each list."""
         return PerQuery(judged.length.astype(np.float64))
 
@@ -525,6 +525,6 @@ class NumRel(Binary):
 
     aggregation = "sum"
 
-    def per_query(self, judged: Judged) -> PerQuery:
+    def per_query(self, judged: JudgedRun) -> PerQuery:
         """Relevant documents of each pool."""
         return PerQuery(self.relevant(judged.pool).astype(np.float64))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ranksift.collection.judged_run import Judged as _Judged
+from ranksift.collection.judged_run import JudgedRun
 from ranksift.measures.measure import Measure, PerQuery
 
 
@@ -29,9 +29,9 @@ class Judged(Measure):
     k: int | None = None
 
     # ``ranksift.Judged`` is this measure; who looks for the joined table of that name finds its door here too.
-    from_arrays = staticmethod(_Judged.from_arrays)
+    from_arrays = staticmethod(JudgedRun.from_arrays)
 
-    def per_query(self, judged: _Judged) -> PerQuery:
+    def per_query(self, judged: JudgedRun) -> PerQuery:
         """Judged places over places."""
         shown = judged.listed if self.k is None else np.minimum(judged.listed, self.k)
         inside = judged.place <= (self.k or np.inf)

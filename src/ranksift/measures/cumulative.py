@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection.gains import Gains
-from ranksift.collection.judged_run import Judged
+from ranksift.collection.judged_run import JudgedRun
 from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.errors import InputError
@@ -34,7 +34,7 @@ def negative(gain: Floats) -> Floats:
     return np.minimum(gain, 0.0)
 
 
-def dcg_of_list(judged: Judged, gain: Floats, k: int | None) -> Floats:
+def dcg_of_list(judged: JudgedRun, gain: Floats, k: int | None) -> Floats:
     """DCG@k of each list, for the gain of each entry."""
     value = discounted(gain, judged.rank)
     return judged.sum(value if k is None else np.where(judged.rank <= k, value, 0.0))
@@ -75,11 +75,11 @@ class Cumulative(Measure, abstract=True):
     k: int | None = None
     gains: Gains | None = None
 
-    def gain(self, judged: Judged) -> Floats:
+    def gain(self, judged: JudgedRun) -> Floats:
         """Gain of each entry."""
         return judged.gain(self.gains)
 
-    def dcg(self, judged: Judged) -> Floats:
+    def dcg(self, judged: JudgedRun) -> Floats:
         """DCG@k of each list."""
         return dcg_of_list(judged, self.gain(judged), self.k)
 
@@ -93,12 +93,12 @@ class Cumulative(Measure, abstract=True):
         slope = ratio(np.ones(len(lower)), upper - lower, flat(lower, upper))
         return -lower * slope, slope
 
-    def per_query(self, judged: Judged) -> PerQuery:
+    def per_query(self, judged: JudgedRun) -> PerQuery:
         """DCG@k of each list between its bounds."""
         lower, upper = self.bounds(judged.pool, self.gains or judged.gains)
         return PerQuery(ratio(self.dcg(judged) - lower, upper - lower, flat(lower, upper)))
 
-    def degenerate(self, judged: Judged) -> NDArray[np.bool_] | None:
+    def degenerate(self, judged: JudgedRun) -> NDArray[np.bool_] | None:
         """Queries whose bounds coincide."""
         return flat(*self.bounds(judged.pool, self.gains or judged.gains))
 
@@ -117,7 +117,7 @@ class DCG(Cumulative):
 
     paper = JARVELIN
 
-    def per_query(self, judged: Judged) -> PerQuery:
+    def per_query(self, judged: JudgedRun) -> PerQuery:
         """DCG@k of each list."""
         return PerQuery(self.dcg(judged))
 
@@ -125,7 +125,7 @@ class DCG(Cumulative):
         """0 and 1: nothing is normalised."""
         return np.zeros(len(pool)), np.ones(len(pool))
 
-    def degenerate(self, judged: Judged) -> NDArray[np.bool_] | None:
+    def degenerate(self, judged: JudgedRun) -> NDArray[np.bool_] | None:
         """Never: nothing is normalised."""
         return None
 
@@ -171,7 +171,7 @@ class nDCG(Cumulative):
         """``nDCG``, or the other name that it was asked for by."""
         return self.alias or "nDCG"
 
-    def gain(self, judged: Judged) -> Floats:
+    def gain(self, judged: JudgedRun) -> Floats:
         """Gain of each entry, negative ones as 0."""
         return positive(judged.gain(self.gains))
 
@@ -179,7 +179,7 @@ class nDCG(Cumulative):
         """0 and the ideal order."""
         return np.zeros(len(pool)), ideal_sublist(pool, gains, self.k)
 
-    def per_query(self, judged: Judged) -> PerQuery:
+    def per_query(self, judged: JudgedRun) -> PerQuery:
         """nDCG@k; with ``nil``, a NIL document is the one answer (gain 1) of a query that has none."""
         if self.nil is None:
             return super().per_query(judged)
@@ -190,7 +190,7 @@ class nDCG(Cumulative):
         right &= nil_rank <= (self.k or nil_rank)
         return PerQuery(np.where(right, 1.0 / np.log2(np.maximum(nil_rank, 1) + 1), value))
 
-    def degenerate(self, judged: Judged) -> NDArray[np.bool_] | None:
+    def degenerate(self, judged: JudgedRun) -> NDArray[np.bool_] | None:
         """Queries without a good document; with ``nil`` none, because NIL can still be right or missing."""
         return super().degenerate(judged) if self.nil is None else None
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection.gains import Gains
-from ranksift.collection.judged_run import Judged
+from ranksift.collection.judged_run import JudgedRun
 from ranksift.collection.ragged import Floats
 from ranksift.errors import InputError
 from ranksift.measures.cumulative import PAPER_1, dcg_of_list, ideal, ideal_sublist, worst, worst_sublist
@@ -59,7 +59,7 @@ class Fdocs(Filtering):
         if self.average == "macro":
             object.__setattr__(self, "aggregation", "mean")
 
-    def per_query(self, judged: Judged) -> PerQuery:
+    def per_query(self, judged: JudgedRun) -> PerQuery:
         """Forbidden documents shown, and documents shown."""
         inside = judged.rank <= (self.k or np.inf)
         forbidden = judged.sum((judged.gain(self.gains) < 0) & inside)
@@ -95,7 +95,7 @@ class GoodFiltered(Filtering):
         super().__post_init__()
         check_choice(self, "good", ("nonnegative", "positive"))
 
-    def per_query(self, judged: Judged) -> PerQuery:
+    def per_query(self, judged: JudgedRun) -> PerQuery:
         """Good documents missing, and good documents."""
         gains = self.gains or judged.gains
         there = judged.pool.count(lambda label: self.is_good(gains(label))).astype(np.float64)
@@ -120,7 +120,7 @@ class Empty(Filtering):
 
     higher_is_better = False
 
-    def per_query(self, judged: Judged) -> PerQuery:
+    def per_query(self, judged: JudgedRun) -> PerQuery:
         """Whether each list is empty."""
         return PerQuery((judged.length == 0).astype(np.float64))
 
@@ -146,16 +146,16 @@ class Difficulty(Filtering):
     k: int | None = None
     gains: Gains | None = None
 
-    def per_query(self, judged: Judged) -> PerQuery:
+    def per_query(self, judged: JudgedRun) -> PerQuery:
         """nDCG_f of nothing."""
         lower, upper = self._bounds(judged)
         return PerQuery(ratio(-lower, upper - lower, flat(lower, upper)))
 
-    def degenerate(self, judged: Judged) -> NDArray[np.bool_] | None:
+    def degenerate(self, judged: JudgedRun) -> NDArray[np.bool_] | None:
         """Queries with gains of 0 only."""
         return flat(*self._bounds(judged))
 
-    def _bounds(self, judged: Judged) -> tuple[Floats, Floats]:
+    def _bounds(self, judged: JudgedRun) -> tuple[Floats, Floats]:
         gains = self.gains or judged.gains
         return worst_sublist(judged.pool, gains, self.k), ideal_sublist(judged.pool, gains, self.k)
 
@@ -169,7 +169,7 @@ class Unbounded(Filtering, abstract=True):
     k: int | None = None
     gains: Gains | None = None
 
-    def deviations(self, judged: Judged) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def deviations(self, judged: JudgedRun) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Where DCG@k is above the ideal order of the whole pool, and where below the worst one."""
         gains = self.gains or judged.gains
         dcg = dcg_of_list(judged, judged.gain(gains), self.k)
@@ -190,7 +190,7 @@ class UBQ(Unbounded):
     1.0
     """
 
-    def per_query(self, judged: Judged) -> PerQuery:
+    def per_query(self, judged: JudgedRun) -> PerQuery:
         """Either deviation."""
         above, below = self.deviations(judged)
         return PerQuery((above | below).astype(np.float64))
@@ -208,7 +208,7 @@ class UBQ_over(Unbounded):
     1.0
     """
 
-    def per_query(self, judged: Judged) -> PerQuery:
+    def per_query(self, judged: JudgedRun) -> PerQuery:
         """Above the ideal."""
         return PerQuery(self.deviations(judged)[0].astype(np.float64))
 
@@ -225,6 +225,6 @@ class UBQ_under(Unbounded):
     1.0
     """
 
-    def per_query(self, judged: Judged) -> PerQuery:
+    def per_query(self, judged: JudgedRun) -> PerQuery:
         """Below the worst."""
         return PerQuery(self.deviations(judged)[1].astype(np.float64))

@@ -1,4 +1,4 @@
-"""What a measure is: a value that can be printed, compared and parsed, and a function of :class:`Judged`."""
+"""What a measure is: a value that can be printed, compared and parsed, and a function of :class:`JudgedRun`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection.gains import Gains
-from ranksift.collection.judged_run import Judged
+from ranksift.collection.judged_run import JudgedRun
 from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats
 from ranksift.errors import InputError
@@ -117,7 +117,7 @@ class Measure:
 
     # -- the function ----------------------------------------------------------------------------------
 
-    def per_query(self, judged: Judged) -> PerQuery:
+    def per_query(self, judged: JudgedRun) -> PerQuery:
         """Value of every query, as numerator and denominator."""
         raise NotImplementedError
 
@@ -135,7 +135,7 @@ class Measure:
             return self.values(top, bottom)
         return np.asarray(self.values(numerator, denominator).mean(axis=-1))
 
-    def degenerate(self, judged: Judged) -> NDArray[np.bool_] | None:
+    def degenerate(self, judged: JudgedRun) -> NDArray[np.bool_] | None:
         """Queries in which the measure cannot tell any two rankings apart (``None``: there are none)."""
         return None
 

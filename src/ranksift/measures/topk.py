@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.collection.judged_run import Judged
+from ranksift.collection.judged_run import JudgedRun
 from ranksift.errors import InputError
 from ranksift.measures.classic import cascade, largest_label, satisfaction
 from ranksift.measures.cumulative import dcg_of_list, dcg_of_pool
@@ -53,7 +53,7 @@ class kNDCG(Measure):
 
     k: int | None = None
 
-    def per_query(self, judged: Judged) -> PerQuery:
+    def per_query(self, judged: JudgedRun) -> PerQuery:
         """DCG over its ideal, both scaled by 2^-y_max so that long orders do not overflow."""
         pool, most = judged.pool, largest_label(judged.pool)
         gain = satisfaction(np.maximum(judged.label, 0.0), most[judged.query])
@@ -61,7 +61,7 @@ class kNDCG(Measure):
         ideal = dcg_of_pool(pool, satisfaction(best, most[pool.query]), self.k)
         return PerQuery(ratio(dcg_of_list(judged, gain, self.k), ideal, ideal <= 0))
 
-    def degenerate(self, judged: Judged) -> NDArray[np.bool_] | None:
+    def degenerate(self, judged: JudgedRun) -> NDArray[np.bool_] | None:
         """Queries without a positive label."""
         most = largest_label(judged.pool)
         return flat(np.zeros(len(most)), most)
@@ -85,7 +85,7 @@ class kERR(Measure):
     family = "topk"
     paper = PAPER_5
 
-    def per_query(self, judged: Judged) -> PerQuery:
+    def per_query(self, judged: JudgedRun) -> PerQuery:
         """The cascade with each query's own largest label."""
         most = largest_label(judged.pool)[judged.query]
         return PerQuery(cascade(judged, satisfaction(np.maximum(judged.label, 0.0), most), None))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection.gains import Gains
-from ranksift.collection.judged_run import Judged
+from ranksift.collection.judged_run import JudgedRun
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.errors import InputError
 from ranksift.measures.classic import check_persistence
@@ -28,7 +28,7 @@ C_AT_1 = "Peñas, Rodrigo: A simple measure to assess non-response, 2011"
 class Ended(NamedTuple):
     """Lists with their terminal documents."""
 
-    judged: Judged
+    judged: JudgedRun
     gain: Floats
     """Gain of each entry, negative ones as 0."""
     length: Ints
@@ -68,7 +68,7 @@ class QuitWhileAhead(Measure, abstract=True):
         ):
             raise InputError(f"{self.name}(limit={self.limit!r}): not a positive integer", remedy="write limit=5")
 
-    def ended(self, judged: Judged) -> Ended:
+    def ended(self, judged: JudgedRun) -> Ended:
         """Append the terminal documents."""
         stopped = np.ones(len(judged), dtype=bool) if self.limit is None else judged.listed < self.limit
         if self.nil is not None:
@@ -82,7 +82,7 @@ class QuitWhileAhead(Measure, abstract=True):
         share = np.where(total > 0, ratio(judged.sum(gain), total, total <= 0), 1.0)
         return Ended(judged, gain, judged.length, total, np.where(stopped, share, 0.0), stopped, best)
 
-    def complaint(self, judged: Judged) -> str | None:
+    def complaint(self, judged: JudgedRun) -> str | None:
         """A word of warning where gains exceed 1, which the paper's measures do not foresee."""
         most = judged.pool.largest_gain(self.gains or judged.gains)
         if self.scale == "max" or most <= 1 or not self.assumes_unit_gains:
@@ -113,7 +113,7 @@ class RR_qwa(QuitWhileAhead):
         """Only the first relevant rank counts."""
         return False
 
-    def per_query(self, judged: Judged) -> PerQuery:
+    def per_query(self, judged: JudgedRun) -> PerQuery:
         """1 / rank of the first gain, the terminal document's included."""
         e = self.ended(judged)
         first = np.full(len(judged), np.inf)
@@ -140,7 +140,7 @@ class P_qwa(QuitWhileAhead):
 
     k: int | None = None
 
-    def per_query(self, judged: Judged) -> PerQuery:
+    def per_query(self, judged: JudgedRun) -> PerQuery:
         """Gain in the top k, the terminal document's included, over k."""
         e = self.ended(judged)
         k = self.k or 1
@@ -170,7 +170,7 @@ class RBP_qwa(QuitWhileAhead):
         super().__post_init__()
         check_persistence(self, self.p)
 
-    def per_query(self, judged: Judged) -> PerQuery:
+    def per_query(self, judged: JudgedRun) -> PerQuery:
         """Weighted gain plus the residual's share."""
         e = self.ended(judged)
         inside = (1.0 - self.p) * e.judged.sum(e.gain * self.p ** (e.judged.rank - 1.0))
@@ -194,7 +194,7 @@ class nDCG_qwa(QuitWhileAhead):
     0.698
     """
 
-    def per_query(self, judged: Judged) -> PerQuery:
+    def per_query(self, judged: JudgedRun) -> PerQuery:
         """DCG of the extended list over that of the extended ideal."""
         e = self.ended(judged)
         pool = judged.pool
@@ -223,7 +223,7 @@ class AP_qwa(QuitWhileAhead):
     0.648
     """
 
-    def per_query(self, judged: Judged) -> PerQuery:
+    def per_query(self, judged: JudgedRun) -> PerQuery:
         """Graded precisions at each gain, the terminal document's included."""
         e = self.ended(judged)
         so_far = e.judged.running(np.add, e.gain)
@@ -256,7 +256,7 @@ class c_at_1(Measure):
     nil: str | None = None
     gains: Gains | None = None
 
-    def per_query(self, judged: Judged) -> PerQuery:
+    def per_query(self, judged: JudgedRun) -> PerQuery:
         """Correct (numerator) and answered (denominator)."""
         if self.nil is not None:
             judged = judged.cut_at_nil(self.nil)

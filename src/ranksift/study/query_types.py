@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection.gains import Gains, GainsLike
-from ranksift.collection.judged_run import Judged
+from ranksift.collection.judged_run import JudgedRun
 from ranksift.collection.qrels import read_qrels
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.errors import InputError
@@ -61,12 +61,12 @@ def expected_scores(
     judgments, wanted, worth = read_qrels(qrels), ready_measures(measures), Gains.of(gains)
     chosen = judgments.query_ids if queries is None else tuple(dict.fromkeys(map(str, queries)))
     pool, nothing = judgments.pool_of(chosen), np.zeros(0, dtype=np.int64)
-    empty = Judged(pool, nothing, nothing, np.zeros(0), nothing, np.zeros(len(chosen), dtype=np.int64), worth)
+    empty = JudgedRun(pool, nothing, nothing, np.zeros(0), nothing, np.zeros(len(chosen), dtype=np.int64), worth)
     values = np.stack([_expected(measure, empty) for measure in wanted], axis=1)[None]
     return Scores.from_array(values, runs=["random"], queries=chosen, measures=wanted)
 
 
-def _expected(measure: Measure, empty: Judged) -> Floats:
+def _expected(measure: Measure, empty: JudgedRun) -> Floats:
     if isinstance(measure, E_DCG | E_SP):
         return measure.per_query(empty).numerator
     value = measure.expectation(empty.pool, getattr(measure, "gains", None) or empty.gains)

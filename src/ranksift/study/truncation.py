@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection.gains import Gains, GainsLike
-from ranksift.collection.judged_run import Judged, Unjudged
+from ranksift.collection.judged_run import JudgedRun, Unjudged
 from ranksift.collection.qrels import read_qrels
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.errors import InputError
@@ -50,7 +50,7 @@ class Shown(QuitWhileAhead, abstract=True):
         """Gains do not count."""
         return False
 
-    def per_query(self, judged: Judged) -> PerQuery:
+    def per_query(self, judged: JudgedRun) -> PerQuery:
         """Length after and before the NIL rule; unjudged documents count."""
         cut = judged if self.nil is None else judged.cut_at_nil(self.nil)
         return PerQuery(cut.listed.astype(np.float64), judged.listed.astype(np.float64))
