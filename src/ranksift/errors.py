@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 
 class InputError(ValueError):
     """Bad input or usage: the message is one line, fit to be shown to the person who gave the input.
@@ -22,3 +24,8 @@ class InputError(ValueError):
 
 class RankSiftWarning(UserWarning):
     """Something a user should know, and that does not stop the work."""
+
+
+def warn_renamed(old: str, new: str) -> None:
+    """Warn who calls the function that calls this of a spelling that will go."""
+    warnings.warn(f"{old} is an old spelling; write {new}", RankSiftWarning, stacklevel=4)

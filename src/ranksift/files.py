@@ -12,9 +12,14 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ranksift.collection._engine.ids import PADDING, Bytes
 from ranksift.errors import InputError
+
+Bytes = NDArray[np.uint8]
+
+#: Bytes that must follow the last one that counts, so that eight can always be loaded at once.
+PADDING = 8
 
 #: The name that stands for standard input or output.
 STANDARD = "-"

@@ -19,7 +19,7 @@ from ranksift.cli.output import markdown, note, progress, show, write, write_csv
 from ranksift.errors import InputError, RankSiftWarning
 
 if TYPE_CHECKING:
-    from ranksift.collection.readers.labelled_run import Labelled
+    from ranksift.collection.readers.labelled_run import LabelledRun
     from ranksift.cutoffs.cutoff import Cutoff
 
 cutoff = typer.Typer(
@@ -291,7 +291,7 @@ def _in_words_of_the_command() -> Iterator[None]:
         raise InputError(said) from None
 
 
-def _lists(data: Labelled, gains: str, unjudged: Literal["zero", "drop"]) -> Any:
+def _lists(data: LabelledRun, gains: str, unjudged: Literal["zero", "drop"]) -> Any:
     from ranksift.collection.lists import Lists
 
     return Lists.of_run(data.qrels, data.run, cut_scores=data.cut_scores, gains=gains, unjudged=unjudged)
@@ -304,11 +304,11 @@ def _threshold_or_word(word: str) -> float | str:
         return word
 
 
-def _read(files: list[str], cut_scores: str | None) -> Labelled:
+def _read(files: list[str], cut_scores: str | None) -> LabelledRun:
     """Judgments and run, or a table of both."""
     from ranksift.collection.qrels import read_qrels
     from ranksift.collection.readers.formats import kind
-    from ranksift.collection.readers.labelled_run import Labelled, read_labelled
+    from ranksift.collection.readers.labelled_run import LabelledRun, read_labelled_run
     from ranksift.collection.run import read_run
 
     if len(files) > 2:
@@ -316,10 +316,10 @@ def _read(files: list[str], cut_scores: str | None) -> Labelled:
     if len(files) == 1:
         if kind(files[0]) not in ("", ".csv", ".tsv", ".parquet", ".pq"):
             raise InputError("is no table", source=files[0], remedy="give judgments and a run, or one .csv or .parquet")
-        data = read_labelled(files[0])
+        data = read_labelled_run(files[0])
     else:
         options.check_standard_input(files[0], files[1:])
-        data = Labelled(read_qrels(files[0]), read_run(files[1]), None)
+        data = LabelledRun(read_qrels(files[0]), read_run(files[1]), None)
     return data if cut_scores is None else data._replace(cut_scores=read_run(cut_scores))
 
 

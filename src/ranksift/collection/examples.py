@@ -299,7 +299,8 @@ class Examples:
 
         Documents are written in the order in which they were given.
         """
-        from ranksift.collection.readers import letor, tables
+        from ranksift.collection.readers import letor
+        from ranksift.collection.readers.formats import save_frame
 
         if os.fspath(target) == STANDARD or kind(target) not in TABLES:
             letor.write_letor(self, target)
@@ -307,7 +308,7 @@ class Examples:
             place = os.fspath(target)
             raise InputError("examples are not written as JSON lines", source=place, remedy="use .csv or .parquet")
         else:
-            tables.write_frame(self.to_frame(), target)
+            save_frame(self.to_frame(), target)
 
     def split(self, share: float = 0.8, seed: int = 0) -> tuple[Examples, Examples]:
         """Two parts, of this share of the queries and of the others, drawn by the seed; each keeps its order.
@@ -433,7 +434,7 @@ def read_examples(source: Any, *, features: Iterable[object] | None = None) -> E
         return together(parts)
     if isinstance(source, str | os.PathLike) and letor.is_letor(source):
         return letor.read_letor(source, wanted)
-    return example_table.read_table(source, wanted)
+    return example_table.read_example_table(source, wanted)
 
 
 def _distinct(names: Iterable[object]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ranksift.collection._engine.grouping import Floats, Grouped, OnDuplicate
 from ranksift.collection._engine.ids import Ids, Ints
-from ranksift.collection.judged_run import KeyIndex
+from ranksift.collection._engine.key_index import KeyIndex
 from ranksift.collection.pool import Pool
 from ranksift.errors import InputError
 
@@ -108,7 +108,7 @@ class Qrels:
 
     def to_frame(self) -> pl.DataFrame:
         """A polars frame: query_id, doc_id, label."""
-        from ranksift.collection.readers.tables import frame_of
+        from ranksift.collection.readers.frames import frame_of
 
         return frame_of(self._rows, "label", whole=self.whole)
 

@@ -93,7 +93,7 @@ class Run:
 
     def to_frame(self) -> pl.DataFrame:
         """A polars frame: query_id, doc_id, rank, score."""
-        from ranksift.collection.readers.tables import frame_of
+        from ranksift.collection.readers.frames import frame_of
 
         frame = frame_of(self._rows, "score")
         import polars as pl

@@ -11,7 +11,7 @@ import numpy as np
 
 from ranksift.collection.examples import Examples, Fold
 from ranksift.collection.ragged import Floats
-from ranksift.collection.readers.source_table import Sheet, read_sheet
+from ranksift.collection.readers.source_table import SourceTable, read_source_table
 from ranksift.errors import InputError
 from ranksift.files import read_text
 
@@ -43,13 +43,13 @@ def semeval2015(folder: str | os.PathLike[str], labels: Mapping[str, float] = LA
 
 
 def _part(folder: Path, part: str, labels: Mapping[str, float]) -> Examples:
-    sheets = {group: read_sheet(folder / f"{file}.{part}.csv.gz") for group, file in _GROUPS.items()}
+    sheets = {group: read_source_table(folder / f"{file}.{part}.csv.gz") for group, file in _GROUPS.items()}
     answers = sheets["context"].ids(0, "answer")
     columns: dict[str, Floats] = {}
-    for group, sheet in sheets.items():
-        if sheet.ids(0, "answer") != answers:
-            raise sheet.wrong("other answers than in the first file of features", "fetch the files again")
-        columns |= _features(group, sheet)
+    for group, table in sheets.items():
+        if table.ids(0, "answer") != answers:
+            raise table.wrong("other answers than in the first file of features", "fetch the files again")
+        columns |= _features(group, table)
     words = sheets["context"].ids(sheets["context"].names.index("cgold"), "label")
     if _HIDDEN in words:
         words = _annotated(folder / f"CQA-QL-{part}.xml.gz", answers)
@@ -66,9 +66,9 @@ def _part(folder: Path, part: str, labels: Mapping[str, float]) -> Examples:
     )
 
 
-def _features(group: str, sheet: Sheet) -> dict[str, Floats]:
-    own = [c for c, name in enumerate(sheet.names) if c and not name.startswith("cgold")]
-    return {f"{group}_{i}": sheet.numbers(c, "value") for i, c in enumerate(own, 1)}
+def _features(group: str, table: SourceTable) -> dict[str, Floats]:
+    own = [c for c, name in enumerate(table.names) if c and not name.startswith("cgold")]
+    return {f"{group}_{i}": table.numbers(c, "value") for i, c in enumerate(own, 1)}
 
 
 def _annotated(file: Path, answers: list[str]) -> list[str]:

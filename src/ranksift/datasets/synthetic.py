@@ -17,11 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection._engine.grouping import Part, by_rank, group
-from ranksift.collection._engine.ids import PADDING, Ids, Ints
+from ranksift.collection._engine.ids import Ids, Ints
 from ranksift.collection.qrels import Qrels
 from ranksift.collection.ragged import Floats
 from ranksift.collection.run import Run
 from ranksift.errors import InputError
+from ranksift.files import PADDING
 
 #: The label of spam.
 FORBIDDEN = -2

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.collection.readers.column_names import find_column, has_column, is_number
 from ranksift.collection.readers.formats import stem
-from ranksift.collection.readers.source_table import Sheet, read_sheet
+from ranksift.collection.readers.source_table import SourceTable, read_source_table
 from ranksift.errors import InputError, RankSiftWarning
 from ranksift.evaluation.scores import Scores, measure_or_name
 from ranksift.files import STANDARD
@@ -96,60 +96,60 @@ def _tables(source: Any, measure: MeasureLike | None) -> list[tuple[Any, Measure
 
 
 def _table(source: Any, measure: MeasureLike | None, name: str) -> _ScoreTable:
-    sheet = read_sheet(source)
+    table = read_source_table(source)
     path = isinstance(source, str | os.PathLike) and os.fspath(source) != STANDARD
     default = stem(source) if path else "score"
     numbered = False
-    if _is_long(sheet):
-        scores = _long(sheet, measure, default)
+    if _is_long(table):
+        scores = _long(table, measure, default)
     else:
-        topic = _topic_column(sheet)
+        topic = _topic_column(table)
         numbered = topic is None
-        scores = _wide(sheet, topic, default if measure is None else measure)
+        scores = _wide(table, topic, default if measure is None else measure)
     micro = [str(m) for m in scores.measures if isinstance(m, Measure) and m.aggregation == "micro"]
     if micro:
-        note = f"{_in(sheet)}{', '.join(micro)}: a table has no denominators, so its mean over queries stands for it"
+        note = f"{_in(table)}{', '.join(micro)}: a table has no denominators, so its mean over queries stands for it"
         scores = replace(scores, notes=(*scores.notes, note))
-    return _ScoreTable(sheet.source or name, scores, numbered)
+    return _ScoreTable(table.source or name, scores, numbered)
 
 
 # -- a row a value ---------------------------------------------------------------------------------------
 
 
-def _is_long(sheet: Sheet) -> bool:
+def _is_long(table: SourceTable) -> bool:
     """Whether the columns have the names of a long table, perhaps not all of them.
 
     A system of a wide table may well be called "run", but has numbers then; hardly one is called "value".
     """
-    roles = {role for role in ("run", "query", "measure", "value") if has_column(sheet.names, role)}
-    if {"run", "query"} <= roles and sheet.holds_words(find_column(sheet.names, "run", source=sheet.source)):
+    roles = {role for role in ("run", "query", "measure", "value") if has_column(table.names, role)}
+    if {"run", "query"} <= roles and table.holds_words(find_column(table.names, "run", source=table.source)):
         return True
     return len(roles) > 1 and not roles.isdisjoint({"measure", "value"})
 
 
-def _long(sheet: Sheet, measure: MeasureLike | None, default: str) -> Scores:
+def _long(table: SourceTable, measure: MeasureLike | None, default: str) -> Scores:
     run, query, value = (
-        find_column(sheet.names, role, source=sheet.source, line=sheet.line) for role in ("run", "query", "value")
+        find_column(table.names, role, source=table.source, line=table.line) for role in ("run", "query", "value")
     )
-    _check_height(sheet)
-    runs, queries, values = sheet.ids(run, "run"), sheet.ids(query, "query"), sheet.numbers(value, "value")
-    if has_column(sheet.names, "measure"):
-        column = find_column(sheet.names, "measure", source=sheet.source, line=sheet.line)
-        spelled = sheet.ids(column, "measure")
+    _check_height(table)
+    runs, queries, values = table.ids(run, "run"), table.ids(query, "query"), table.numbers(value, "value")
+    if has_column(table.names, "measure"):
+        column = find_column(table.names, "measure", source=table.source, line=table.line)
+        spelled = table.ids(column, "measure")
         names = {name: str(measure_or_name(name)) for name in dict.fromkeys(spelled)}
         measures = [names[name] for name in spelled]
         wanted = list(names.values()) if measure is None else [str(measure_or_name(measure))]
         if wanted[0] not in names.values():
-            raise sheet.wrong(f"no row has the measure {measure!s}", f"there are: {', '.join(list(names)[:_SHOWN])}")
+            raise table.wrong(f"no row has the measure {measure!s}", f"there are: {', '.join(list(names)[:_SHOWN])}")
     else:
-        measures = [str(default if measure is None else measure)] * sheet.height
+        measures = [str(default if measure is None else measure)] * table.height
         wanted = measures[:1]
-    topical, notes = _without_summaries(sheet, queries)
+    topical, notes = _without_summaries(table, queries)
     rows = topical & np.array([name in wanted for name in measures])
     axes = [_coded(axis, rows) for axis in (runs, queries, measures)]
     shape = tuple(len(names) for names, _ in axes)
     cells = np.ravel_multi_index([codes for _, codes in axes], shape)
-    _check_cells(sheet, cells, np.flatnonzero(rows), [names for names, _ in axes])
+    _check_cells(table, cells, np.flatnonzero(rows), [names for names, _ in axes])
     cube = np.empty(shape)
     cube.ravel()[cells] = values[rows]
     scores = Scores.from_array(cube, runs=axes[0][0], queries=axes[1][0], measures=axes[2][0])
@@ -163,7 +163,7 @@ def _coded(names: Sequence[str], rows: NDArray[np.bool_]) -> tuple[list[str], In
     return list(code), np.fromiter(map(code.__getitem__, some), dtype=np.int64, count=len(some))
 
 
-def _check_cells(sheet: Sheet, cells: Ints, rows: Ints, axes: list[list[str]]) -> None:
+def _check_cells(table: SourceTable, cells: Ints, rows: Ints, axes: list[list[str]]) -> None:
     """Refuse a value that is there twice, or not at all."""
     shape = tuple(map(len, axes))
 
@@ -175,7 +175,7 @@ def _check_cells(sheet: Sheet, cells: Ints, rows: Ints, axes: list[list[str]]) -
     again = order[1:][np.diff(cells[order]) == 0]
     if len(again):
         row = int(again.min())
-        raise sheet.fail(int(rows[row]), f"{place(cells[row])} is listed twice", "keep one of the rows")
+        raise table.fail(int(rows[row]), f"{place(cells[row])} is listed twice", "keep one of the rows")
     size = int(np.prod(shape))
     if len(cells) < size:
         gap = np.flatnonzero(cells[order] != np.arange(len(cells)))
@@ -183,7 +183,7 @@ def _check_cells(sheet: Sheet, cells: Ints, rows: Ints, axes: list[list[str]]) -
         left = size - len(cells)
         raise InputError(
             f"{left} of {size} values {'is' if left == 1 else 'are'} missing, the first that of {place(first)}",
-            source=sheet.source,
+            source=table.source,
             remedy="add them, or remove what is not complete",
         )
 
@@ -191,86 +191,86 @@ def _check_cells(sheet: Sheet, cells: Ints, rows: Ints, axes: list[list[str]]) -
 # -- a row a topic, a column a system -------------------------------------------------------------------------
 
 
-def _wide(sheet: Sheet, topic: int | None, measure: MeasureLike) -> Scores:
-    systems = [c for c in range(len(sheet.names)) if c != topic]
-    names = [sheet.names[c] for c in systems]
-    _check_systems(sheet, systems, names)
-    _check_height(sheet)
-    queries = list(map(str, range(1, sheet.height + 1))) if topic is None else sheet.ids(topic, "topic")
+def _wide(table: SourceTable, topic: int | None, measure: MeasureLike) -> Scores:
+    systems = [c for c in range(len(table.names)) if c != topic]
+    names = [table.names[c] for c in systems]
+    _check_systems(table, systems, names)
+    _check_height(table)
+    queries = list(map(str, range(1, table.height + 1))) if topic is None else table.ids(topic, "topic")
     if len(set(queries)) < len(queries):
         again = next(i for i, query in enumerate(queries) if query in queries[:i])
-        raise sheet.fail(again, f"topic {queries[again]!r} is listed twice", "keep one of the rows")
-    topical, notes = _without_summaries(sheet, queries)
-    values = np.stack([sheet.numbers(c, "score") for c in systems])[:, topical, None]
+        raise table.fail(again, f"topic {queries[again]!r} is listed twice", "keep one of the rows")
+    topical, notes = _without_summaries(table, queries)
+    values = np.stack([table.numbers(c, "score") for c in systems])[:, topical, None]
     kept = [query for query, stays in zip(queries, topical.tolist(), strict=True) if stays]
     scores = Scores.from_array(values, runs=names, queries=kept, measures=[measure])
     return replace(scores, notes=tuple(notes))
 
 
-def _topic_column(sheet: Sheet) -> int | None:
+def _topic_column(table: SourceTable) -> int | None:
     """Where the topics are; ``None`` where every column is a system."""
-    names = sheet.names
+    names = table.names
     if not names:
-        raise sheet.wrong("no columns at all", "give a column of topics and one for each system")
+        raise table.wrong("no columns at all", "give a column of topics and one for each system")
     if len(names) == 1:
         hint = next((f"columns are separated by {mark!r}?" for mark in (";", "\t", "|", ",") if mark in names[0]), "")
-        raise sheet.wrong(
+        raise table.wrong(
             f"one column only, {names[0][:40]!r}{' (' + hint + ')' if hint else ''}",
             "give a column of topics and one for each system, separated by commas (.csv) or tabs (.tsv)",
         )
     if has_column(names, "query"):
-        return find_column(names, "query", source=sheet.source, line=sheet.line)
+        return find_column(names, "query", source=table.source, line=table.line)
     if names[0].casefold() in _UNNAMED:
         return 0
     if has_column(names[:1], "run"):
-        raise sheet.wrong(
+        raise table.wrong(
             f"the rows are runs: the first column is {names[0]!r}",
             "give a row a topic and a column a run, or the columns run, query, measure, value",
         )
     if all(is_number(name) for name in names[1:]):
-        raise sheet.wrong("the first line holds numbers, not names", "name the columns in a header line")
-    if not sheet.height:
+        raise table.wrong("the first line holds numbers, not names", "name the columns in a header line")
+    if not table.height:
         return None
-    if sheet.holds_words(0):
+    if table.holds_words(0):
         return 0
-    values = sheet.numbers(0, "score")
+    values = table.numbers(0, "score")
     if values.max() > 1 and len(np.unique(values)) == len(values) and (values == np.rint(values)).all():
-        raise sheet.wrong(
+        raise table.wrong(
             f"column {names[0][:40]!r} may hold topics or scores", "name it topic, or put a column of topics before it"
         )
     return None
 
 
-def _check_systems(sheet: Sheet, systems: list[int], names: list[str]) -> None:
+def _check_systems(table: SourceTable, systems: list[int], names: list[str]) -> None:
     if "" in names:
-        raise sheet.wrong(f"column {systems[names.index('')] + 1} has no name", "name every system, or remove it")
+        raise table.wrong(f"column {systems[names.index('')] + 1} has no name", "name every system, or remove it")
     if len(set(names)) < len(names):
         twice = next(name for i, name in enumerate(names) if name in names[:i])
-        raise sheet.wrong(f"two columns are called {twice[:40]!r}", "give every system its own name")
+        raise table.wrong(f"two columns are called {twice[:40]!r}", "give every system its own name")
 
 
 # -- what both have ---------------------------------------------------------------------------------------
 
 
-def _check_height(sheet: Sheet) -> None:
-    if not sheet.height:
-        raise sheet.wrong("a header and no row below it", "give one row at least")
+def _check_height(table: SourceTable) -> None:
+    if not table.height:
+        raise table.wrong("a header and no row below it", "give one row at least")
 
 
-def _without_summaries(sheet: Sheet, queries: Sequence[str]) -> tuple[NDArray[np.bool_], list[str]]:
+def _without_summaries(table: SourceTable, queries: Sequence[str]) -> tuple[NDArray[np.bool_], list[str]]:
     """Which rows are of topics, and a note about those that sum up the others."""
     topical = np.array([query.casefold() not in _SUMMARIES for query in queries])
     summaries = list(dict.fromkeys(query for query in queries if query.casefold() in _SUMMARIES))
     if not summaries:
         return topical, []
     if not topical.any():
-        raise sheet.wrong(f"no topic beside {_several(summaries)}", "give the values of the topics, not their means")
-    note = f"{_in(sheet)}left out as a summary of the other topics: {_several(summaries)} (rename it if it is a topic)"
+        raise table.wrong(f"no topic beside {_several(summaries)}", "give the values of the topics, not their means")
+    note = f"{_in(table)}left out as a summary of the other topics: {_several(summaries)} (rename it if it is a topic)"
     return topical, [note]
 
 
-def _in(sheet: Sheet) -> str:
-    return "" if sheet.source is None else f"{sheet.source}: "
+def _in(table: SourceTable) -> str:
+    return "" if table.source is None else f"{table.source}: "
 
 
 def _several(names: Iterable[str]) -> str:

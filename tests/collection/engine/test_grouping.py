@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ranksift as rs
-from ranksift.collection._engine import grouping
+from ranksift.collection._engine import grouping as grouped
 from ranksift.collection._engine.grouping import Part, batches, by_rank, group, without_duplicates
 from ranksift.collection._engine.ids import Ids
 from ranksift.collection.judged_run import join
@@ -123,8 +123,8 @@ def test_unknown_policy():
 
 @pytest.mark.parametrize("batch", [1, 4, 1 << 16])
 def test_ranks_follow_scores_then_ids_descending(monkeypatch, hashes, batch):
-    monkeypatch.setattr(grouping, "_BATCH", batch)
-    monkeypatch.setattr(grouping, "usable_cores", lambda: 3)
+    monkeypatch.setattr(grouped, "_BATCH", batch)
+    monkeypatch.setattr(grouped, "usable_cores", lambda: 3)
     monkeypatch.setattr(batches, "__defaults__", (batch,))
     rng = random.Random(batch)
     for _ in range(60):

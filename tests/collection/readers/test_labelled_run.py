@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from ranksift import InputError
-from ranksift.collection.readers.labelled_run import read_labelled
+from ranksift.collection.readers.labelled_run import read_labelled_run
 
 
 def written(tmp_path, text: str, name: str = "scored.csv"):
@@ -15,21 +15,21 @@ def written(tmp_path, text: str, name: str = "scored.csv"):
 
 def test_query_document_score_label(tmp_path):
     path = written(tmp_path, "query,document,score,label\nq1,d1,0.9,2\nq1,d2,0.5,\nq2,d1,0.1,-1\n")
-    qrels, run, cut = read_labelled(path)
+    qrels, run, cut = read_labelled_run(path)
     assert qrels.to_dict() == {"q1": {"d1": 2}, "q2": {"d1": -1}}
     assert run.to_dict() == {"q1": {"d1": 0.9, "d2": 0.5}, "q2": {"d1": 0.1}}
     assert cut is None
 
 
 def test_without_documents_rows_are_counted(tmp_path):
-    qrels, run, _ = read_labelled(written(tmp_path, "qid\tscore\trelevance\na\t1\t0.5\na\t2\t1\n", "s.tsv"))
+    qrels, run, _ = read_labelled_run(written(tmp_path, "qid\tscore\trelevance\na\t1\t0.5\na\t2\t1\n", "s.tsv"))
     assert qrels.to_dict() == {"a": {"row 1": 0.5, "row 2": 1.0}}
     assert run.to_dict() == {"a": {"row 2": 2.0, "row 1": 1.0}}
 
 
 @pytest.mark.parametrize("name", ["cut_score", "filter_score", "Cut_Score"])
 def test_scores_to_cut_on(tmp_path, name):
-    _, run, cut = read_labelled(written(tmp_path, f"query,doc,score,{name},label\nq,a,3,0.1,1\nq,b,2,0.7,0\n"))
+    _, run, cut = read_labelled_run(written(tmp_path, f"query,doc,score,{name},label\nq,a,3,0.1,1\nq,b,2,0.7,0\n"))
     assert run.to_dict() == {"q": {"a": 3.0, "b": 2.0}}
     assert cut.to_dict() == {"q": {"b": 0.7, "a": 0.1}}
 
@@ -38,7 +38,7 @@ def test_frames_and_parquet(tmp_path):
     frame = pl.DataFrame({"query_id": [1, 1], "doc_id": ["a", "b"], "score": [0.5, 0.1], "label": [1, None]})
     frame.write_parquet(tmp_path / "s.parquet")
     for source in (frame, frame.to_pandas(), tmp_path / "s.parquet"):
-        qrels, run, _ = read_labelled(source)
+        qrels, run, _ = read_labelled_run(source)
         assert qrels.to_dict() == {"1": {"a": 1}}
         assert run.to_dict() == {"1": {"a": 0.5, "b": 0.1}}
 
@@ -66,5 +66,5 @@ def test_frames_and_parquet(tmp_path):
 )
 def test_bad_tables(tmp_path, text, fault):
     with pytest.raises(InputError, match=fault) as caught:
-        read_labelled(written(tmp_path, text))
+        read_labelled_run(written(tmp_path, text))
     assert "\n" not in str(caught.value)

@@ -14,7 +14,8 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.collection._engine.ids import Bytes, Ints, loads
+from ranksift.collection._engine.ids import Ints, loads
+from ranksift.files import Bytes
 
 _U = np.uint64
 _ZEROS = _U(0x3030303030303030)

@@ -8,12 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-Bytes = NDArray[np.uint8]
+from ranksift.files import PADDING, Bytes
+
 Ints = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
-
-#: Bytes that must follow the last identifier in a buffer, so that eight can always be loaded at once.
-PADDING = 8
 
 _U = np.uint64
 _KEEP = np.array([(1 << (8 * n)) - 1 for n in range(9)], dtype=_U)

@@ -17,9 +17,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from ranksift.collection._engine.ids import PADDING, Bytes, Ints
+from ranksift.collection._engine.ids import Ints
 from ranksift.errors import InputError
-from ranksift.files import Text, not_utf8
+from ranksift.files import PADDING, Bytes, Text, not_utf8
 
 _BLOCK = 1 << 20
 _SERIAL = 1 << 22  # below this many bytes threads cost more than they bring

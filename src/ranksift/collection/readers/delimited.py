@@ -13,18 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection._engine.grouping import Grouped, OnDuplicate
-from ranksift.collection._engine.ids import PADDING, Bytes, Ints
+from ranksift.collection._engine.ids import Ints
 from ranksift.collection._engine.lines import Block, Columns
 from ranksift.collection._engine.objects import Fail
 from ranksift.collection._engine.rows import Rows, collect, collect_text
 from ranksift.collection.readers.column_names import find_columns
-from ranksift.files import Text
+from ranksift.files import PADDING, Bytes, Text
 
 _NEWLINE, _RETURN, _BLANK, _MARK = 10, 13, 32, 34
 _LONGEST_HEADER = 1 << 16
 
 
-def read_separated(text: Text, separator: str, noun: str, on_duplicate: OnDuplicate) -> tuple[Grouped, bool]:
+def read_delimited(text: Text, separator: str, noun: str, on_duplicate: OnDuplicate) -> tuple[Grouped, bool]:
     """Read a table with a header line; ``noun`` is what it holds, a label or a score."""
     names, text.start = read_header(text, separator)
     query, doc, value = find_columns(names, noun, source=text.name, line=1 + text.lines_before(text.start - 1))

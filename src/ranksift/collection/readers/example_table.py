@@ -16,7 +16,7 @@ from ranksift.collection._engine.objects import is_missing
 from ranksift.collection.examples import Examples, are_whole
 from ranksift.collection.ragged import Floats
 from ranksift.collection.readers.column_names import find_column, has_column, is_number
-from ranksift.collection.readers.source_table import Sheet, read_sheet
+from ranksift.collection.readers.source_table import SourceTable, read_source_table
 from ranksift.errors import InputError, RankSiftWarning
 
 if TYPE_CHECKING:
@@ -63,72 +63,72 @@ class Layout:
         return cls(query, doc, label, tuple(c for c in others if c not in leftover), tuple(leftover))
 
 
-def read_table(source: Any, features: Sequence[str] | None = None) -> Examples:
+def read_example_table(source: Any, features: Sequence[str] | None = None) -> Examples:
     """Read a table; ``features`` are the columns to take, by default all others that hold numbers."""
-    sheet = read_sheet(source)
-    name = sheet.source or "examples"
-    layout = Layout.of(sheet.names, source=sheet.source, line=sheet.line)
-    if not sheet.height:
-        raise sheet.wrong("no row in this table", "give one row a document")
-    chosen = layout.features if features is None else _columns(sheet, layout, features)
-    matrix, kept = _matrix(sheet, chosen, skip=features is None)
+    table = read_source_table(source)
+    name = table.source or "examples"
+    layout = Layout.of(table.names, source=table.source, line=table.line)
+    if not table.height:
+        raise table.wrong("no row in this table", "give one row a document")
+    chosen = layout.features if features is None else _columns(table, layout, features)
+    matrix, kept = _matrix(table, chosen, skip=features is None)
     if features is None:
-        _tell(sheet, source, [*layout.leftover, *(c for c in chosen if c not in kept)])
-    queries = Ids.from_strings(sheet.ids(layout.query, "query"))
+        _tell(table, source, [*layout.leftover, *(c for c in chosen if c not in kept)])
+    queries = Ids.from_strings(table.ids(layout.query, "query"))
     number, first = queries.factorize()
     return Examples.of_rows(
         matrix,
-        np.full(sheet.height, np.nan) if layout.label is None else sheet.numbers(layout.label, "label", gaps=True),
+        np.full(table.height, np.nan) if layout.label is None else table.numbers(layout.label, "label", gaps=True),
         number,
         queries.take(first).tolist(),
-        docs=None if layout.doc is None else sheet.ids(layout.doc, "document"),
-        feature_names=tuple(sheet.names[c] for c in kept),
+        docs=None if layout.doc is None else table.ids(layout.doc, "document"),
+        feature_names=tuple(table.names[c] for c in kept),
         name=name,
     )
 
 
-def _columns(sheet: Sheet, layout: Layout, features: Sequence[str]) -> tuple[int, ...]:
+def _columns(table: SourceTable, layout: Layout, features: Sequence[str]) -> tuple[int, ...]:
     """Positions of the columns that are asked for."""
-    roles = {sheet.names[c] for c in (layout.query, layout.doc, layout.label) if c is not None}
+    roles = {table.names[c] for c in (layout.query, layout.doc, layout.label) if c is not None}
     for name in features:
-        if name not in sheet.names:
-            raise sheet.wrong(f"no column {name[:40]!r}", f"it has {_listed(sheet.names)}")
+        if name not in table.names:
+            raise table.wrong(f"no column {name[:40]!r}", f"it has {_listed(table.names)}")
         if name in roles:
-            raise sheet.wrong(f"column {name[:40]!r} is the query, the document or the label", "name features only")
-    return tuple(sheet.names.index(name) for name in features)
+            raise table.wrong(f"column {name[:40]!r} is the query, the document or the label", "name features only")
+    return tuple(table.names.index(name) for name in features)
 
 
-def _matrix(sheet: Sheet, columns: Sequence[int], *, skip: bool) -> tuple[Floats, tuple[int, ...]]:
+def _matrix(table: SourceTable, columns: Sequence[int], *, skip: bool) -> tuple[Floats, tuple[int, ...]]:
     """Documents × features, and the columns that are features: those without any number are skipped, if allowed."""
-    names = [sheet.names[c] for c in columns]
+    names = [table.names[c] for c in columns]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise sheet.wrong(f"two features are called {twice[:40]!r}", "rename one of them")
+        raise table.wrong(f"two features are called {twice[:40]!r}", "rename one of them")
     found: dict[int, Floats] = {}
     for c in columns:
         try:
-            found[c] = sheet.numbers(c, "value", gaps=True, remedy=_REMEDY)
+            found[c] = table.numbers(c, "value", gaps=True, remedy=_REMEDY)
         except InputError:
-            if not skip or _holds_numbers(sheet, c):
+            if not skip or _holds_numbers(table, c):
                 raise
     if not found:
-        raise sheet.wrong(f"no feature among {_listed(sheet.names)}", "give one column of numbers at least")
+        raise table.wrong(f"no feature among {_listed(table.names)}", "give one column of numbers at least")
     return np.column_stack(list(found.values())), tuple(found)
 
 
-def _holds_numbers(sheet: Sheet, column: int) -> bool:
-    known = (cell for cell in sheet.cells.objects(column) if not is_missing(cell) and cell not in ("nan", "NaN"))
+def _holds_numbers(table: SourceTable, column: int) -> bool:
+    known = (cell for cell in table.cells.objects(column) if not is_missing(cell) and cell not in ("nan", "NaN"))
     return any(is_number(cell) if isinstance(cell, str) else isinstance(cell, Number) for cell in known)
 
 
-def _tell(sheet: Sheet, source: Any, columns: Sequence[int]) -> None:
+def _tell(table: SourceTable, source: Any, columns: Sequence[int]) -> None:
     """Warn of columns that are no features."""
     # An index without a name is no column to those who use pandas.
     pandas = sys.modules.get("pandas")
     index = pandas is not None and isinstance(source, pandas.DataFrame)
-    names = [sheet.names[c] for c in columns if sheet.names[c] or not index]
+    names = [table.names[c] for c in columns if table.names[c] or not index]
     if names:
-        place = f"{sheet.source}: " if sheet.source else ""
+        place = f"{table.source}: " if table.source else ""
         several = len(names) > 1
         warnings.warn(
             f"{place}column{'s' * several} {_listed(names)} {'are' if several else 'is'} left out: no feature by "

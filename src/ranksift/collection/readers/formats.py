@@ -5,63 +5,73 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ranksift.collection._engine.grouping import Grouped, OnDuplicate, by_rank
 from ranksift.collection.readers import trec
+from ranksift.collection.readers.column_names import find_columns, is_header
 from ranksift.errors import InputError
-from ranksift.files import STANDARD, display_name
+from ranksift.files import STANDARD, display_name, first_line, reading, writing
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from ranksift.collection.qrels import Qrels
     from ranksift.collection.run import Run
 
 _COMPRESSED = (".gz", ".zst", ".zstd")
 #: Suffixes of tables.
 TABLES = (".csv", ".tsv", ".parquet", ".pq", ".jsonl", ".ndjson")
+#: What stands between the fields of a text table.
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+_JSON_LINES = (".jsonl", ".ndjson")
 _PLAIN = (".run", ".runs", ".res", ".trec", ".txt", ".qrels", ".qrel", ".tab")
 
 
 def load_qrels(source: Any, on_duplicate: OnDuplicate) -> tuple[Grouped, bool, str]:
     """Rows of a source of judgments, whether all labels are integers, and its name."""
-    if isinstance(source, str | os.PathLike):
-        if not _is_table(source):
-            rows, whole = trec.scan_qrels(source, on_duplicate)
-            return rows, whole, display_name(source)
-        from ranksift.collection.readers import tables
-
-        rows, whole = tables.read_file(source, "label", on_duplicate)
-        return rows, whole, display_name(source)
-    if isinstance(source, Mapping):
-        from ranksift.collection.readers import dicts
-
-        rows, whole = dicts.rows_of(source, "label")
-        return rows, whole, "qrels"
-    from ranksift.collection.readers import tables
-
-    rows, whole = tables.read_frame(source, "label", on_duplicate)
-    return rows, whole, "qrels"
+    name = display_name(source) if isinstance(source, str | os.PathLike) else "qrels"
+    if isinstance(source, str | os.PathLike) and not _is_table(source):
+        return *trec.scan_qrels(source, on_duplicate), name
+    rows, whole = _load(source, "label", on_duplicate)
+    if not len(rows.values) and not isinstance(source, Mapping):
+        raise InputError("no judgment in it", source=name, remedy="give at least one row")
+    return rows, whole, name
 
 
 def load_run(source: Any, on_duplicate: OnDuplicate) -> tuple[Grouped, str]:
     """Rows of a source of rankings, in rank order, and a name for the run."""
-    if isinstance(source, str | os.PathLike):
-        if not _is_table(source):
-            rows, tag = trec.scan_run(source, on_duplicate)
-            return rows, (tag or "stdin") if os.fspath(source) == STANDARD else stem(source)
-        from ranksift.collection.readers import tables
+    name = stem(source) if isinstance(source, str | os.PathLike) else "run"
+    if isinstance(source, str | os.PathLike) and not _is_table(source):
+        rows, tag = trec.scan_run(source, on_duplicate)
+        return rows, (tag or "stdin") if os.fspath(source) == STANDARD else name
+    return by_rank(_load(source, "score", on_duplicate)[0]), name
 
-        rows, _ = tables.read_file(source, "score", on_duplicate)
-        return by_rank(rows), stem(source)
+
+def _load(source: Any, noun: str, on_duplicate: OnDuplicate) -> tuple[Grouped, bool]:
+    """Rows of a table, a dict or a frame, and whether every value is an integer; ``noun`` is what the values are."""
     if isinstance(source, Mapping):
         from ranksift.collection.readers import dicts
 
-        rows, _ = dicts.rows_of(source, "score")
-        return by_rank(rows), "run"
-    from ranksift.collection.readers import tables
+        return dicts.rows_of(source, noun)
+    from ranksift.collection.readers import frames
 
-    rows, _ = tables.read_frame(source, "score", on_duplicate)
-    return by_rank(rows), "run"
+    if not isinstance(source, str | os.PathLike):
+        return frames.read_frame(source, noun, on_duplicate)
+    suffix, name = kind(source), display_name(source)
+    if suffix in SEPARATORS:
+        from ranksift.collection.readers.delimited import read_delimited
+
+        with reading(source) as text:
+            return read_delimited(text, SEPARATORS[suffix], noun, on_duplicate)
+    if suffix in _JSON_LINES:
+        from ranksift.collection.readers.jsonl import read_jsonl
+
+        return read_jsonl(source, noun, on_duplicate)
+    from ranksift.collection.readers.parquet import read_parquet
+
+    frame = read_parquet(source, lambda names: [names[c] for c in find_columns(names, noun, source=name)])
+    return frames.read_frame(frame, noun, on_duplicate, name)
 
 
 def save(table: Qrels | Run, target: str | os.PathLike[str]) -> None:
@@ -69,13 +79,30 @@ def save(table: Qrels | Run, target: str | os.PathLike[str]) -> None:
     from ranksift.collection.qrels import Qrels
 
     if os.fspath(target) != STANDARD and kind(target) in TABLES:
-        from ranksift.collection.readers import tables
-
-        tables.write_file(table, target)
+        save_frame(table.to_frame(), target)
     elif isinstance(table, Qrels):
         trec.write_trec_qrels(table, target)
     else:
         trec.write_trec_run(table, target)
+
+
+def save_frame(frame: pl.DataFrame, target: str | os.PathLike[str]) -> None:
+    """Write a frame with the columns query_id and doc_id in the format that the suffix names."""
+    suffix = kind(target)
+    with writing(target) as file:
+        if suffix in SEPARATORS:
+            ids = frame.select("query_id", "doc_id")
+            # Blanks at the edge of an id are part of it only in quotation marks.
+            edge = any(ids[c].str.contains(r"^[\x00-\x20]|[\x00-\x20]$").any() for c in ids.columns)
+            quotes: Literal["non_numeric", "necessary"] = "non_numeric" if edge else "necessary"
+            frame.write_csv(file, separator=SEPARATORS[suffix], quote_style=quotes)
+        elif suffix in _JSON_LINES:
+            if frame.height:
+                frame.write_ndjson(file)
+            else:
+                file.write(b"# nothing retrieved\n")
+        else:
+            frame.write_parquet(file)
 
 
 def kind(path: str | os.PathLike[str]) -> str:
@@ -108,11 +135,16 @@ def _is_table(source: str | os.PathLike[str]) -> bool:
     if os.fspath(source) == STANDARD:
         return False
     suffix = kind(source)
-    if suffix != ".tsv":
-        return suffix in TABLES
-    from ranksift.collection.readers import tables
+    # MS MARCO's qrels.tsv is TREC's format, BEIR's has a header
+    return _has_header(source) if suffix == ".tsv" else suffix in TABLES
 
-    return tables.has_header(source)  # MS MARCO's qrels.tsv is TREC's format, BEIR's has a header
+
+def _has_header(path: str | os.PathLike[str]) -> bool:
+    """Whether the first line of a tab separated file names columns (if not, it is TREC's format)."""
+    if not os.path.isfile(path):  # what is taken out of a pipe is gone: its suffix must do
+        return True
+    fields = first_line(path).decode("utf-8", "replace").split("\t")
+    return is_header([field.strip().strip('"') for field in fields])
 
 
 def unsupported(source: object) -> InputError:

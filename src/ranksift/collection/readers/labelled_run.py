@@ -8,7 +8,7 @@ import numpy as np
 
 from ranksift.collection.qrels import Qrels, read_qrels
 from ranksift.collection.readers.column_names import find_column, has_column
-from ranksift.collection.readers.source_table import Sheet, read_sheet
+from ranksift.collection.readers.source_table import SourceTable, read_source_table
 from ranksift.collection.run import Run, read_run
 
 #: What a column of scores to cut on may be called, where it is not the score that ranks.
@@ -18,7 +18,7 @@ CUT_SCORES = ("cut_score", "filter_score")
 _LARGEST = 2.0**53
 
 
-class Labelled(NamedTuple):
+class LabelledRun(NamedTuple):
     """The labels and the scores of one table, and its scores to cut on where it has them."""
 
     qrels: Qrels
@@ -26,7 +26,7 @@ class Labelled(NamedTuple):
     cut_scores: Run | None
 
 
-def read_labelled(source: Any) -> Labelled:
+def read_labelled_run(source: Any) -> LabelledRun:
     """Read a table with a row a document: its query, its score, and its label where somebody judged it.
 
     Parameters
@@ -40,54 +40,54 @@ def read_labelled(source: Any) -> Labelled:
     --------
     >>> import polars as pl
     >>> table = pl.DataFrame({"query": ["q", "q"], "doc": ["a", "b"], "score": [0.9, 0.2], "label": [1, None]})
-    >>> qrels, run, _ = read_labelled(table)
+    >>> qrels, run, _ = read_labelled_run(table)
     >>> qrels.to_dict(), run.to_dict()
     ({'q': {'a': 1}}, {'q': {'a': 0.9, 'b': 0.2}})
     """
     import polars as pl
 
-    sheet = read_sheet(source)
-    if not sheet.height:
-        raise sheet.wrong("the table has no row", "give one for every document")
-    queries = sheet.ids(_column(sheet, "query"), "query")
+    table = read_source_table(source)
+    if not table.height:
+        raise table.wrong("the table has no row", "give one for every document")
+    queries = table.ids(_column(table, "query"), "query")
     documents = (
-        sheet.ids(_column(sheet, "document"), "document")
-        if has_column(sheet.names, "document")
-        else [f"row {i}" for i in range(1, sheet.height + 1)]
+        table.ids(_column(table, "document"), "document")
+        if has_column(table.names, "document")
+        else [f"row {i}" for i in range(1, table.height + 1)]
     )
-    scores = sheet.numbers(_column(sheet, "score"), "score")
-    labels = _labels(sheet)
+    scores = table.numbers(_column(table, "score"), "score")
+    labels = _labels(table)
     rows = pl.DataFrame({"query_id": queries, "doc_id": documents, "score": scores, "label": labels})
     again = np.flatnonzero(~rows.select(pl.struct("query_id", "doc_id").is_first_distinct()).to_series().to_numpy())
     if len(again):
         query, document = rows.row(int(again[0]))[:2]
-        raise sheet.fail(
+        raise table.fail(
             int(again[0]), f"document {document!r} is listed twice for query {query!r}", "keep one of the rows"
         )
-    name = sheet.source or "table"
+    name = table.source or "table"
     judged = rows.filter(pl.col("label").is_not_nan())
     if (judged["label"] == judged["label"].round()).all():
         judged = judged.with_columns(pl.col("label").cast(pl.Int64))
     if not len(judged):
-        raise sheet.wrong("no document has a label", "label some")
+        raise table.wrong("no document has a label", "label some")
     run = read_run(rows.drop("label"), name=name)
-    cut = next((i for i, n in enumerate(sheet.names) if n.lower() in CUT_SCORES), None)
+    cut = next((i for i, n in enumerate(table.names) if n.lower() in CUT_SCORES), None)
     other = None
     if cut is not None:
-        values = sheet.numbers(cut, "score to cut on")
+        values = table.numbers(cut, "score to cut on")
         other = read_run(rows.drop("label").with_columns(score=pl.Series(values)), name=name)
-    return Labelled(read_qrels(judged.drop("score")), run, other)
+    return LabelledRun(read_qrels(judged.drop("score")), run, other)
 
 
-def _column(sheet: Sheet, role: str) -> int:
-    return find_column(sheet.names, role, source=sheet.source, line=sheet.line)
+def _column(table: SourceTable, role: str) -> int:
+    return find_column(table.names, role, source=table.source, line=table.line)
 
 
-def _labels(sheet: Sheet) -> Any:
+def _labels(table: SourceTable) -> Any:
     """Labels as numbers, NaN where there is none."""
-    named = [i for i, name in enumerate(sheet.names) if name.lower() != "score"]
-    at = find_column([sheet.names[i] for i in named], "label", source=sheet.source, line=sheet.line)
-    cells = sheet.cells.objects(named[at])
+    named = [i for i, name in enumerate(table.names) if name.lower() != "score"]
+    at = find_column([table.names[i] for i in named], "label", source=table.source, line=table.line)
+    cells = table.cells.objects(named[at])
     labels = np.full(len(cells), np.nan)
     for i, cell in enumerate(cells):
         if cell is None or (isinstance(cell, str) and not cell.strip()) or cell != cell:
@@ -97,9 +97,9 @@ def _labels(sheet: Sheet) -> Any:
         except (TypeError, ValueError):
             labels[i] = np.inf
         if not np.isfinite(labels[i]):
-            raise sheet.fail(
+            raise table.fail(
                 i, f"label {str(cell)[:40]!r} is not a number", "write a number, or nothing where nobody judged"
             )
         if abs(labels[i]) >= _LARGEST:
-            raise sheet.fail(i, f"label {str(cell)[:40]!r} is too large to be kept exactly", "use labels below 9e15")
+            raise table.fail(i, f"label {str(cell)[:40]!r} is too large to be kept exactly", "use labels below 9e15")
     return labels

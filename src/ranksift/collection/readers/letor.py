@@ -17,14 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection._engine.decimals import integers_before
-from ranksift.collection._engine.ids import Bytes, Ids, Ints, loads
+from ranksift.collection._engine.ids import Ids, Ints, loads
 from ranksift.collection._engine.lines import Block, Columns, over_blocks
 from ranksift.collection._engine.rows import numbers_in
 from ranksift.collection.examples import Examples, are_whole, usual_docs
 from ranksift.collection.ragged import Floats
 from ranksift.collection.readers.formats import TABLES, kind
 from ranksift.errors import InputError, RankSiftWarning
-from ranksift.files import STANDARD, display_name, first_line, reading, writing
+from ranksift.files import STANDARD, Bytes, display_name, first_line, reading, writing
 
 if TYPE_CHECKING:
     import polars as pl

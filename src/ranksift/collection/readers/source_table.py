@@ -14,8 +14,8 @@ from ranksift.collection._engine.objects import Fail
 from ranksift.collection.ragged import Floats
 from ranksift.collection.readers import delimited, frames
 from ranksift.collection.readers.column_names import is_number
-from ranksift.collection.readers.formats import kind
-from ranksift.collection.readers.tables import SEPARATORS, read_parquet
+from ranksift.collection.readers.formats import SEPARATORS, kind
+from ranksift.collection.readers.parquet import read_parquet
 from ranksift.errors import InputError
 from ranksift.files import STANDARD, display_name, reading
 
@@ -36,7 +36,7 @@ class Cells(Protocol):
 
 
 @dataclass(frozen=True)
-class Sheet:
+class SourceTable:
     """Names of the columns, and each column as ids or as numbers.
 
     Attributes
@@ -53,8 +53,8 @@ class Sheet:
     Examples
     --------
     >>> import polars as pl
-    >>> sheet = read_sheet(pl.DataFrame({"topic": [51, 52], "bm25": [0.25, 0.5]}))
-    >>> sheet.names, sheet.ids(0, "query"), sheet.numbers(1, "score").tolist()
+    >>> table = read_source_table(pl.DataFrame({"topic": [51, 52], "bm25": [0.25, 0.5]}))
+    >>> table.names, table.ids(0, "query"), table.numbers(1, "score").tolist()
     (('topic', 'bm25'), ['51', '52'], [0.25, 0.5])
     """
 
@@ -86,7 +86,7 @@ class Sheet:
         return lambda row, what, _: self.fail(row, f"column {name[:40]!r}: {what}", remedy)
 
 
-def read_sheet(source: Any) -> Sheet:
+def read_source_table(source: Any) -> SourceTable:
     """Read a path (``.csv``, ``.tsv``, ``.parquet``; ``-`` is CSV from standard input), or a frame."""
     if not isinstance(source, str | os.PathLike):
         if not hasattr(type(source), "columns") and not hasattr(source, "__arrow_c_stream__"):
@@ -136,7 +136,7 @@ class _FrameCells:
         return list(self.column(column))
 
 
-def _of_text(source: str | os.PathLike[str], separator: str) -> Sheet:
+def _of_text(source: str | os.PathLike[str], separator: str) -> SourceTable:
     with reading(source, if_empty="give a header line and one row at least") as opened:
         text = opened.held()
     names, text.start = delimited.read_header(text, separator)
@@ -144,17 +144,17 @@ def _of_text(source: str | os.PathLike[str], separator: str) -> Sheet:
     if not names:
         raise InputError("no header line", source=text.name, line=line, remedy="name the columns in the first line")
     columns = delimited.split_columns(text, separator, len(names))
-    return Sheet(_stripped(names), len(columns), text.name, line, columns.fail, _TextCells(columns))
+    return SourceTable(_stripped(names), len(columns), text.name, line, columns.fail, _TextCells(columns))
 
 
-def _of_frame(frame: Any, source: str | None) -> Sheet:
+def _of_frame(frame: Any, source: str | None) -> SourceTable:
     names, column = frames.columns_of(_with_index(frame))
 
     def fail(row: int, what: str, remedy: str) -> InputError:
         return InputError(f"row {row + 1}: {what}", source=source, remedy=remedy)
 
     height = len(column(0)) if names else 0
-    return Sheet(_stripped(names), height, source, None, fail, _FrameCells(column))
+    return SourceTable(_stripped(names), height, source, None, fail, _FrameCells(column))
 
 
 def _with_index(frame: Any) -> Any:
