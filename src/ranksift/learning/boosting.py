@@ -14,10 +14,10 @@ from ranksift.collection.examples import Examples
 from ranksift.collection.gains import Gains
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.errors import InputError
-from ranksift.learning.focus import BETAS, Focus, check_focus
 from ranksift.learning.objective import Objective, Rounds, with_several_gains
 from ranksift.learning.ranker import Ranker
 from ranksift.learning.space import SpaceLike
+from ranksift.learning.topk import BETAS, Focus, check_focus
 from ranksift.learning.weighted_sum import WeightedSum
 
 #: A loss or an edge below this is rounding: nothing is left to learn.

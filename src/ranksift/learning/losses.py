@@ -19,9 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.errors import InputError
-from ranksift.learning.focus import check_focus
 from ranksift.learning.outputs import parse_loss
-from ranksift.learning.topk import check_k
+from ranksift.learning.topk import check_focus, check_k
 
 try:
     import torch

@@ -17,12 +17,11 @@ from ranksift.collection.gains import Gains
 from ranksift.collection.ragged import Floats
 from ranksift.errors import InputError
 from ranksift.learning.batches import Batch, batches
-from ranksift.learning.focus import BETAS, Focus, check_focus
 from ranksift.learning.objective import stopping_value
 from ranksift.learning.outputs import Outputs, ScoreKind, check_scores, parse_loss
 from ranksift.learning.ranker import Ranker
 from ranksift.learning.space import SpaceLike
-from ranksift.learning.topk import topk_truth
+from ranksift.learning.topk import BETAS, Focus, check_focus, topk_truth
 
 if TYPE_CHECKING:
     from torch import Tensor
