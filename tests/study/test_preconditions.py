@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from ranksift import InputError, Scores
-from ranksift.study.preconditions import aggregates, check_scores, peculiarities, pooled
+from ranksift.study.preconditions import check_scores, peculiarities
+from ranksift.study.topic_samples import aggregates, pooled
 from tests.study.cases import scored
 
 

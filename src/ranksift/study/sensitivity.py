@@ -17,18 +17,15 @@ from ranksift.evaluation.table import Column, Table
 from ranksift.figure import drawing, legend, shown, styles
 from ranksift.study.preconditions import (
     ROUNDING,
-    Samples,
-    aggregates,
     check_choice,
     check_integer,
     check_scores,
     check_share,
     peculiarities,
-    pooled,
     tell,
-    topics_of,
 )
 from ranksift.study.result import PerMeasure, Picture, Result, pictures_by_k
+from ranksift.study.topic_samples import Samples, aggregates, pooled, topics_of
 from ranksift.study.wording import counted, joined, ranked
 
 if TYPE_CHECKING:
