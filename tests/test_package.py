@@ -1,14 +1,18 @@
 """The package as a whole: light to import, complete, typed, one version."""
 
+import re
 import subprocess
 import sys
+from importlib import import_module
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import ranksift
+from ranksift.measures.measure import CATALOGUE
 
 # A TREC evaluation goes through numpy alone; frames are for those who ask for them.
 EVALUATION = """
@@ -42,22 +46,103 @@ def test_version_is_the_installed_one():
     assert version("ranksift") == ranksift.__version__
 
 
-def test_every_public_name_resolves():
-    assert [name for name in ranksift.__all__ if not hasattr(ranksift, name)] == []
-    assert set(ranksift.__all__) <= set(dir(ranksift))
+ROOMS = [ranksift, *(getattr(ranksift, room) for room in ("cutoffs", "datasets", "learning", "measures", "study"))]
 
 
-def test_a_public_name_is_listed_once():
-    assert len(ranksift.__all__) == len(set(ranksift.__all__))
+@pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.__name__)
+class TestPublicNames:
+    def test_every_one_resolves(self, room: ModuleType):
+        assert [name for name in room.__all__ if not hasattr(room, name)] == []
+
+    def test_every_one_is_listed_once_and_by_dir(self, room: ModuleType):
+        assert len(room.__all__) == len(set(room.__all__))
+        assert set(room.__all__) <= set(dir(room))
+
+    def test_star_imports_them(self, room: ModuleType):
+        found: dict[str, object] = {}
+        exec(f"from {room.__name__} import *", found)
+        assert {name: found[name] for name in room.__all__} == {name: getattr(room, name) for name in room.__all__}
+
+    def test_none_is_a_module_but_the_rooms_and_the_losses(self, room: ModuleType):
+        modules = {name for name in room.__all__ if isinstance(getattr(room, name), ModuleType)}
+        assert modules <= {"cutoffs", "datasets", "learning", "measures", "study", "losses"}
+
+    def test_a_misspelt_one_is_an_attribute_error(self, room: ModuleType):
+        with pytest.raises(AttributeError, match="has no attribute 'nDCG_x'"):
+            _ = room.nDCG_x
+
+    def test_the_reference_has_every_one(self, room: ModuleType):
+        measures = {*CATALOGUE, "nDCG_0"}  # they are in the catalogue
+        there = {name for name, _ in documented()}
+        modules = {name for name in room.__all__ if isinstance(getattr(room, name), ModuleType)}
+        assert set(room.__all__) - there - measures - modules == set()
+
+
+def documented() -> list[tuple[str, str]]:
+    """What docs/api.md refers to: name and full path; what a package exports, by the package."""
+    page = (Path(__file__).parents[1] / "docs" / "api.md").read_text()
+    return [(path.rpartition(".")[2], path) for path in re.findall(r"^::: (\S+)$", page, re.M)]
+
+
+def test_what_the_reference_names_is_exported():
+    exported = {id(getattr(room, name)) for room in ROOMS for name in room.__all__}
+    lost = []
+    for name, path in documented():
+        module = import_module(path.rpartition(".")[0])
+        if id(getattr(module, name)) not in exported:
+            lost.append(path)
+    assert lost == []
+
+
+def test_a_file_does_not_hide_the_function_of_its_name():
+    program = """
+import ranksift.study.stability, ranksift.cutoffs.audit
+import ranksift
+assert callable(ranksift.study.stability) and callable(ranksift.cutoffs.audit)
+"""
+    imported_by(program)
+
+
+def test_every_measure_is_declared_for_editors():
+    declared = set(ranksift.measures.__all__) - {"Measure", "parse_measure", "parse_measures"}
+    assert declared == {*CATALOGUE, "nDCG_0"}
+    hints = (Path(ranksift.measures.__file__)).read_text()
+    for name, kind in CATALOGUE.items():
+        assert f"    {name}: {kind.__module__}.{name}\n" in hints
+
+
+TYPED = """
+import ranksift as rs
+
+reveal_type(rs.learning.LambdaMARTf(trees=10))
+reveal_type(rs.nDCG_f @ 10)
+reveal_type(rs.measures.RBP(p=0.5))
+reveal_type(rs.cutoffs.GlobalCutoff("AP"))
+reveal_type(rs.datasets.product_reviews())
+reveal_type(rs.study.stability)
+rs.evalute
+"""
+
+
+def test_types_are_seen_from_outside(tmp_path: Path):
+    (tmp_path / "user.py").write_text(TYPED)
+    root = Path(__file__).parents[1]
+    command = [sys.executable, "-m", "mypy", "--config-file", str(root / "pyproject.toml"), str(tmp_path / "user.py")]
+    said = subprocess.run(command, capture_output=True, text=True, cwd=root, check=False).stdout
+    assert re.findall(r'Revealed type is "([\w.]+)"', said) == [
+        "ranksift.learning.trees.LambdaMARTf",
+        "ranksift.measures.cumulative.nDCG_f",
+        "ranksift.measures.classic.RBP",
+        "ranksift.cutoffs.threshold.GlobalCutoff",
+        "ranksift.datasets.reviews.Reviews",
+    ]
+    assert '"def (scores: ranksift.evaluation.scores.Scores' in said
+    assert 'Module has no attribute "evalute"' in said
+    assert said.count("error:") == 1
 
 
 def test_measures_are_public_names():
     assert str(ranksift.nDCG_f @ 10) == "nDCG_f@10"
-
-
-def test_unknown_name_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="nDCG_x"):
-        _ = ranksift.nDCG_x
 
 
 def test_types_are_shipped():

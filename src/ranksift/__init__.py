@@ -1,13 +1,34 @@
-"""RankSift ranks the good, filters the forbidden, and measures both."""
+"""RankSift ranks the good, filters the forbidden, and measures both.
 
-from importlib import import_module
+What a name below is imported from is where it lives. Nothing is imported before it is asked for.
+"""
+
 from typing import TYPE_CHECKING, Any
 
+from ranksift._lazy import export
+
+__version__ = "0.1.0"
+
+
+def _measure(name: str) -> Any:
+    """A measure that somebody defines elsewhere."""
+    from ranksift import measures
+
+    return getattr(measures, name, None)
+
+
 if TYPE_CHECKING:
+    # The rooms that have public names of their own.
+    from ranksift import cutoffs as cutoffs
+    from ranksift import datasets as datasets
+    from ranksift import learning as learning
+    from ranksift import measures as measures
     from ranksift import study as study
     from ranksift.collection.examples import Examples as Examples
     from ranksift.collection.examples import read_examples as read_examples
     from ranksift.collection.gains import Gains as Gains
+    from ranksift.collection.judged_run import JudgedRun as JudgedRun
+    from ranksift.collection.lists import Lists as Lists
     from ranksift.collection.qrels import Qrels as Qrels
     from ranksift.collection.qrels import read_qrels as read_qrels
     from ranksift.collection.run import Run as Run
@@ -29,83 +50,18 @@ if TYPE_CHECKING:
     from ranksift.evaluation.compare import compare as compare
     from ranksift.evaluation.describe import describe as describe
     from ranksift.evaluation.evaluate import evaluate as evaluate
+    from ranksift.evaluation.explain import QueryExplanation as QueryExplanation
+    from ranksift.evaluation.explain import RunExplanation as RunExplanation
     from ranksift.evaluation.explain import explain as explain
     from ranksift.evaluation.registration import register_ir_measures as register_ir_measures
     from ranksift.evaluation.score_table import read_scores as read_scores
     from ranksift.evaluation.scores import Scores as Scores
+    from ranksift.evaluation.table import Table as Table
     from ranksift.learning.ranker import load as load
-    from ranksift.measures.names import parse_measure as parse_measure
-    from ranksift.measures.names import parse_measures as parse_measures
+
+    # Every measure, as its default instance: nDCG_f @ 10, RBP(p=0.8).
+    from ranksift.measures import *  # noqa: F403
     from ranksift.measures.topk import topk_labels as topk_labels
+    from ranksift.report.study import write_study as write_study
 
-__version__ = "0.1.0"
-
-# Where each public name lives. Nothing is imported before it is asked for.
-_HOME = {
-    "InputError": "errors",
-    "RankSiftWarning": "errors",
-    "Examples": "collection.examples",
-    "read_examples": "collection.examples",
-    "Gains": "collection.gains",
-    "Qrels": "collection.qrels",
-    "read_qrels": "collection.qrels",
-    "Run": "collection.run",
-    "read_run": "collection.run",
-    "GlobalCutoff": "cutoffs.threshold",
-    "NormalizedCutoff": "cutoffs.normalized",
-    "ShapeCutoff": "cutoffs.shape",
-    "ExpectedGainCutoff": "cutoffs.expected_gain",
-    "RiskCutoff": "cutoffs.risk",
-    "load_cutoff": "cutoffs.cutoff",
-    "compare_cutoffs": "cutoffs.comparison",
-    "audit": "cutoffs.audit",
-    "calibrate": "cutoffs.calibration",
-    "reliability_diagram": "cutoffs.reliability_diagram",
-    "load": "learning.ranker",
-    "Scores": "evaluation.scores",
-    "read_scores": "evaluation.score_table",
-    "evaluate": "evaluation.evaluate",
-    "check": "evaluation.check",
-    "Comparison": "evaluation.compare",
-    "compare": "evaluation.compare",
-    "describe": "evaluation.describe",
-    "explain": "evaluation.explain",
-    "register_ir_measures": "evaluation.registration",
-    "parse_measure": "measures.names",
-    "parse_measures": "measures.names",
-    "topk_labels": "measures.topk",
-}
-
-# Rooms that have public names of their own.
-_ROOMS = ("learning", "study")
-
-__all__ = ["__version__", *_HOME, *_ROOMS]
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        value = getattr(import_module(f"ranksift.{_HOME[name]}"), name)
-    elif name in _ROOMS:
-        value = import_module(f"ranksift.{name}")
-    elif name.startswith("__"):
-        raise AttributeError(name)
-    else:
-        value = _measure(name)
-    globals()[name] = value
-    return value
-
-
-def _measure(name: str) -> Any:
-    """The default instance of a measure: ``ranksift.nDCG_f @ 10``."""
-    from ranksift.measures.measure import CATALOGUE
-    from ranksift.measures.names import parse_measure
-
-    if name not in CATALOGUE and name != "nDCG_0":
-        raise AttributeError(f"module 'ranksift' has no attribute {name!r}")
-    return parse_measure(name)
-
-
-def __dir__() -> list[str]:
-    from ranksift.measures.measure import CATALOGUE
-
-    return sorted({*globals(), *_HOME, *_ROOMS, *CATALOGUE})
+export(__name__, make=_measure)

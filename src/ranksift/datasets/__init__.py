@@ -1,1 +1,18 @@
-"""Collections to work on: made up ones, and loaders of public ones."""
+"""Collections to work on: synthetic ones, and loaders of public ones."""
+
+from typing import TYPE_CHECKING
+
+from ranksift._lazy import export
+
+if TYPE_CHECKING:
+    from ranksift.datasets.letor import mq2007 as mq2007
+    from ranksift.datasets.letor import mq2007_agg as mq2007_agg
+    from ranksift.datasets.letor import mq2008 as mq2008
+    from ranksift.datasets.reviews import Reviews as Reviews
+    from ranksift.datasets.reviews import product_reviews as product_reviews
+    from ranksift.datasets.semeval import semeval2015 as semeval2015
+    from ranksift.datasets.synthetic import synthetic_collection as synthetic_collection
+    from ranksift.datasets.synthetic import synthetic_safety as synthetic_safety
+    from ranksift.datasets.synthetic import write_collection as write_collection
+
+export(__name__)

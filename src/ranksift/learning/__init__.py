@@ -1,53 +1,45 @@
 """Rankers from features: the methods of papers 1, 3 and 5, and ones that rank and filter together."""
 
 import os
-from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING
+
+from ranksift._lazy import export
 
 # Idle threads of two libraries that spin while they wait for each other can be fifty times slower than one.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
-# Where each public name lives. Nothing is imported before it is asked for.
-_HOME = {
-    "Ranker": "ranker",
-    "load": "ranker",
-    "LinearRanker": "networks",
-    "MLPRanker": "networks",
-    "RankNet": "networks",
-    "ListNet": "networks",
-    "TopKListMLE": "networks",
-    "FocusedNet": "networks",
-    "L2LogisticRegression": "logistic",
-    "RankBoost": "boosting",
-    "AdaRank": "boosting",
-    "FocusedBoost": "boosting",
-    "CoordinateAscent": "coordinate_ascent",
-    "RankSVM": "svm",
-    "SVMMAP": "svm",
-    "FocusedSVM": "svm",
-    "LambdaMART": "trees",
-    "RandomForests": "trees",
-    "BoostedTrees": "trees",
-    "LambdaMARTf": "trees",
-    "ExpectedGainRanker": "optimal",
-    "expected_shares": "optimal",
-    "topk_truth": "topk",
-    "three_way": "validation",
-    "cross_validated": "validation",
-    "tune": "tuning",
-    "Tuning": "tuning",
-}
+if TYPE_CHECKING:
+    from ranksift.learning import losses as losses
+    from ranksift.learning.boosting import AdaRank as AdaRank
+    from ranksift.learning.boosting import FocusedBoost as FocusedBoost
+    from ranksift.learning.boosting import RankBoost as RankBoost
+    from ranksift.learning.coordinate_ascent import CoordinateAscent as CoordinateAscent
+    from ranksift.learning.lambdas import Stops as Stops
+    from ranksift.learning.lambdas import Swaps as Swaps
+    from ranksift.learning.logistic import L2LogisticRegression as L2LogisticRegression
+    from ranksift.learning.networks import FocusedNet as FocusedNet
+    from ranksift.learning.networks import LinearRanker as LinearRanker
+    from ranksift.learning.networks import ListNet as ListNet
+    from ranksift.learning.networks import MLPRanker as MLPRanker
+    from ranksift.learning.networks import Network as Network
+    from ranksift.learning.networks import RankNet as RankNet
+    from ranksift.learning.networks import TopKListMLE as TopKListMLE
+    from ranksift.learning.optimal import ExpectedGainRanker as ExpectedGainRanker
+    from ranksift.learning.optimal import expected_shares as expected_shares
+    from ranksift.learning.ranker import Ranker as Ranker
+    from ranksift.learning.ranker import load as load
+    from ranksift.learning.svm import SVMMAP as SVMMAP
+    from ranksift.learning.svm import FocusedSVM as FocusedSVM
+    from ranksift.learning.svm import RankSVM as RankSVM
+    from ranksift.learning.topk import topk_truth as topk_truth
+    from ranksift.learning.trees import BoostedTrees as BoostedTrees
+    from ranksift.learning.trees import LambdaMART as LambdaMART
+    from ranksift.learning.trees import LambdaMARTf as LambdaMARTf
+    from ranksift.learning.trees import RandomForests as RandomForests
+    from ranksift.learning.trees import TreeModel as TreeModel
+    from ranksift.learning.tuning import Tuning as Tuning
+    from ranksift.learning.tuning import tune as tune
+    from ranksift.learning.validation import cross_validated as cross_validated
+    from ranksift.learning.validation import three_way as three_way
 
-__all__ = [*_HOME]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'ranksift.learning' has no attribute {name!r}")
-    value = getattr(import_module(f"ranksift.learning.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOME])
+export(__name__)

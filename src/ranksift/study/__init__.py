@@ -3,10 +3,9 @@
 Each procedure is a function of the same name: ``study.stability(scores)``. ``study.survey`` applies all of them.
 """
 
-import sys
-from importlib import import_module
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ranksift._lazy import export
 
 if TYPE_CHECKING:
     from ranksift.study.agreement import Agreement as Agreement
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
     from ranksift.study.discrimination import discrimination as discrimination
     from ranksift.study.penalty import PenaltySweep as PenaltySweep
     from ranksift.study.penalty import penalty_sweep as penalty_sweep
+    from ranksift.study.presets import Preset as Preset
+    from ranksift.study.presets import preset as preset
     from ranksift.study.query_types import QueryTypes as QueryTypes
     from ranksift.study.query_types import expected_scores as expected_scores
     from ranksift.study.query_types import on_queries as on_queries
@@ -34,56 +35,4 @@ if TYPE_CHECKING:
     from ranksift.study.truncation import Truncation as Truncation
     from ranksift.study.truncation import truncation as truncation
 
-# Where each public name lives. Nothing is imported before it is asked for.
-_HOME = {
-    "Agreement": "agreement",
-    "Consistency": "agreement",
-    "agreement": "agreement",
-    "consistency": "agreement",
-    "Boundedness": "boundedness",
-    "boundedness": "boundedness",
-    "Discrimination": "discrimination",
-    "discrimination": "discrimination",
-    "PenaltySweep": "penalty",
-    "penalty_sweep": "penalty",
-    "QueryTypes": "query_types",
-    "expected_scores": "query_types",
-    "on_queries": "query_types",
-    "query_types": "query_types",
-    "Reliability": "reliability",
-    "reliability": "reliability",
-    "Sensitivity": "sensitivity",
-    "sensitivity": "sensitivity",
-    "Stability": "stability",
-    "stability": "stability",
-    "Survey": "survey",
-    "survey": "survey",
-    "Truncation": "truncation",
-    "truncation": "truncation",
-}
-
-__all__ = [*_HOME]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'ranksift.study' has no attribute {name!r}")
-    value = getattr(import_module(f"ranksift.study.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOME])
-
-
-class _Room(ModuleType):
-    """A package in which a function may have the name of its file, whoever imports the file first."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name in _HOME and isinstance(value, ModuleType):
-            value = getattr(value, name)
-        super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Room
+export(__name__)
