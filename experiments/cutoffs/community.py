@@ -17,7 +17,7 @@ from ranksift.collection.examples import folds_of
 from ranksift.collection.gains import Gains
 from ranksift.collection.lists import Lists
 from ranksift.cutoffs.baselines import FixedCutoff
-from ranksift.cutoffs.candidates import Contestant
+from ranksift.cutoffs.candidates import Candidate
 
 K = 3
 MEASURE = f"nDCG_f@{K}"
@@ -62,7 +62,7 @@ class Scored:
         return normalised_gains(self.probabilities, self.labels, self.answers.number, K, GAINS, SEED)
 
     @property
-    def more(self) -> dict[str, Contestant]:
+    def more(self) -> dict[str, Candidate]:
         """Rules from the model's own probabilities."""
         return {POSITIVE: FixedCutoff(0.0), NORMALISED: Beside(self.normalised)}
 
@@ -106,13 +106,13 @@ class Forum:
         fold = folds_of(self.train.questions, FOLDS, SEED)[self.train.number]
         return Scored(self.train, self.model.labels, out_of_fold(self.train.features, self.train.label, fold))
 
-    def on_test(self, cut: str, rank: str | None = None, which: Mapping[str, Contestant] | None = None) -> Outcome:
+    def on_test(self, cut: str, rank: str | None = None, which: Mapping[str, Candidate] | None = None) -> Outcome:
         """Rules fitted on dev, judged on test."""
         chosen = rules(MEASURE, K) if which is None else which
         dev, test = self.dev.lists(cut, rank), self.test.lists(cut, rank)
         return Outcome.of(dev, test=test, rules=chosen, k=K)
 
-    def on_train(self, cut: str, rank: str | None = None, which: Mapping[str, Contestant] | None = None) -> Outcome:
+    def on_train(self, cut: str, rank: str | None = None, which: Mapping[str, Candidate] | None = None) -> Outcome:
         """Rules fitted on four fifths of the training questions, judged on the fifth one."""
         chosen = rules(MEASURE, K) if which is None else which
         return Outcome.of(self.folded.lists(cut, rank), rules=chosen, k=K, folds=FOLDS, seed=SEED)

@@ -11,7 +11,7 @@ import ranksift as rs
 from experiments.cutoffs.rules import DELTA, GLOBAL, RISK, whole
 from experiments.markdown import between, number, paragraph, percent, says, table
 from ranksift.collection.lists import Lists
-from ranksift.cutoffs.candidates import Contestant
+from ranksift.cutoffs.candidates import Candidate
 from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.held_out import aggregate
 from ranksift.cutoffs.risk import forbidden_shown
@@ -83,7 +83,7 @@ def controlled(name: str, k: int, fitted_on: Lists, judged_on: Lists) -> Iterato
         yield Controlled.of(name, k, delta, fitted_on, judged_on)
 
 
-def by_size(lists: Lists, measure: str, rules: Mapping[str, Contestant]) -> BySize:
+def by_size(lists: Lists, measure: str, rules: Mapping[str, Candidate]) -> BySize:
     """What rules that are fitted on so many queries give on all others, draw by draw."""
     draw = np.random.default_rng(SEED)
     found: BySize = {word: {n: [] for n in SIZES} for word in rules}

@@ -16,7 +16,7 @@ from experiments.cutoffs.model import Floats
 from experiments.markdown import number, probability, table
 from ranksift.collection.lists import Lists
 from ranksift.cutoffs.baselines import FilterOnly, Oracle
-from ranksift.cutoffs.candidates import Contestant, contestants
+from ranksift.cutoffs.candidates import Candidate, candidates
 from ranksift.cutoffs.comparison import CutoffComparison
 from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.rules import known_rules
@@ -40,9 +40,9 @@ SHAPED, FOR_DCG, ZSCORE, ON_AVERAGE = (
 BASELINES = (SHOW_NOTHING, SHOW_ALL, "filter-only", GLOBAL)
 
 
-def rules(measure: str, k: int, more: Mapping[str, Contestant] | None = None) -> dict[str, Contestant]:
+def rules(measure: str, k: int, more: Mapping[str, Candidate] | None = None) -> dict[str, Candidate]:
     """The paper's baselines, every rule that RankSift has, some more, and the oracle."""
-    known = contestants(None, one_measure(measure), k)
+    known = candidates(None, one_measure(measure), k)
     oracle = known.pop(ORACLE)
     known |= {
         ZSCORE: rs.NormalizedCutoff(measure, by="zscore"),
@@ -56,7 +56,7 @@ def rules(measure: str, k: int, more: Mapping[str, Contestant] | None = None) ->
     return {**known, **(more or {}), ORACLE: oracle}
 
 
-def few(measure: str, k: int) -> dict[str, Contestant]:
+def few(measure: str, k: int) -> dict[str, Candidate]:
     """Everything, nothing, the global cut and the oracle."""
     every = rules(measure, k)
     return {word: every[word] for word in (SHOW_NOTHING, SHOW_ALL, GLOBAL, ORACLE)}

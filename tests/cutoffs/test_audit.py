@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ranksift as rs
-from ranksift import GlobalCutoff, InputError
+from ranksift import GlobalCutoff, InputError, RankSiftWarning
 from ranksift.collection.judged_run import JudgedRun
 from ranksift.collection.lists import Lists
 from ranksift.cutoffs import decision_effects
@@ -15,6 +15,16 @@ from ranksift.cutoffs.baselines import FilterAll, FixedCutoff, RankOnly
 from ranksift.cutoffs.decision_effects import if_reversed
 from ranksift.cutoffs.threshold import one_measure
 from tests.cutoffs.brute import small_case
+
+OF_LISTS = ("gains", "unjudged", "rank_scores", "cut_scores", "documents")
+
+
+def audited(cutoff, *data, **how):
+    options = {name: how.pop(name) for name in OF_LISTS if name in how}
+    if len(data) > 1:
+        data = ((Lists.from_run if len(data) == 2 else Lists.from_arrays)(*data, **options),)
+    return audit(cutoff, *data, **how)
+
 
 quiet = pytest.mark.filterwarnings("ignore::ranksift.RankSiftWarning")
 
@@ -80,7 +90,7 @@ def test_the_cost_of_a_document_shown_is_what_explain_says():
     draw = np.random.default_rng(2)
     qrels = {f"q{i}": {f"d{j}": int(draw.choice([-2, -1, 0, 1, 2])) for j in range(8)} for i in range(6)}
     run = {q: {f"d{j}": float(draw.normal()) for j in range(10)} for q in qrels}
-    found = audit(fixed(-0.3), qrels, run, measure="nDCG_f@4", worst=100)
+    found = audited(fixed(-0.3), qrels, run, measure="nDCG_f@4", worst=100)
     shown = fixed(-0.3).apply(run, any_scale=True)
     assert found.false_keeps
     for document in found.false_keeps:
@@ -91,7 +101,7 @@ def test_the_cost_of_a_document_shown_is_what_explain_says():
 
 class TestErrors:
     def test_by_hand(self):
-        found = audit(fixed(0.7), QRELS, RUN)
+        found = audited(fixed(0.7), QRELS, RUN)
         (drop,) = found.false_drops
         assert (drop.query_id, drop.doc_id, drop.rank, drop.label, drop.gain) == ("q", "b", 3, 1.0, 1.0)
         assert (drop.score, drop.threshold, drop.margin) == (0.6, 0.7, pytest.approx(-0.1, abs=1e-15))
@@ -116,7 +126,7 @@ class TestErrors:
             if np.isnan(labels).all():
                 continue
             t = float(draw.choice(scores))
-            found = audit(
+            found = audited(
                 fixed(t, scores, labels, groups), scores, labels, groups,
                 rank_scores=rank_scores, measure=name, worst=2, any_scale=True,
             )  # fmt: skip
@@ -135,12 +145,12 @@ class TestErrors:
     def test_equal_costs_stand_in_the_order_of_queries_and_ranks(self):
         qrels = {q: {"a": 1, "b": 1} for q in "rq"}
         run = {q: {"a": 0.2, "b": 0.1} for q in "rq"}
-        found = audit(fixed(0.7), qrels, run, measure="P@2", any_scale=True)
+        found = audited(fixed(0.7), qrels, run, measure="P@2", any_scale=True)
         assert [(d.query_id, d.doc_id) for d in found.false_drops] == [("r", "a"), ("r", "b"), ("q", "a"), ("q", "b")]
 
     def test_errors_that_cost_nothing_are_not_told(self):
         """The forbidden document below k harms nobody, and the good one of gain 0 gives nothing."""
-        found = audit(
+        found = audited(
             fixed(0.15), {"q": {"a": 1, "b": -1, "c": 0}}, {"q": {"a": 3.0, "b": 0.2, "c": 0.1}}, measure="nDCG_f@1"
         )
         assert (found.false_drops, found.false_keeps) == ((), ())
@@ -149,7 +159,7 @@ class TestErrors:
         assert found.to_frame()["cost"].to_list() == [None, 0.0, 0.0]
 
     def test_gains_of_the_measure_say_what_is_forbidden(self):
-        found = audit(
+        found = audited(
             fixed(0.15), {"q": {"a": 1, "b": 0}}, {"q": {"a": 0.3, "b": 0.2}}, measure="nDCG_f(gains={0:-5})@3"
         )
         assert [d.doc_id for d in found.false_keeps] == ["b"]
@@ -159,8 +169,8 @@ class TestErrors:
         scores, labels, groups = draw.normal(size=60), draw.choice([-2.0, 0, 1, 2], 60), np.repeat(np.arange(12), 5)
         shuffle = draw.permutation(60)
         cut = fixed(0.3, scores, labels, groups)
-        one = audit(cut, scores, labels, groups)
-        two = audit(cut, scores[shuffle], labels[shuffle], groups[shuffle])
+        one = audited(cut, scores, labels, groups)
+        two = audited(cut, scores[shuffle], labels[shuffle], groups[shuffle])
         for before, after in ((one.false_drops, two.false_drops), (one.false_keeps, two.false_keeps)):
             assert len(before) > 3
             assert [d.doc_id for d in before] == [shuffle[d.doc_id] for d in after]
@@ -170,7 +180,7 @@ class TestErrors:
 class TestThresholds:
     def test_infinite_ones_have_no_margin(self):
         for rule, error in ((FilterAll(), "false_drops"), (RankOnly(), "false_keeps")):
-            found = audit(rule.fit([0.0, 1.0], [1, -1], ["q", "r"]), QRELS, RUN)
+            found = audited(rule.fit([0.0, 1.0], [1, -1], ["q", "r"]), QRELS, RUN)
             told = getattr(found, error)
             assert told
             if rule.rule == "filter-all":
@@ -184,7 +194,7 @@ class TestThresholds:
             def _kept(self, lists):
                 return lists.rank <= 2
 
-        found = audit(TopTwo().fit([0.0, 1.0], [1, -1], ["q", "r"]), QRELS, RUN)
+        found = audited(TopTwo().fit([0.0, 1.0], [1, -1], ["q", "r"]), QRELS, RUN)
         assert found.threshold.tolist() == [0.8, 0.3]
         assert {d.doc_id: d.margin for d in found.false_drops} == {"b": pytest.approx(-0.2)}
         assert found.rule == "TopTwo"
@@ -192,12 +202,12 @@ class TestThresholds:
     @quiet
     def test_the_one_threshold_of_all_queries(self):
         cut = GlobalCutoff("nDCG_f@3").fit_run(QRELS, RUN)
-        assert audit(cut, QRELS, RUN).threshold.tolist() == [cut.threshold_] * 2
+        assert audited(cut, QRELS, RUN).threshold.tolist() == [cut.threshold_] * 2
 
 
 class TestTables:
     def test_totals(self):
-        found = audit(fixed(0.7), QRELS, RUN)
+        found = audited(fixed(0.7), QRELS, RUN)
         rows = [tuple(cell.value for cell in row) for row in found.totals().rows]
         assert rows == [
             ("good (gain >= 0)", 3, 2, 1, 1 / 3),
@@ -207,7 +217,7 @@ class TestTables:
         ]
 
     def test_what_was_dropped_in_which_query_and_by_what_margin(self):
-        found = audit(fixed(0.7), QRELS, RUN)
+        found = audited(fixed(0.7), QRELS, RUN)
         rows = [tuple(cell.value for cell in row) for row in found.dropped().rows]
         assert [(row[0], row[1], row[2]) for row in rows] == [("q", "b", 3), ("q", "u", 4), ("r", "e", 2)]
         assert [row[7] for row in rows] == pytest.approx([-0.1, -0.6, -0.4])
@@ -220,7 +230,7 @@ class TestTables:
             found.errors("all")
 
     def test_queries(self):
-        q, r = audit(fixed(0.7), QRELS, RUN).queries
+        q, r = audited(fixed(0.7), QRELS, RUN).queries
         assert (q.query_id, q.documents, q.dropped, q.good_dropped, q.forbidden_dropped, q.forbidden_shown) == (
             "q",
             4,
@@ -237,18 +247,18 @@ class TestTables:
             1,
             0,
         )
-        assert q.most_costly == max(d.cost for d in audit(fixed(0.7), QRELS, RUN).false_keeps)
+        assert q.most_costly == max(d.cost for d in audited(fixed(0.7), QRELS, RUN).false_keeps)
         assert (r.most_costly, r.value) == (0.0, 1.0)
 
     def test_print(self):
-        said = str(audit(fixed(0.7), QRELS, RUN))
+        said = str(audited(fixed(0.7), QRELS, RUN))
         for words in ("What fixed dropped, 2 queries", "Most costly false drops: good documents dropped",
                       "Most costly false keeps: forbidden documents shown", "Queries that lose most"):  # fmt: skip
             assert words in said
-        assert repr(audit(fixed(0.7), QRELS, RUN)) == "<Audit: fixed dropped 3 of 6 documents>"
+        assert repr(audited(fixed(0.7), QRELS, RUN)) == "<Audit: fixed dropped 3 of 6 documents>"
 
     def test_frames_and_json(self):
-        found = audit(fixed(0.7), QRELS, RUN)
+        found = audited(fixed(0.7), QRELS, RUN)
         frame = found.to_frame()
         assert frame["doc_id"].to_list() == ["a", "c", "b", "u", "d", "e"]
         assert frame["kept"].to_list() == [True, True, False, False, True, False]
@@ -262,23 +272,23 @@ class TestTables:
 
     def test_ids_for_arrays(self):
         data = [0.9, 0.2, 0.8], [2, 1, -1], ["q", "q", "q"]
-        named = audit(fixed(0.7), *data, documents=["a", "b", "c"])
+        named = audited(fixed(0.7), *data, documents=["a", "b", "c"])
         assert [d.doc_id for d in named.false_drops] == ["b"]
-        assert [d.doc_id for d in audit(fixed(0.7), *data).false_drops] == [1]
-        with pytest.raises(InputError, match="2 documents for rows up to 2"):
-            audit(fixed(0.7), *data, documents=["a", "b"])
+        assert [d.doc_id for d in audited(fixed(0.7), *data).false_drops] == [1]
+        with pytest.raises(InputError, match="2 documents of 3 rows"):
+            audited(fixed(0.7), *data, documents=["a", "b"])
 
 
 class TestHow:
     def test_the_measure_is_the_rules_own(self):
         data = [0.9, 0.2, 0.8], [2, 1, -1], ["q", "q", "q"]
         with pytest.warns(rs.RankSiftWarning, match="one query only"):
-            assert str(audit(GlobalCutoff("nDCG_f@2").fit(*data), *data).measure) == "nDCG_f@2"
-        assert str(audit(fixed(0.7), *data).measure) == "nDCG_f@3"
-        assert str(audit(fixed(0.7), *data, measure="AP").measure) == "AP"
+            assert str(audited(GlobalCutoff("nDCG_f@2").fit(*data), *data).measure) == "nDCG_f@2"
+        assert str(audited(fixed(0.7), *data).measure) == "nDCG_f@3"
+        assert str(audited(fixed(0.7), *data, measure="AP").measure) == "AP"
 
     def test_unjudged_documents_may_be_left_out(self):
-        found = audit(fixed(0.7), QRELS, RUN, unjudged="drop")
+        found = audited(fixed(0.7), QRELS, RUN, unjudged="drop")
         assert found.to_frame()["doc_id"].to_list() == ["a", "c", "b", "d", "e"]
 
     @pytest.mark.parametrize(
@@ -286,32 +296,38 @@ class TestHow:
         [
             ({"worst": 0}, "worst=0 is not a positive number"),
             ({"measure": "c_at_1"}, "c_at_1 gives a query no value of its own"),
-            ({"rank_scores": [1.0]}, "rank_scores are given without arrays"),
         ],
     )
     def test_bad_input(self, how, said):
         with pytest.raises(InputError, match=said):
-            audit(fixed(0.7), QRELS, RUN, **how)
+            audited(fixed(0.7), QRELS, RUN, **how)
+
+    def test_the_old_spelling_warns(self):
+        with pytest.warns(RankSiftWarning, match=r"audit\(qrels, run\) is an old spelling"):
+            old = audit(fixed(0.7), QRELS, RUN)
+        assert str(old) == str(audited(fixed(0.7), QRELS, RUN))
+        with pytest.raises(InputError, match="rank_scores does not go with qrels, run"):
+            audit(fixed(0.7), QRELS, RUN, rank_scores=[1.0])
 
     def test_scores_on_another_scale_are_refused_unless_told_otherwise(self):
         other = {q: {d: 1000 * s for d, s in docs.items()} for q, docs in RUN.items()}
         with pytest.raises(InputError, match="the cutoff was fitted on scores from 0 to 1"):
-            audit(fixed(0.7), QRELS, other)
-        assert audit(fixed(0.7), QRELS, other, any_scale=True).kept.all()
+            audited(fixed(0.7), QRELS, other)
+        assert audited(fixed(0.7), QRELS, other, any_scale=True).kept.all()
 
     def test_a_rule_that_is_not_fitted_or_labels_that_are_not_there(self):
         with pytest.raises(InputError, match="not fitted"):
-            audit(FixedCutoff(0.7), QRELS, RUN)
+            audited(FixedCutoff(0.7), QRELS, RUN)
         with pytest.raises(InputError, match="no document has a label"):
-            audit(fixed(0.7), [0.9], [None], ["q"])
+            audited(fixed(0.7), [0.9], [None], ["q"])
 
     def test_two_scores_are_asked_for(self):
         labels, ranks, spam = [2, -1, 1] * 2, [3.0, 2.0, 1.0] * 2, [0.9, 0.1, 0.8] * 2
         groups = [0] * 3 + [1] * 3
         cut = GlobalCutoff("nDCG_f@3").fit(spam, labels, groups, rank_scores=ranks)
-        assert audit(cut, spam, labels, groups, rank_scores=ranks).false_drops == ()
+        assert audited(cut, spam, labels, groups, rank_scores=ranks).false_drops == ()
         with pytest.raises(InputError, match="fitted on two scores"):
-            audit(cut, spam, labels, groups)
+            audited(cut, spam, labels, groups)
 
 
 @quiet
@@ -325,7 +341,7 @@ def test_web_2012(data_dir):
     judgments, given = rs.read_qrels(qrels), rs.read_run(run)
     scores = given.scores
     cut = fixed(float(np.quantile(scores, 0.7)), scores[:2], [1, -1], ["q", "r"])
-    found = audit(cut, judgments, given, measure="nDCG_f@10", any_scale=True, **how)
+    found = audited(cut, judgments, given, measure="nDCG_f@10", any_scale=True, **how)
     shown = cut.apply(given, any_scale=True).to_dict()
     everything = given.to_dict()
     before = rs.evaluate(judgments, shown, "nDCG_f@10", **how)

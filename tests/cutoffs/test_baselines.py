@@ -120,7 +120,7 @@ class TestOracle:
 def test_values_of_the_paper_by_hand():
     """Filter-all has the difficulty of the query, rank-only its plain value."""
     qrels, run = {"q": {"a": 2, "b": -2}}, {"q": {"b": 2.0, "a": 1.0}}
-    lists = Lists.of(qrels, run)
+    lists = Lists.from_run(qrels, run)
     measure = one_measure("nDCG_f@3")
     nothing, everything = (rule.fit_lists(lists).keep_lists(lists) for rule in (FilterAll(), RankOnly()))
     assert measure.per_query(lists.judged_by(nothing)).numerator.tolist() == [0.5]

@@ -16,6 +16,23 @@ from ranksift.cutoffs.cutoff import RULES, Cutoff
 from ranksift.cutoffs.held_out import folds_of
 from ranksift.cutoffs.rules import known_rules
 
+
+def lists_of(*data, **how):
+    """Lists of arrays, of a run with its judgments, or as they are."""
+    if len(data) == 1:
+        return data[0]
+    return (Lists.from_run if len(data) == 2 else Lists.from_arrays)(*data, **how)
+
+
+OF_LISTS = ("gains", "unjudged", "rank_scores", "cut_scores")
+
+
+def compared(*data, test=None, **how):
+    options = {name: how.pop(name) for name in OF_LISTS if name in how}
+    other = None if test is None else lists_of(*test) if isinstance(test, tuple) else test
+    return compare_cutoffs(lists_of(*data, **options), test=other, **how)
+
+
 quiet = pytest.mark.filterwarnings("ignore::ranksift.RankSiftWarning")
 
 COLUMNS = ["nDCG_f@3", "nDCG_0@3", "nDCG_min@3", "Fdocs@3", "GoodFiltered", "Empty"]
@@ -43,7 +60,7 @@ def as_files(scores, labels, groups, kept=None):
 class TestHeldOut:
     def test_every_column_is_what_evaluate_says_of_lists_cut_by_a_rule_that_never_saw_them(self):
         scores, labels, groups = drawn()
-        found = compare_cutoffs(scores, labels, groups, rules=["global", "rank-only", "filter-all"], folds=3, seed=5)
+        found = compared(scores, labels, groups, rules=["global", "rank-only", "filter-all"], folds=3, seed=5)
         fold = folds_of(30, 3, seed=5)
         kept = np.zeros(len(scores), dtype=bool)
         for f in range(3):
@@ -71,20 +88,20 @@ class TestHeldOut:
                 return np.ones(len(lists.score), dtype=bool)
 
         scores, labels, groups = drawn(11)
-        compare_cutoffs(scores, labels, groups, rules={"watching": Watching()}, folds=4)
+        compared(scores, labels, groups, rules={"watching": Watching()}, folds=4)
         assert len(seen) == 4
         assert all(not known & judged and known | judged == set(range(11)) for known, judged in seen)
         assert sorted(q for _, judged in seen for q in judged) == list(range(11))
 
     def test_another_set_is_judged_by_rules_fitted_on_all_of_the_first(self):
         train, test = drawn(seed=1), drawn(20, seed=2)
-        found = compare_cutoffs(*train, test=test, rules=["global"])
+        found = compared(*train, test=test, rules=["global"])
         rule = GlobalCutoff("nDCG_f@3").fit(*train)
         expected = rs.evaluate(*as_files(*test, rule.keep(test[0], test[2])), COLUMNS)
         np.testing.assert_allclose(found.means[0], expected.aggregate()[0], rtol=0, atol=1e-12)
         assert len(found.scores.queries) == 20
         assert "fitted on 30 other queries" in str(found)
-        again = compare_cutoffs(Lists.of(*train), test=Lists.of(*test), rules=["global"])
+        again = compared(lists_of(*train), test=lists_of(*test), rules=["global"])
         assert again.means.tolist() == found.means.tolist()
 
     def test_the_order_of_documents_plays_no_part(self):
@@ -93,38 +110,38 @@ class TestHeldOut:
         # Inside each query only: queries are drawn into folds in the order in which they appear.
         shuffle = np.concatenate([draw.permutation(np.flatnonzero(groups == q)) for q in range(12)])
         rules = ["global", "filter-only", "oracle"]
-        one = compare_cutoffs(scores, labels, groups, rules=rules)
-        two = compare_cutoffs(scores[shuffle], labels[shuffle], groups[shuffle], rules=rules)
+        one = compared(scores, labels, groups, rules=rules)
+        two = compared(scores[shuffle], labels[shuffle], groups[shuffle], rules=rules)
         np.testing.assert_allclose(one.scores.values, two.scores.values, rtol=0, atol=1e-14)
 
     def test_judgments_and_a_run_give_what_arrays_give(self):
         data = drawn(12)
-        arrays = compare_cutoffs(*data, rules=["global", "oracle"], gains={-4: -10})
-        files = compare_cutoffs(*as_files(*data), rules=["global", "oracle"], gains={-4: -10})
+        arrays = compared(*data, rules=["global", "oracle"], gains={-4: -10})
+        files = compared(*as_files(*data), rules=["global", "oracle"], gains={-4: -10})
         np.testing.assert_allclose(arrays.scores.values, files.scores.values, rtol=0, atol=1e-14)
-        assert arrays.means[0, 0] != compare_cutoffs(*data, rules=["global"]).means[0, 0]
+        assert arrays.means[0, 0] != compared(*data, rules=["global"]).means[0, 0]
 
     def test_seeds_draw_the_folds(self):
         data = drawn(noise=2.0)
-        values = [compare_cutoffs(*data, rules=["global"], seed=seed).scores.values.tolist() for seed in (0, 0, 1)]
+        values = [compared(*data, rules=["global"], seed=seed).scores.values.tolist() for seed in (0, 0, 1)]
         assert values[0] == values[1] != values[2]
 
     def test_two_scores(self):
         labels, groups = np.tile([2.0, -1, 1], 8), np.repeat(np.arange(8), 3)
         ranks, spam = np.tile([3.0, 2, 1], 8), np.tile([0.9, 0.1, 0.8], 8)
-        found = compare_cutoffs(spam, labels, groups, rank_scores=ranks, rules=["global", "rank-only"])
+        found = compared(spam, labels, groups, rank_scores=ranks, rules=["global", "rank-only"])
         assert found.value("global") == pytest.approx(1.0, abs=1e-12)
         assert found.value("rank-only") < 1.0
         qrels, run = as_files(ranks, labels, groups)
         cut = as_files(spam, labels, groups)[1]
-        again = compare_cutoffs(qrels, run, cut_scores=cut, rules=["global", "rank-only"])
+        again = compared(qrels, run, cut_scores=cut, rules=["global", "rank-only"])
         np.testing.assert_allclose(again.means, found.means, rtol=0, atol=1e-14)
 
 
 class TestRules:
     @quiet
     def test_all_rules_between_the_baselines_and_the_oracle(self):
-        found = compare_cutoffs(*drawn(60), folds=3)
+        found = compared(*drawn(60), folds=3)
         runs = found.scores.runs
         assert runs[:4] == ("filter-all", "rank-only", "filter-only", "global")
         assert runs[-1] == "oracle"
@@ -136,7 +153,7 @@ class TestRules:
 
     def test_names(self):
         other = GlobalCutoff("nDCG_min@3")
-        found = compare_cutoffs(*drawn(), rules=["global", other, other, 0.5, FilterOnly(other), Oracle("AP")])
+        found = compared(*drawn(), rules=["global", other, other, 0.5, FilterOnly(other), Oracle("AP")])
         assert found.scores.runs == (
             "global",
             "global (measure=nDCG_min@3)",
@@ -146,10 +163,10 @@ class TestRules:
             "oracle (measure=AP)",
         )
         assert found.bounds == ("oracle (measure=AP)",)
-        named = compare_cutoffs(*drawn(), rules={"today": 0.5, "new": "global"})
+        named = compared(*drawn(), rules={"today": 0.5, "new": "global"})
         assert named.scores.runs == ("today", "new")
         assert named.value("today") == found.value("0.5")
-        assert compare_cutoffs(*drawn(), rules="global").scores.runs == ("global",)
+        assert compared(*drawn(), rules="global").scores.runs == ("global",)
 
     def test_a_rule_of_ones_own_is_named_by_its_class_and_parameters(self):
         @dataclass(eq=False)
@@ -162,21 +179,19 @@ class TestRules:
             def _kept(self, lists):
                 return lists.rank <= self.count
 
-        found = compare_cutoffs(*drawn(), rules=[First(1), First(9), "rank-only"])
+        found = compared(*drawn(), rules=[First(1), First(9), "rank-only"])
         assert found.scores.runs == ("first (count=1)", "first (count=9)", "rank-only")
         assert found.value("first (count=9)") == found.value("rank-only") != found.value("first (count=1)")
 
     def test_filter_only_keeps_what_its_rule_keeps(self):
-        found = compare_cutoffs(*drawn(), rules=["global", "filter-only"])
+        found = compared(*drawn(), rules=["global", "filter-only"])
         for measure in ("GoodFiltered", "Empty"):
             assert found.value("filter-only", measure) == found.value("global", measure)
         assert found.value("filter-only") < found.value("global")
 
     def test_rules_are_fitted_to_the_measure_and_k(self):
         data = drawn(noise=1.5)
-        found = compare_cutoffs(
-            *data, rules={"ours": "global", "by hand": GlobalCutoff("RR_qwa")}, measure="RR_qwa", k=2
-        )
+        found = compared(*data, rules={"ours": "global", "by hand": GlobalCutoff("RR_qwa")}, measure="RR_qwa", k=2)
         assert [str(m) for m in found.scores.measures] == ["RR_qwa", *(c.replace("@3", "@2") for c in COLUMNS)]
         assert found.scores.values[0].tolist() == found.scores.values[1].tolist()
         assert found.table().columns[2].name == "RR_qwa"
@@ -193,11 +208,11 @@ class TestRules:
         try:
             data = drawn()
             with pytest.warns(RankSiftWarning, match="refusing is left out: I would rather not"):
-                found = compare_cutoffs(*data)
+                found = compared(*data)
             assert "refusing" not in found.scores.runs
             assert sum("refusing" in note for note in found.notes) == 1
             with pytest.raises(InputError, match="I would rather not"):
-                compare_cutoffs(*data, rules=["refusing"])
+                compared(*data, rules=["refusing"])
         finally:
             del RULES["refusing"]
 
@@ -210,7 +225,7 @@ class TestRules:
                 return np.ones(len(lists.score), dtype=bool)
 
         with pytest.warns(RankSiftWarning, match="^it: mind the gap$") as told:
-            found = compare_cutoffs(*drawn(), rules={"it": Talking()})
+            found = compared(*drawn(), rules={"it": Talking()})
         assert len(told) == 1
         assert found.notes == ("it: mind the gap",)
         assert "it: mind the gap" in str(found)
@@ -218,7 +233,7 @@ class TestRules:
 
 class TestTable:
     def test_letters_are_those_of_compare(self):
-        found = compare_cutoffs(*drawn(80), rules=["filter-all", "rank-only", "global", "oracle"])
+        found = compared(*drawn(80), rules=["filter-all", "rank-only", "global", "oracle"])
         usable = rs.compare(rs.Scores.from_array(
             found.scores.values[:3], runs=found.rules, queries=found.scores.queries, measures=found.scores.measures
         ))  # fmt: skip
@@ -235,19 +250,17 @@ class TestTable:
         assert "oracle: the best cut of each query, known from its labels" in str(found)
 
     def test_costs_are_shares_in_percent(self):
-        found = compare_cutoffs(*drawn(), rules=["filter-all", "rank-only"])
+        found = compared(*drawn(), rules=["filter-all", "rank-only"])
         assert "100.00%  100.00%" in str(found)
 
     def test_the_correction_and_the_test_are_those_asked_for(self):
         data = drawn()
-        found = compare_cutoffs(
-            *data, rules=["rank-only", "global"], significance="wilcoxon", correction="bh", alpha=0.01
-        )
+        found = compared(*data, rules=["rank-only", "global"], significance="wilcoxon", correction="bh", alpha=0.01)
         assert (found.comparison.test, found.comparison.correction, found.comparison.alpha) == ("wilcoxon", "bh", 0.01)
         assert "Wilcoxon signed-rank test, Benjamini-Hochberg correction, p <= 0.01" in str(found)
 
     def test_frame_and_json(self):
-        found = compare_cutoffs(*drawn(80), rules=["rank-only", "global", "oracle"])
+        found = compared(*drawn(80), rules=["rank-only", "global", "oracle"])
         frame = found.to_frame()
         assert frame.columns == ["rule", "usable", *COLUMNS, "difference_to_best", "p_against_best"]
         assert frame["usable"].to_list() == [True, True, False]
@@ -260,9 +273,7 @@ class TestTable:
         assert len(made["comparisons"]) == len(COLUMNS)
 
     def test_reading(self):
-        told = compare_cutoffs(
-            *drawn(80), rules=["filter-all", "rank-only", "global", GlobalCutoff("AP"), "oracle"]
-        ).reading()
+        told = compared(*drawn(80), rules=["filter-all", "rank-only", "global", GlobalCutoff("AP"), "oracle"]).reading()
         assert told[0].startswith("global is the best rule by nDCG_f@3: 0.")
         assert told[1].startswith("It is significantly better than filter-all")
         assert told[-1].startswith("The oracle has 0.")
@@ -270,11 +281,11 @@ class TestTable:
     def test_good_documents_that_nobody_retrieved_are_explained(self):
         qrels, run = as_files(*drawn())
         qrels["0"]["unseen"] = 1
-        assert "good documents that no list holds" in str(compare_cutoffs(qrels, run, rules=["global"]))
-        assert "no list holds" not in str(compare_cutoffs(*drawn(), rules=["global"]))
+        assert "good documents that no list holds" in str(compared(qrels, run, rules=["global"]))
+        assert "no list holds" not in str(compared(*drawn(), rules=["global"]))
 
     def test_one_rule_alone_is_not_tested(self):
-        found = compare_cutoffs(*drawn(), rules=["global", "oracle"])
+        found = compared(*drawn(), rules=["global", "oracle"])
         assert found.comparison is None
         assert found.to_frame()["p_against_best"].to_list() == [None, None]
         assert "A letter" not in str(found)
@@ -287,7 +298,7 @@ class TestApart:
         groups = np.repeat(np.arange(60), sizes)
         labels = draw.choice([-3.0, 1, 2], len(groups))
         scores = labels + draw.normal(0, 3, len(groups))
-        found = compare_cutoffs(scores, labels, groups, rules=["filter-all", "rank-only", 0.0])
+        found = compared(scores, labels, groups, rules=["filter-all", "rank-only", 0.0])
         single = found.apart()["single-document queries"]
         alone = np.isin(groups, np.flatnonzero(sizes == 1))
         good = labels[alone] > 0
@@ -303,11 +314,11 @@ class TestApart:
         assert "single-document queries" in str(single).lower()
 
     def test_kinds_that_do_not_occur_are_not_there(self):
-        found = compare_cutoffs([1.0, 2, 3, 4], [1, -1, 1, -1], [0, 0, 1, 1], rules=["global"], folds=2)
+        found = compared([1.0, 2, 3, 4], [1, -1, 1, -1], [0, 0, 1, 1], rules=["global"], folds=2)
         assert list(found.apart()) == ["other queries"]
 
     def test_of_queries_takes_masks_and_numbers(self):
-        found = compare_cutoffs(*drawn(10), rules=["rank-only"], folds=2)
+        found = compared(*drawn(10), rules=["rank-only"], folds=2)
         some = found.of_queries(np.array([3, 1]))
         assert some.scores.queries == ("3", "1")
         assert some.scores.values.tolist() == found.scores.values[:, [3, 1]].tolist()
@@ -321,7 +332,7 @@ class TestTradeoff:
     def test_every_threshold_is_what_evaluate_says(self, two):
         scores, labels, groups = drawn(8)
         ranks = np.random.default_rng(9).normal(size=len(scores)) if two else None
-        found = compare_cutoffs(scores, labels, groups, rank_scores=ranks, rules=["rank-only"], folds=2, k=2)
+        found = compared(scores, labels, groups, rank_scores=ranks, rules=["rank-only"], folds=2, k=2)
         curve = found.tradeoff
         assert curve.thresholds.tolist() == [np.inf, *sorted(scores.tolist(), reverse=True)]
         for t, good, shown in zip(*curve, strict=True):
@@ -331,7 +342,7 @@ class TestTradeoff:
 
     def test_plot_has_the_curve_and_a_point_for_each_rule(self):
         pytest.importorskip("matplotlib")
-        found = compare_cutoffs(*drawn(), rules=["filter-all", "rank-only", "global", "oracle"])
+        found = compared(*drawn(), rules=["filter-all", "rank-only", "global", "oracle"])
         curve, *points = found.plot().axes[0].get_lines()
         assert [line.get_label() for line in points] == list(found.scores.runs)
         for run, line in zip(found.scores.runs, points, strict=True):
@@ -354,27 +365,29 @@ class TestBadInput:
             ({"measure": "AP RR"}, "AP RR is 2 measures"),
             ({"k": 0}, "k is not a positive integer"),
             ({"significance": "z"}, "test 'z' is unknown"),
-            ({"cut_scores": {"q": {"d": 1.0}}}, "cut_scores are given without a run"),
-            ({"test": [1.0, 2.0]}, "neither scores, labels and groups nor judgments and a run"),
         ],
     )
     def test_a_word_each(self, how, said):
         with pytest.raises(InputError, match=said):
-            str(compare_cutoffs(*drawn(), **{"rules": ["global", "rank-only"], **how}))
+            str(compared(*drawn(), **{"rules": ["global", "rank-only"], **how}))
 
-    @pytest.mark.parametrize("data", [(), ([1.0],), ("a", "b", "c", "d")])
-    def test_neither_arrays_nor_a_run(self, data):
-        with pytest.raises(InputError, match="neither scores, labels and groups nor judgments and a run"):
+    @pytest.mark.parametrize("data", [([1.0],), ("a", "b", "c", "d")])
+    def test_neither_lists_nor_what_they_are_made_of(self, data):
+        with pytest.raises(InputError, match=r"compare_cutoffs takes Lists, not .*; make them: Lists.from_arrays"):
             compare_cutoffs(*data)
+
+    def test_options_of_lists_beside_lists(self):
+        with pytest.raises(InputError, match="gains is given beside Lists"):
+            compare_cutoffs(Lists.from_arrays(*drawn()), gains="exp")
 
     def test_no_label_at_all(self):
         with pytest.raises(InputError, match="no document has a label"):
-            compare_cutoffs([1.0, 2.0], [None, None], ["q", "r"], folds=2)
+            compared([1.0, 2.0], [None, None], ["q", "r"], folds=2)
 
     def test_no_forbidden_label_is_told(self):
         scores, labels, groups = drawn()
         with pytest.warns(RankSiftWarning, match="no label is forbidden"):
-            compare_cutoffs(scores, np.abs(labels), groups, rules=["global"])
+            compared(scores, np.abs(labels), groups, rules=["global"])
 
 
 def test_progress_is_told_of_every_fit():
@@ -385,7 +398,7 @@ def test_progress_is_told_of_every_fit():
             steps.append(step)
             yield step
 
-    compare_cutoffs(*drawn(), rules=["filter-only", "global", "rank-only"], folds=4, progress=progress)
+    compared(*drawn(), rules=["filter-only", "global", "rank-only"], folds=4, progress=progress)
     assert len(steps) == 8  # filter-only shuffles what global keeps
 
 
@@ -397,10 +410,37 @@ def test_web_2012(data_dir):
     if not qrels.exists() or not run.exists():
         pytest.skip("no web track data")
     rules = ["filter-all", "rank-only", "filter-only", "global", "oracle"]
-    found = compare_cutoffs(qrels, run, rules=rules, gains={-2: -10}, unjudged="drop", k=10, folds=2)
+    found = compared(qrels, run, rules=rules, gains={-2: -10}, unjudged="drop", k=10, folds=2)
     scores = rs.evaluate(qrels, run, [m.replace("@3", "@10") for m in COLUMNS], gains={-2: -10}, unjudged="drop")
     np.testing.assert_allclose(found.means[1], scores.aggregate()[0], rtol=0, atol=1e-12)
     difficulty = rs.evaluate(qrels, run, "Difficulty@10", gains={-2: -10}).mean_of("Difficulty@10")
     assert found.value("filter-all") == pytest.approx(difficulty, abs=1e-12)
     assert found.value("oracle") >= max(found.value(rule) for rule in found.rules)
     assert found.value("global") > found.value("rank-only")
+
+
+class TestOldSpelling:
+    """Arrays, or judgments and a run, in the place of lists: they work, and warn."""
+
+    def test_arrays(self):
+        scores, labels, groups = drawn()
+        with pytest.warns(RankSiftWarning, match=r"write compare_cutoffs\(Lists.from_arrays\(scores, labels, groups"):
+            old = compare_cutoffs(scores, labels, groups, rules=["global"], gains={-4: -10})
+        new = compare_cutoffs(Lists.from_arrays(scores, labels, groups, gains={-4: -10}), rules=["global"])
+        assert str(old) == str(new)
+
+    def test_a_run(self):
+        qrels, run = as_files(*drawn())
+        with pytest.warns(RankSiftWarning, match=r"write compare_cutoffs\(Lists.from_run\(qrels, run"):
+            old = compare_cutoffs(qrels, run, rules=["global"])
+        assert str(old) == str(compare_cutoffs(Lists.from_run(qrels, run), rules=["global"]))
+
+    def test_other_arrays_to_judge_on(self):
+        with pytest.warns(RankSiftWarning, match="old spelling"):
+            old = compare_cutoffs(Lists.from_arrays(*drawn()), test=drawn(20), rules=["global"])
+        new = compare_cutoffs(Lists.from_arrays(*drawn()), test=Lists.from_arrays(*drawn(20)), rules=["global"])
+        assert str(old) == str(new)
+
+    def test_a_second_score_of_the_other_kind(self):
+        with pytest.raises(InputError, match="cut_scores does not go with scores, labels, groups"):
+            compare_cutoffs(*drawn(), cut_scores={"q": {"d": 1.0}})

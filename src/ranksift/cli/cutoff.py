@@ -183,17 +183,13 @@ def compare(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankSiftWarning)  # the table shows its notes
         found = compare_cutoffs(
-            data.qrels,
-            data.run,
-            cut_scores=data.cut_scores,
+            _lists(data, gains, unjudged),
             test=None if other is None else _lists(other, gains, unjudged),
             rules=[_threshold_or_word(word) for word in words] or None,
             measure=measure,
             k=k,
             folds=folds,
             seed=seed,
-            gains=gains,
-            unjudged=unjudged,
             significance=test,
             correction=correction,
             alpha=alpha,
@@ -244,17 +240,7 @@ def audit(
 
     rule, data = load_cutoff(file), _read(files, cut_scores)
     with _in_words_of_the_command():
-        found = library(
-            rule,
-            data.qrels,
-            data.run,
-            measure=measure,
-            worst=worst,
-            cut_scores=data.cut_scores,
-            gains=gains,
-            unjudged=unjudged,
-            any_scale=any_scale,
-        )
+        found = library(rule, _lists(data, gains, unjudged), measure=measure, worst=worst, any_scale=any_scale)
     if form == "json":
         write_json(found.to_dict(), out)
     elif form == "csv":
@@ -287,14 +273,15 @@ def _in_words_of_the_command() -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        said = str(error).replace("any_scale=True", "--any-scale").replace("cut_scores", "--cut-scores")
+        said = str(error).replace("any_scale=True", "--any-scale").replace("rank_scores of Lists.from_arrays, ", "")
+        said = said.replace("cut_scores of Lists.from_run", "cut_scores").replace("cut_scores", "--cut-scores")
         raise InputError(said) from None
 
 
 def _lists(data: LabelledRun, gains: str, unjudged: Literal["zero", "drop"]) -> Any:
     from ranksift.collection.lists import Lists
 
-    return Lists.of_run(data.qrels, data.run, cut_scores=data.cut_scores, gains=gains, unjudged=unjudged)
+    return Lists.from_run(data.qrels, data.run, cut_scores=data.cut_scores, gains=gains, unjudged=unjudged)
 
 
 def _threshold_or_word(word: str) -> float | str:

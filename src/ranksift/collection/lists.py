@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_args
@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ranksift.collection import ragged
+from ranksift.collection._engine.ids import Ids
 from ranksift.collection.gains import LINEAR, Gains, GainsLike
 from ranksift.collection.judged_run import JudgedRun, Unjudged, join
 from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats, Ints
-from ranksift.errors import InputError, RankSiftWarning
+from ranksift.errors import InputError, RankSiftWarning, warn_renamed
 
 if TYPE_CHECKING:
-    from ranksift.collection.qrels import Qrels
     from ranksift.collection.run import Run
 
 
@@ -43,6 +43,10 @@ class Lists:
         What labels are worth.
     names
         The queries.
+    documents
+        Ids of the documents, by the rows of the input; None where they have none.
+    two_scores
+        Whether the score that ranks is another one than that which the cut is made on.
     """
 
     offsets: Ints
@@ -53,6 +57,8 @@ class Lists:
     pool: Pool
     names: Sequence[Any]
     gains: Gains = LINEAR
+    documents: Ids | None = field(default=None, repr=False)
+    two_scores: bool = False
     _falling: Ints | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
@@ -94,6 +100,12 @@ class Lists:
         """The same lists, cut on another score."""
         return replace(self, score=np.asarray(score, dtype=np.float64), _falling=None)
 
+    def ids(self, at: Ints) -> list[Any]:
+        """What some documents are called; the numbers of their rows where they have no ids."""
+        rows = self.row[at]
+        found: list[Any] = rows.tolist() if self.documents is None else self.documents.take(rows).tolist()
+        return found
+
     def of_queries(self, chosen: Ints) -> Lists:
         """Some of the queries, in this order."""
         rows, offsets = ragged.take(self.offsets, chosen)
@@ -106,6 +118,8 @@ class Lists:
             self.pool.take(chosen),
             [self.names[i] for i in chosen.tolist()],
             self.gains,
+            self.documents,
+            self.two_scores,
         )
 
     def judged_by(self, kept: NDArray[np.bool_], order: Ints | None = None) -> JudgedRun:
@@ -122,58 +136,14 @@ class Lists:
     # -- where they come from ---------------------------------------------------------------------------
 
     @classmethod
-    def of(
-        cls,
-        *data: Any,
-        rank_scores: ArrayLike | None = None,
-        cut_scores: Any = None,
-        gains: GainsLike = "linear",
-        unjudged: Unjudged = "zero",
-    ) -> Lists:
-        """Take what people have: scores, labels and groups; or judgments and a run; or lists, which stay as they are.
-
-        Parameters
-        ----------
-        data
-            Arrays as in :meth:`of_arrays`, or what :func:`evaluate` takes, or ``Lists``.
-        rank_scores
-            Beside arrays: what ranks the documents, where that is another score than the one that cuts are made on.
-        cut_scores
-            Beside a run: another run that scores the same documents, where the cut is made on those scores.
-        gains, unjudged
-            As in :func:`evaluate`; lists have their own.
-
-        Examples
-        --------
-        >>> Lists.of({"q": {"a": 1, "b": -1}}, {"q": {"a": 0.3, "b": 0.9}}).label.tolist()
-        [-1.0, 1.0]
-        """
-        from ranksift.collection.qrels import read_qrels
-        from ranksift.collection.run import read_run
-
-        if rank_scores is not None and len(data) != 3:
-            raise InputError("rank_scores are given without arrays", remedy="give scores, labels and groups")
-        if cut_scores is not None and len(data) != 2:
-            raise InputError("cut_scores are given without a run", remedy="give judgments and a run")
-        if len(data) == 3:
-            return cls.of_arrays(*data, rank_scores=rank_scores, gains=gains, unjudged=unjudged)
-        if len(data) == 2:
-            other = None if cut_scores is None else read_run(cut_scores)
-            return cls.of_run(read_qrels(data[0]), read_run(data[1]), cut_scores=other, gains=gains, unjudged=unjudged)
-        if len(data) == 1 and isinstance(data[0], cls):
-            return data[0]
-        raise InputError(
-            "this is neither scores, labels and groups nor judgments and a run", remedy="give either, one by one"
-        )
-
-    @classmethod
-    def of_arrays(
+    def from_arrays(
         cls,
         scores: ArrayLike,
         labels: ArrayLike | None,
         groups: ArrayLike,
         *,
         rank_scores: ArrayLike | None = None,
+        documents: Iterable[Any] | None = None,
         gains: GainsLike = "linear",
         unjudged: Unjudged = "zero",
     ) -> Lists:
@@ -189,12 +159,14 @@ class Lists:
             The query of each document.
         rank_scores
             What ranks the documents (default: ``scores``). Equal ones keep their order.
+        documents
+            Ids of the documents, for reports that name them.
         gains, unjudged
             As in :func:`evaluate`.
 
         Examples
         --------
-        >>> lists = Lists.of_arrays([0.2, 0.9, 0.5], [1, 0, None], ["q", "q", "r"])
+        >>> lists = Lists.from_arrays([0.2, 0.9, 0.5], [1, 0, None], ["q", "q", "r"])
         >>> lists.score.tolist(), lists.row.tolist(), lists.judged.tolist()
         ([0.9, 0.2, 0.5], [1, 0, 2], [True, True, False])
         """
@@ -226,29 +198,59 @@ class Lists:
         if by is score and len(order) == len(grouped):
             sorted_already = np.empty(len(grouped), dtype=np.int64)
             sorted_already[grouped] = np.arange(len(grouped))
+        named = None if documents is None else Ids.from_strings([str(document) for document in documents])
+        if named is not None and len(named) != len(score):
+            raise InputError(f"{len(named)} documents of {len(score)} rows", remedy="name the document of every row")
         made = cls(
-            offsets, score[order], label[order], known[order], order, pool, names, Gains.of(gains), sorted_already
+            offsets,
+            score[order],
+            label[order],
+            known[order],
+            order,
+            pool,
+            names,
+            Gains.of(gains),
+            named,
+            by is not score,
+            sorted_already,
         )
         made.gains(pool.labels)  # a label that has no gain is refused now
         return made
 
     @classmethod
-    def of_run(
+    def from_run(
         cls,
-        qrels: Qrels | None,
-        run: Run,
+        qrels: Any,
+        run: Any,
         *,
-        cut_scores: Run | None = None,
+        cut_scores: Any = None,
         gains: GainsLike = "linear",
         unjudged: Unjudged = "zero",
     ) -> Lists:
         """Take a run and its judgments, or a run that nobody judged.
 
-        ``cut_scores`` is another run that scores the same documents. Every judged query counts, also one that the run
-        does not answer.
+        Every judged query counts, also one that the run does not answer.
+
+        Parameters
+        ----------
+        qrels, run
+            Anything that :func:`read_qrels` and :func:`read_run` take. None in the place of judgments: there are none.
+        cut_scores
+            Another run that scores the same documents, where the cut is made on those scores.
+        gains, unjudged
+            As in :func:`evaluate`.
+
+        Examples
+        --------
+        >>> Lists.from_run({"q": {"a": 1, "b": -1}}, {"q": {"a": 0.3, "b": 0.9}}).label.tolist()
+        [-1.0, 1.0]
         """
+        from ranksift.collection.qrels import read_qrels
+        from ranksift.collection.run import read_run
+
         _check_unjudged(unjudged)
-        scores = run.scores if cut_scores is None else _scores_of(run, cut_scores)
+        qrels, run = None if qrels is None else read_qrels(qrels), read_run(run)
+        scores = run.scores if cut_scores is None else _scores_of(run, read_run(cut_scores))
         label, known = np.zeros(len(run)), np.zeros(len(run), dtype=bool)
         if qrels is None:
             names = run.query_ids
@@ -262,7 +264,47 @@ class Lists:
         rows = np.flatnonzero((query >= 0) & (known if unjudged == "drop" else True))
         rows = rows[np.argsort(query[rows], kind="stable")]
         offsets = ragged.offsets_of(np.bincount(query[rows], minlength=len(names)))
-        return cls(offsets, scores[rows], label[rows], known[rows], rows, pool, names, Gains.of(gains))
+        return cls(
+            offsets,
+            scores[rows],
+            label[rows],
+            known[rows],
+            rows,
+            pool,
+            names,
+            Gains.of(gains),
+            run.docs,
+            cut_scores is not None,
+        )
+
+    of_arrays, of_run = from_arrays, from_run
+
+
+def lists_given(caller: str, data: Sequence[Any], **how: Any) -> Lists:
+    """Lists as they are; what they are made of, an old spelling, with a warning.
+
+    ``how`` are options of that spelling, None where they are not given.
+    """
+    options = {name: value for name, value in how.items() if value is not None}
+    first = data[0]
+    if len(data) == 1 and isinstance(first, Lists):
+        if options:
+            name = next(iter(options))
+            raise InputError(f"{caller}: {name} is given beside Lists", remedy=f"give {name} to what makes them")
+        return first
+    makers = {2: ("from_run", "qrels, run"), 3: ("from_arrays", "scores, labels, groups")}
+    if len(data) not in makers:
+        what = f"{caller} takes Lists, not {type(first).__name__}"
+        raise InputError(
+            what, remedy="make them: Lists.from_arrays(scores, labels, groups), Lists.from_run(qrels, run)"
+        )
+    maker, arguments = makers[len(data)]
+    foreign = {"from_run": "rank_scores", "from_arrays": "cut_scores"}[maker]
+    if foreign in options:
+        raise InputError(f"{caller}: {foreign} does not go with {arguments}", remedy=f"leave {foreign} out")
+    warn_renamed(f"{caller}({arguments})", f"{caller}(Lists.{maker}({arguments}))")
+    made: Lists = getattr(Lists, maker)(*data, **options)
+    return made
 
 
 def _check_unjudged(given: str) -> None:

@@ -11,12 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ranksift.collection import ragged
-from ranksift.collection._engine.ids import Ids
 from ranksift.collection.gains import GainsLike
 from ranksift.collection.judged_run import Unjudged
-from ranksift.collection.lists import Lists
+from ranksift.collection.lists import Lists, lists_given
 from ranksift.collection.ragged import Floats, Ints
-from ranksift.collection.run import read_run
 from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.decision_effects import if_reversed, own_values
 from ranksift.cutoffs.held_out import aggregate
@@ -99,8 +97,6 @@ class Audit:
         The measure over all queries: now, with everything shown, with nothing.
     worst
         How many errors of a kind are told.
-    documents
-        Ids of the documents by their rows; None where they have none.
     """
 
     rule: str
@@ -114,7 +110,6 @@ class Audit:
     keep_all: float
     drop_all: float
     worst: int = 10
-    documents: Ids | None = None
 
     @property
     def false_drops(self) -> tuple[AuditedDocument, ...]:
@@ -135,7 +130,7 @@ class Audit:
         threshold = self.threshold[lists.query[at]]
         columns = (
             [str(lists.names[q]) for q in lists.query[at].tolist()],
-            self._ids(at),
+            lists.ids(at),
             lists.rank[at].tolist(),
             _where(lists.judged[at], lists.label[at]),
             _where(lists.judged[at], self.gain[at]),
@@ -145,11 +140,6 @@ class Audit:
             _where(~np.isnan(self.cost[at]), self.cost[at]),
         )
         return tuple(AuditedDocument(*row) for row in zip(*columns, strict=True))
-
-    def _ids(self, at: Ints) -> list[Any]:
-        rows = self.lists.row[at]
-        ids: list[Any] = rows.tolist() if self.documents is None else self.documents.take(rows).tolist()
-        return ids
 
     @cached_property
     def queries(self) -> tuple[AuditedQuery, ...]:
@@ -256,7 +246,7 @@ class Audit:
         frame = pl.DataFrame(
             {
                 "query_id": names[lists.query],
-                "doc_id": self._ids(np.arange(len(lists.score))),
+                "doc_id": lists.ids(np.arange(len(lists.score))),
                 "rank": lists.rank,
                 "label": lists.label,
                 "gain": self.gain,
@@ -299,14 +289,15 @@ class Audit:
 
 def audit(
     cutoff: Cutoff,
-    *data: Any,
+    lists: Lists,
+    *old: Any,
     measure: MeasureLike | None = None,
     worst: int = 10,
     documents: Iterable[Any] | None = None,
     rank_scores: ArrayLike | None = None,
     cut_scores: Any = None,
-    gains: GainsLike = "linear",
-    unjudged: Unjudged = "zero",
+    gains: GainsLike | None = None,
+    unjudged: Unjudged | None = None,
     any_scale: bool = False,
 ) -> Audit:
     """Tell what a rule drops of labelled documents, and which of its errors cost most.
@@ -315,22 +306,23 @@ def audit(
     ----------
     cutoff
         Fitted, or loaded from a file.
-    data
-        Scores, labels and groups, a document a row; or judgments and a run; or ``Lists``.
+    lists
+        Documents with labels: ``Lists.from_arrays(scores, labels, groups)`` or ``Lists.from_run(qrels, run)``.
     measure
         What costs are counted in: by default the measure that the rule is fitted to, or nDCG_f of its k, or of 3.
     worst
         How many errors of a kind are told.
-    documents
-        Ids of the documents by their rows, where they come from arrays.
-    rank_scores, cut_scores, gains, unjudged, any_scale
-        As in :meth:`Cutoff.fit`, :meth:`Cutoff.fit_run` and :meth:`Cutoff.apply`.
+    any_scale
+        As in :meth:`Cutoff.apply`.
+    old, documents, rank_scores, cut_scores, gains, unjudged
+        An old spelling, with arrays or a run in the place of lists. It goes on working for a while, with a warning.
 
     Examples
     --------
-    >>> from ranksift import GlobalCutoff
+    >>> from ranksift import GlobalCutoff, Lists
     >>> cut = GlobalCutoff("nDCG_f@3").fit([0.9, 0.4, 0.7, 0.2], [1, -1, 2, -1], ["q", "q", "r", "r"])
-    >>> print(audit(cut, {"q": {"a": 2, "b": 1, "c": -1}}, {"q": {"a": 0.9, "b": 0.6, "c": 0.8}}))
+    >>> lists = Lists.from_run({"q": {"a": 2, "b": 1, "c": -1}}, {"q": {"a": 0.9, "b": 0.6, "c": 0.8}})
+    >>> print(audit(cut, lists))
     What global dropped, 1 query
     documents             all  shown  dropped  share dropped
     --------------------  ---  -----  -------  -------------
@@ -358,17 +350,15 @@ def audit(
     """
     if isinstance(worst, bool) or not isinstance(worst, int | np.integer) or worst < 1:
         raise InputError(f"worst={worst!r} is not a positive number", remedy="ask for at least one error")
-    run = read_run(data[1]) if len(data) == 2 else None
-    given = data if run is None else (data[0], run)
-    lists = Lists.of(*given, rank_scores=rank_scores, cut_scores=cut_scores, gains=gains, unjudged=unjudged)
+    second = {"rank_scores": rank_scores, "cut_scores": cut_scores, "documents": documents}
+    lists = lists_given("audit", (lists, *old), **second, gains=gains, unjudged=unjudged)
     if not len(lists.pool.labels):
         raise InputError("no document has a label", remedy="label some")
     kept = cutoff.keep_lists(lists)
-    second = isinstance(data[0], Lists) or rank_scores is not None or cut_scores is not None
-    if cutoff.fitted_on_["two_scores"] and not second:
+    if cutoff.fitted_on_["two_scores"] and not (lists.two_scores or not lists.cuts_from_the_end):
         raise InputError(
             "the cutoff was fitted on two scores",
-            remedy="give the other: rank_scores beside arrays, cut_scores beside a run",
+            remedy="give the other: rank_scores of Lists.from_arrays, cut_scores of Lists.from_run",
         )
     if not any_scale:
         cutoff.check_scale(lists.score)
@@ -389,19 +379,7 @@ def audit(
         keep_all=aggregate(judge, lists, everything),
         drop_all=aggregate(judge, lists, ~everything),
         worst=int(worst),
-        documents=run.docs if run is not None else _ids_of(documents, lists),
     )
-
-
-def _ids_of(documents: Iterable[Any] | None, lists: Lists) -> Ids | None:
-    if documents is None:
-        return None
-    ids = Ids.from_strings([str(document) for document in documents])
-    if len(ids) <= lists.row.max(initial=-1):
-        raise InputError(
-            f"{len(ids)} documents for rows up to {lists.row.max()}", remedy="name the document of every row"
-        )
-    return ids
 
 
 def _measure_of(cutoff: Cutoff) -> MeasureLike:

@@ -20,22 +20,22 @@ from ranksift.evaluation.evaluate import run_values
 from ranksift.evaluation.scores import Scores
 from ranksift.measures.measure import Measure
 
-Contestant: TypeAlias = Cutoff | FilterOnly
+Candidate: TypeAlias = Cutoff | FilterOnly
 
 #: A rule, its word, or a threshold that somebody uses.
-RuleLike: TypeAlias = str | float | Contestant
+RuleLike: TypeAlias = str | float | Candidate
 
 #: Rules in this order, or by the names that they shall have.
 Rules: TypeAlias = RuleLike | Iterable[RuleLike] | Mapping[str, RuleLike]
 
 
-def contestants(rules: Rules | None, measure: Measure, k: int) -> dict[str, Contestant]:
+def candidates(rules: Rules | None, measure: Measure, k: int) -> dict[str, Candidate]:
     """Rules by the names that they have in a table; without any, the paper's baselines, every rule, and the oracle.
 
     Rules that are named by their words are fitted to the measure, and look at the top k.
 
     >>> from ranksift.measures.names import parse_measure
-    >>> list(contestants(["global", GlobalCutoff("AP"), 0.5], parse_measure("nDCG_f@3"), 3))
+    >>> list(candidates(["global", GlobalCutoff("AP"), 0.5], parse_measure("nDCG_f@3"), 3))
     ['global', 'global (measure=AP)', '0.5']
     """
     made = _Maker(measure, k)
@@ -45,15 +45,15 @@ def contestants(rules: Rules | None, measure: Measure, k: int) -> dict[str, Cont
         rules = made.every()
     elif isinstance(rules, str | int | float | Cutoff | FilterOnly):
         rules = [rules]
-    found: dict[str, Contestant] = {}
+    found: dict[str, Candidate] = {}
     for rule in rules:
-        contestant = made(rule)
-        name = base = made.name(contestant)
+        candidate = made(rule)
+        name = base = made.name(candidate)
         number = 1
         while name in found:
             number += 1
             name = f"{base} {number}"
-        found[name] = contestant
+        found[name] = candidate
     if not found:
         raise InputError("no rule is given", remedy="name some, or leave the rules out for all")
     return found
@@ -72,7 +72,7 @@ class _Maker:
         ours = ("filter-all", "rank-only", "filter-only", "global")
         return [*ours, *(word for word in self.known if word not in (*ours, FixedCutoff.rule)), "oracle"]
 
-    def __call__(self, rule: RuleLike) -> Contestant:
+    def __call__(self, rule: RuleLike) -> Candidate:
         if isinstance(rule, Cutoff | FilterOnly):
             return rule
         if isinstance(rule, int | float | np.number) and not isinstance(rule, bool):
@@ -89,24 +89,24 @@ class _Maker:
         kind = self.known[word]
         return kind(**{f.name: self.ours[f.name] for f in fields(kind) if f.name in self.ours})
 
-    def name(self, contestant: Contestant) -> str:
+    def name(self, candidate: Candidate) -> str:
         """The rule's word, and what is unusual about it."""
-        if isinstance(contestant, FilterOnly):
-            return "filter-only" if contestant.cutoff is self.shared else f"filter-only {self.name(contestant.cutoff)}"
-        if isinstance(contestant, FixedCutoff):
-            return f"{contestant.threshold:g}"
-        usual = {f.name: self.ours.get(f.name, f.default) for f in fields(contestant)}
-        changed = {n: v for n, v in contestant.get_params().items() if str(v) != str(usual[n])}
-        word = contestant.rule or type(contestant).__name__.lower()
+        if isinstance(candidate, FilterOnly):
+            return "filter-only" if candidate.cutoff is self.shared else f"filter-only {self.name(candidate.cutoff)}"
+        if isinstance(candidate, FixedCutoff):
+            return f"{candidate.threshold:g}"
+        usual = {f.name: self.ours.get(f.name, f.default) for f in fields(candidate)}
+        changed = {n: v for n, v in candidate.get_params().items() if str(v) != str(usual[n])}
+        word = candidate.rule or type(candidate).__name__.lower()
         return f"{word} ({', '.join(f'{n}={v}' for n, v in changed.items())})" if changed else word
 
 
-class Contest:
+class HeldOutCandidates:
     """What each rule keeps of lists, as long as it was not fitted on them.
 
     Parameters
     ----------
-    contestants
+    candidates
         The rules.
     lists
         What they are judged on.
@@ -119,18 +119,18 @@ class Contest:
         What the rules said when they were fitted, and which ones are left out.
     """
 
-    def __init__(self, contestants: dict[str, Contestant], lists: Lists, *, strict: bool) -> None:
-        self.contestants, self.lists, self.strict = contestants, lists, strict
+    def __init__(self, candidates: dict[str, Candidate], lists: Lists, *, strict: bool) -> None:
+        self.candidates, self.lists, self.strict = candidates, lists, strict
         self.notes: list[str] = []
-        self._kept = {_cutoff(c): np.zeros(len(lists.score), dtype=bool) for c in contestants.values()}
+        self._kept = {_cutoff(c): np.zeros(len(lists.score), dtype=bool) for c in candidates.values()}
 
     def run(
         self, splits: Iterator[Split], count: int, progress: Callable[[Iterable[Any]], Iterable[Any]] = iter
     ) -> None:
         """Fit every rule to one part of each split, and see what it keeps of the other."""
         # Filter-only may share its rule with another, which then gives it its name.
-        named = sorted(self.contestants.items(), key=lambda item: not isinstance(item[1], FilterOnly))
-        cutoffs = {_cutoff(contestant): name for name, contestant in named}
+        named = sorted(self.candidates.items(), key=lambda item: not isinstance(item[1], FilterOnly))
+        cutoffs = {_cutoff(candidate): name for name, candidate in named}
         at = -1
         for i, cutoff in progress([(i, cutoff) for i in range(count) for cutoff in cutoffs]):
             if i > at:
@@ -147,7 +147,7 @@ class Contest:
             if self.strict:
                 raise
             self.notes.append(f"{name} is left out: {error}")
-            self.contestants = {n: c for n, c in self.contestants.items() if _cutoff(c) is not cutoff}
+            self.candidates = {n: c for n, c in self.candidates.items() if _cutoff(c) is not cutoff}
             del self._kept[cutoff]
             return
         said = (f"{name}: {note}" for note in fitted.notes_ if note not in usual)
@@ -156,22 +156,22 @@ class Contest:
     def scores(self, measures: list[Measure]) -> Scores:
         """The cube of rules × queries × measures."""
         queries = [str(name) for name in self.lists.names]
-        shape = (len(self.contestants), len(queries), len(measures))
+        shape = (len(self.candidates), len(queries), len(measures))
         numerators, denominators = np.empty(shape), np.ones(shape)
         degenerate: Mapping[str, NDArray[np.bool_]] = {}
-        for r, (name, contestant) in enumerate(self.contestants.items()):
-            kept = self._kept[_cutoff(contestant)]
-            if isinstance(contestant, FilterOnly):
+        for r, (name, candidate) in enumerate(self.candidates.items()):
+            kept = self._kept[_cutoff(candidate)]
+            if isinstance(candidate, FilterOnly):
                 for m, measure in enumerate(measures):
-                    top, bottom = contestant.expected(measure, self.lists, kept)
+                    top, bottom = candidate.expected(measure, self.lists, kept)
                     numerators[r, :, m], denominators[r, :, m] = top, 1.0 if bottom is None else bottom
                 continue
             found = run_values(name, measures, self.lists.judged_by(kept), queries, [], first=not degenerate)
             numerators[r], denominators[r] = found.numerators, found.denominators
             degenerate = found.degenerate or degenerate
         counted = {m: int(mask.sum()) for m, mask in degenerate.items() if mask.any()}
-        return Scores(tuple(self.contestants), tuple(queries), tuple(measures), numerators, denominators, counted)
+        return Scores(tuple(self.candidates), tuple(queries), tuple(measures), numerators, denominators, counted)
 
 
-def _cutoff(contestant: Contestant) -> Cutoff:
-    return contestant.cutoff if isinstance(contestant, FilterOnly) else contestant
+def _cutoff(candidate: Candidate) -> Cutoff:
+    return candidate.cutoff if isinstance(candidate, FilterOnly) else candidate

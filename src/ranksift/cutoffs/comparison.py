@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ranksift.collection.gains import GainsLike
 from ranksift.collection.judged_run import Unjudged
-from ranksift.collection.lists import Lists, tell
+from ranksift.collection.lists import Lists, lists_given, tell
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.cutoffs.baselines import FilterAll, Oracle
-from ranksift.cutoffs.candidates import Contest, Rules, contestants
+from ranksift.cutoffs.candidates import HeldOutCandidates, Rules, candidates
 from ranksift.cutoffs.held_out import Split, aggregate, splits
 from ranksift.cutoffs.sweep import Sweep
 from ranksift.cutoffs.threshold import one_measure
@@ -289,17 +289,18 @@ class CutoffComparison:
 
 
 def compare_cutoffs(
-    *data: Any,
+    lists: Lists,
+    *old: Any,
     rules: Rules | None = None,
-    test: Any = None,
+    test: Lists | None = None,
     measure: MeasureLike | None = None,
     k: int = 3,
     folds: int = 5,
     seed: int = 0,
     rank_scores: ArrayLike | None = None,
     cut_scores: Any = None,
-    gains: GainsLike = "linear",
-    unjudged: Unjudged = "zero",
+    gains: GainsLike | None = None,
+    unjudged: Unjudged | None = None,
     significance: TestName = "t",
     correction: Correction = "holm",
     alpha: float = 0.05,
@@ -309,35 +310,34 @@ def compare_cutoffs(
 
     Parameters
     ----------
-    data
-        Scores, labels and groups, a document a row; or judgments and a run; or ``Lists``.
+    lists
+        What the rules are fitted to and judged on: ``Lists.from_arrays(scores, labels, groups)`` or
+        ``Lists.from_run(qrels, run)``.
     rules
         Words (``ranksift cutoff rules`` lists them), rules, thresholds that somebody uses, or a mapping that names
         them. By default the paper's baselines (filter-all, rank-only, filter-only), every rule there is, and the
         oracle, which cuts each query where its labels say and is no rule that can be used.
     test
-        Other data to judge the rules on, as one tuple, or as ``Lists``; then they are fitted on all of ``data``.
+        Other lists to judge the rules on; then they are fitted to all of ``lists``.
     measure
         What rules are compared by, and fitted to where they are fitted to a measure. By default nDCG_f@k.
     k
         Of nDCG_f, nDCG_0, nDCG_min and F-docs.
     folds, seed
         Without ``test``: every rule is judged on each fold of the queries, fitted on the others.
-    rank_scores, cut_scores
-        A second score, beside arrays or beside a run: see :meth:`Cutoff.fit` and :meth:`Cutoff.fit_run`.
-    gains, unjudged
-        As in :func:`evaluate`.
     significance, correction, alpha
         As ``test``, ``correction`` and ``alpha`` of :func:`compare`.
     progress
         Wraps the rules as they are fitted, fold after fold.
+    old, rank_scores, cut_scores, gains, unjudged
+        An old spelling, with arrays or a run in the place of lists. It goes on working for a while, with a warning.
 
     Examples
     --------
     >>> draw = np.random.default_rng(0)
     >>> groups, labels = np.repeat(np.arange(50), 4), draw.choice([-5, 1, 2], 200)
     >>> scores = np.maximum(labels, -1) + draw.normal(0, 1, 200)
-    >>> print(compare_cutoffs(scores, labels, groups, rules=["rank-only", "global", "oracle"]))
+    >>> print(compare_cutoffs(Lists.from_arrays(scores, labels, groups), rules=["rank-only", "global", "oracle"]))
     Rules on 50 queries
        rule       nDCG_f@3  nDCG_0@3  nDCG_min@3  Fdocs@3  GoodFiltered  Empty
     -  ---------  --------  --------  ----------  -------  ------------  -----
@@ -348,12 +348,15 @@ def compare_cutoffs(
     A letter: significantly better than that rule by nDCG_f@3 (paired t test, Holm correction, p <= 0.05).
     oracle: the best cut of each query, known from its labels. No usable rule.
     """
-    given = Lists.of(*data, rank_scores=rank_scores, cut_scores=cut_scores, gains=gains, unjudged=unjudged)
-    other = None if test is None else _test_lists(test, gains, unjudged)
+    second = {"rank_scores": rank_scores, "cut_scores": cut_scores}
+    given = lists_given("compare_cutoffs", (lists, *old), **second, gains=gains, unjudged=unjudged)
+    other = test
+    if isinstance(test, tuple):
+        other = lists_given("compare_cutoffs", test, gains=gains, unjudged=unjudged)
     judged_on = given if other is None else other
     measures = _measures(measure, k)
     chosen = one_measure(f"nDCG_f@{k}" if measure is None else measure)
-    contest = Contest(contestants(rules, chosen, k), judged_on, strict=rules is not None)
+    contest = HeldOutCandidates(candidates(rules, chosen, k), judged_on, strict=rules is not None)
     if other is None:
         contest.run(splits(given, folds, seed), folds, progress)
         how = f"each rule is judged on every fold of the queries and fitted on the others ({folds} folds, seed {seed})"
@@ -367,17 +370,13 @@ def compare_cutoffs(
         measure=chosen,
         k=k,
         lists=judged_on,
-        bounds=tuple(name for name, rule in contest.contestants.items() if isinstance(rule, Oracle)),
+        bounds=tuple(name for name, rule in contest.candidates.items() if isinstance(rule, Oracle)),
         how=how,
         significance=significance,
         correction=correction,
         alpha=alpha,
         notes=notes,
     )
-
-
-def _test_lists(test: Any, gains: GainsLike, unjudged: Unjudged) -> Lists:
-    return Lists.of(*(test if isinstance(test, tuple) else (test,)), gains=gains, unjudged=unjudged)
 
 
 def _measures(measure: MeasureLike | None, k: int) -> list[Measure]:
