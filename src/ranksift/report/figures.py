@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,7 +21,18 @@ _STYLE: Any = {
 
 def svg_of(figure: Figure) -> str:
     """A figure as SVG."""
-    return _saved(figure, "svg", {"Date": None, "Creator": None}).decode()
+    return _stable_ids(_saved(figure, "svg", {"Date": None, "Creator": None}).decode())
+
+
+def _stable_ids(svg: str) -> str:
+    """Ids that follow from what the figure shows.
+
+    Matplotlib's follow from numbers to the last bit, which is not the same on every processor.
+    """
+    found = dict.fromkeys(re.findall(r'\bid="([a-z][0-9a-f]{10})"', svg))
+    shown = hashlib.sha256(re.sub("|".join(found) or "$^", "", svg).encode()).hexdigest()[:8]
+    named = {old: f"{old[0]}{shown}-{i}" for i, old in enumerate(found)}
+    return re.sub("|".join(named) or "$^", lambda match: named[match[0]], svg)
 
 
 def pdf_of(figure: Figure) -> bytes:
