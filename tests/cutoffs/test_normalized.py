@@ -119,3 +119,19 @@ def test_a_shift_and_a_scale_of_a_query_change_nothing():
         other = NormalizedCutoff("nDCG_f@3", by=by).fit(moved, labels, groups)
         assert other.value_ == pytest.approx(cut.value_, abs=1e-12)
         assert other.keep(moved, groups).tolist() == cut.keep(scores, groups).tolist()
+
+
+def test_the_last_bit_decides_nothing_among_pairs():
+    """The two documents of a pair have 1 and -1, whatever the scores, so a rule keeps all lower ones or none."""
+    draw = np.random.default_rng(4)
+    scores, groups = draw.normal(5.0, 1.0, 2000), np.arange(2000) // 2
+    lists = Lists.from_arrays(scores, None, groups)
+    raw = (scores - scores.reshape(-1, 2).mean(axis=1).repeat(2)) / scores.reshape(-1, 2).std(axis=1).repeat(2)
+    assert len(set(raw.tolist())) > 2  # that is what is rounded away
+    assert set(normalized(lists, "zscore").tolist()) == {1.0, -1.0}
+    labels = np.where(scores > np.median(scores), 1.0, -1.0)
+    cut = NormalizedCutoff(by="zscore").fit(scores, labels, groups)
+    lower = scores.reshape(-1, 2).min(axis=1).repeat(2) == scores
+    assert len(set(cut.keep(scores, groups)[lower].tolist())) == 1
+    cut.threshold_ = np.nextafter(-1.0, 0.0)  # as it may have been saved before
+    assert cut.keep(scores, groups).all()

@@ -22,7 +22,7 @@ Normalization = Literal["minmax", "zscore", "max", "top", "softmax", "rank"]
 
 _FORMULAS: dict[str, str] = {
     "minmax": "(score - min) / (max - min)",
-    "zscore": "(score - mean) / deviation",
+    "zscore": "round((score - mean) / deviation, 12)",
     "max": "score / max",
     "top": "score - max",
     "softmax": "exp(score - max) / sum of exp(score - max)",
@@ -43,7 +43,8 @@ def normalized(lists: Lists, by: Normalization) -> Floats:
     if by == "minmax":
         return _over(score - shape.bottom[query], (shape.top - shape.bottom)[query], 1.0)
     if by == "zscore":
-        return _over(score - shape.mean[query], shape.deviation[query], 0.0)
+        # The two documents of any pair have 1 and -1: the last bit must not put them on different sides of a threshold.
+        return _over(score - shape.mean[query], shape.deviation[query], 0.0).round(12)
     if by == "max":
         if (score < 0).any():
             raise InputError("by='max' divides by the highest score, and some are below 0", remedy="use by='minmax'")
@@ -83,7 +84,7 @@ class NormalizedCutoff(Cutoff):
     ``by``        normalised score                                   what it forgives
     ============  =================================================  ==============================
     ``minmax``    :math:`(s - \min) / (\max - \min)`                 a shift and a scale a query
-    ``zscore``    :math:`(s - \mathrm{mean}) / \mathrm{deviation}`   a shift and a scale a query
+    ``zscore``    :math:`(s - \mathrm{mean}) / \mathrm{deviation}`   the same; to twelve decimals
     ``max``       :math:`s / \max` (scores of at least 0)            a scale a query
     ``top``       :math:`s - \max`                                   a shift a query
     ``softmax``   :math:`e^s / \sum e^{s'}`                          a shift a query
@@ -150,7 +151,12 @@ class NormalizedCutoff(Cutoff):
 
     def _kept(self, lists: Lists) -> NDArray[np.bool_]:
         flat = Shape.of(lists).flat[lists.query]
-        return np.where(flat, lists.score >= self.flat_threshold_, normalized(lists, self.by) >= self.threshold_)
+        return np.where(flat, lists.score >= self.flat_threshold_, normalized(lists, self.by) >= self._threshold)
+
+    @property
+    def _threshold(self) -> float:
+        """The threshold as the scores are; one that was fitted before z-scores were rounded may lie a bit above."""
+        return round(self.threshold_, 12) if self.by == "zscore" else self.threshold_
 
     @property
     def instruction(self) -> str:
