@@ -88,7 +88,7 @@ def beside_grids(n: int, quick: bool) -> str:
 
 def ranked_grid(scores: Floats, labels: Floats, groups: NDArray[np.int64], points: Floats) -> Floats:
     """The measure at each point: ranked once, each document's share computed once, added up point by point."""
-    lists = Lists.of_arrays(scores, labels, groups, gains=GAINS)
+    lists = Lists.from_arrays(scores, labels, groups, gains=GAINS)
     sweep = Sweep.of(lists, nDCG_f(k=K))
     share = np.zeros(len(scores))
     share[sweep.order] = sweep.change[0]

@@ -132,7 +132,7 @@ def made_up(n: int, features: int) -> Examples:
     x = draw.normal(size=(n, features))
     hidden = x[:, 0] + np.abs(x[:, 1]) + draw.normal(size=n)
     labels = np.searchsorted(np.quantile(hidden, [0.5, 0.75, 0.9, 0.97]), hidden)
-    return Examples.of_arrays(x, labels, np.arange(n) // 20)
+    return Examples.from_arrays(x, labels, np.arange(n) // 20)
 
 
 def every_method(examples: Examples, quick: bool) -> str:

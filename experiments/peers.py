@@ -104,7 +104,7 @@ class Peer(Ranker, abstract=True):
 
     def _cut_lists(self, scores: Floats, examples: Examples) -> Lists:
         """Lists that are cut on these scores, and ranked by them."""
-        return Lists.of_arrays(scores, examples.labels, examples.query, gains=self.gains)
+        return Lists.from_arrays(scores, examples.labels, examples.query, gains=self.gains)
 
     def _score(self, features: NDArray[np.float64]) -> Floats:
         return self._staged(features, self.trees_)
@@ -259,7 +259,7 @@ class CatBoostFilter(CatBoost, abstract=True):
 
     def _cut_lists(self, scores: Floats, examples: Examples) -> Lists:
         ranks = self._ranking.scored(examples)
-        return Lists.of_arrays(scores, examples.labels, examples.query, rank_scores=ranks, gains=self.gains)
+        return Lists.from_arrays(scores, examples.labels, examples.query, rank_scores=ranks, gains=self.gains)
 
     def _score_of(self, examples: Examples) -> Floats:
         return self._ranking.scored(examples)

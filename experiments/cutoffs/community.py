@@ -54,7 +54,9 @@ class Scored:
     def lists(self, cut: str, rank: str | None = None) -> Lists:
         """Answers ranked by one score, to be cut on it or on another."""
         by = None if rank is None else self.score(rank)
-        return Lists.of_arrays(self.score(cut), self.answers.label, self.answers.question, rank_scores=by, gains=GAINS)
+        return Lists.from_arrays(
+            self.score(cut), self.answers.label, self.answers.question, rank_scores=by, gains=GAINS
+        )
 
     @cached_property
     def normalised(self) -> Floats:

@@ -37,7 +37,7 @@ class System:
     def __init__(self, data: Path, name: str) -> None:
         self.name = name
         self.dev, self.test = (
-            Lists.of_run(
+            Lists.from_run(
                 rs.read_qrels(data / FOLDER / f"WikiQA-{split}.ref.gz"),
                 rs.read_run(data / FOLDER / f"WikiQA.{name}.{split}.rank.gz"),
                 gains=GAINS,

@@ -46,7 +46,7 @@ class Track:
     def lists(self, run: str, second: bool = False) -> Lists:
         """The judged documents of a run."""
         spam = self._verdicts(run) if second else None
-        return Lists.of_run(self.year.qrels, self.year.runs[run], cut_scores=spam, gains=GAINS, unjudged="drop")
+        return Lists.from_run(self.year.qrels, self.year.runs[run], cut_scores=spam, gains=GAINS, unjudged="drop")
 
     def _verdicts(self, run: str) -> rs.Run:
         left = self.year.runs[self.pairs[run]].to_dict()

@@ -174,9 +174,9 @@ def _known() -> dict[str, tuple[Values, ...]]:
     examples = reviews.examples
     worth = Gains.of(gains)(np.array([-1.0, 0.0, 1.0, 2.0]))
     shares = expected_shares(reviews.chances, worth, examples.offsets, 3)
-    lists = Lists.of_arrays(reviews.chances @ worth, examples.labels, examples.query, gains=gains)
+    lists = Lists.from_arrays(reviews.chances @ worth, examples.labels, examples.query, gains=gains)
     cut = GlobalCutoff(MEASURE).fit_lists(lists).keep_lists(lists)
-    by_share = Lists.of_arrays(shares, examples.labels, examples.query, gains=gains)
+    by_share = Lists.from_arrays(shares, examples.labels, examples.query, gains=gains)
     found: dict[str, tuple[Values, ...]] = {}
     for name, own, kept in ((KNOWN_SHARES, by_share, by_share.score >= 0), (KNOWN_GAINS, lists, cut)):
         held_out = HeldOut(examples.query_ids, own, np.zeros(len(examples.query_ids), dtype=np.int64), kept, True)

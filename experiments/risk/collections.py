@@ -41,13 +41,13 @@ def collections(data: Path) -> list[tuple[Population, float]]:
 def web(data: Path, year: int, run: str) -> Lists:
     """A run of the web track: label −2 (junk) is forbidden, unjudged documents are dropped, as in paper 1."""
     qrels = rs.read_qrels(data / "trec_web_qrels" / f"qrels.web{year}.adhoc.txt")
-    return Lists.of_run(qrels, rs.read_run(data / "trec_web_runs" / str(year) / run), unjudged="drop")
+    return Lists.from_run(qrels, rs.read_run(data / "trec_web_runs" / str(year) / run), unjudged="drop")
 
 
 def wikiqa(data: Path) -> Lists:
     """The test questions: a sentence that is no answer is forbidden."""
     qrels, run = (data / "wikiqa" / name for name in ("WikiQA-test.ref.gz", "WikiQA.CNN-Cnt.test.rank.gz"))
-    return Lists.of_run(rs.read_qrels(qrels), rs.read_run(run), gains={0: -1})
+    return Lists.from_run(rs.read_qrels(qrels), rs.read_run(run), gains={0: -1})
 
 
 def semeval(data: Path) -> Lists:
@@ -66,7 +66,7 @@ def semeval(data: Path) -> Lists:
     trained = question <= TRAINED_ON
     features = np.concatenate(columns, axis=1)
     score = _logistic(features[trained], label[trained] > 0, features)
-    return Lists.of_arrays(score[~trained], label[~trained], question[~trained])
+    return Lists.from_arrays(score[~trained], label[~trained], question[~trained])
 
 
 def _logistic(features: Floats, positive: np.ndarray, of: Floats, ridge: float = 1.0) -> Floats:

@@ -71,7 +71,7 @@ def _lists(scores: Floats, forbidden: NDArray[np.bool_], rank_scores: Floats | N
     """One row of documents a query."""
     queries = np.repeat(np.arange(len(scores)), scores.shape[1])
     by = None if rank_scores is None else rank_scores.ravel()
-    return Lists.of_arrays(scores.ravel(), np.where(forbidden, -1.0, 1.0).ravel(), queries, rank_scores=by)
+    return Lists.from_arrays(scores.ravel(), np.where(forbidden, -1.0, 1.0).ravel(), queries, rank_scores=by)
 
 
 def _plain(draw: Draw, each: int, share: float, away: float) -> tuple[Floats, NDArray[np.bool_]]:
@@ -109,7 +109,7 @@ def _short(draw: Draw) -> Lists:
     scores, forbidden = _plain(draw, 4, 0.25, 2.0)
     there = np.arange(4) < draw.geometric(0.6, QUERIES)[:, None]
     query = np.repeat(np.arange(QUERIES), there.sum(axis=1))
-    return Lists.of_arrays(scores[there], np.where(forbidden[there], -1.0, 1.0), query)
+    return Lists.from_arrays(scores[there], np.where(forbidden[there], -1.0, 1.0), query)
 
 
 def _uninformative(draw: Draw) -> Lists:

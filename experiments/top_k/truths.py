@@ -61,7 +61,7 @@ def pooled(data: Path, collection: Collection) -> Floats:
 def ordered(examples: Examples, chance: Floats) -> Floats:
     """Position labels by label and then by chance.
 
-    >>> examples = Examples.of_arrays([[0.0]] * 3, [0, 1, 1], ["q"] * 3)
+    >>> examples = Examples.from_arrays([[0.0]] * 3, [0, 1, 1], ["q"] * 3)
     >>> ordered(examples, np.array([0.9, 0.2, 0.4])).tolist()
     [8.0, 9.0, 10.0]
     """

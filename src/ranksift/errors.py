@@ -26,6 +26,10 @@ class RankSiftWarning(UserWarning):
     """Something a user should know, and that does not stop the work."""
 
 
-def warn_renamed(old: str, new: str) -> None:
-    """Warn who calls the function that calls this of a spelling that will go."""
-    warnings.warn(f"{old} is an old spelling; write {new}", RankSiftWarning, stacklevel=4)
+def warn_renamed(old: str, new: str, *, stacklevel: int = 3) -> None:
+    """Warn of a spelling that works until 1.0.
+
+    ``stacklevel`` says whose line is shown, as in :func:`warnings.warn`: 3 is whoever calls the function that calls
+    this one.
+    """
+    warnings.warn(f"{old} is an old spelling; write {new}", RankSiftWarning, stacklevel=stacklevel)

@@ -25,8 +25,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
         x = np.random.default_rng(seed).normal(size=(QUERIES * DOCS, 3)).round(3)
         groups = [f"{name}{i // DOCS}" for i in range(len(x))]
         labels = np.select([x[:, 0] < -0.5, x[:, 0] < 0.5], [-1, 0], 1)
-        rs.Examples.of_arrays(x, labels, groups).save(folder / f"{name}.txt")
-        rs.Examples.of_arrays(x, labels, groups, feature_names=["bm25", "age", "links"]).save(folder / f"{name}.csv")
+        rs.Examples.from_arrays(x, labels, groups).save(folder / f"{name}.txt")
+        rs.Examples.from_arrays(x, labels, groups, feature_names=["bm25", "age", "links"]).save(folder / f"{name}.csv")
     return folder
 
 

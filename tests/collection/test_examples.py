@@ -21,7 +21,7 @@ def same(a: rs.Examples, b: rs.Examples) -> bool:
 
 @pytest.fixture
 def examples() -> rs.Examples:
-    return rs.Examples.of_arrays(
+    return rs.Examples.from_arrays(
         [[1, 10], [2, nan], [3, 30], [4, 40], [5, 50]],
         [2, 0, None, -1, 0.5],
         ["b", "a", "b", "c", "a"],
@@ -30,7 +30,7 @@ def examples() -> rs.Examples:
     )
 
 
-def test_of_arrays(examples):
+def test_from_arrays(examples):
     assert examples.query_ids == ("b", "a", "c")
     assert examples.offsets.tolist() == [0, 2, 4, 5]
     assert examples.lengths.tolist() == [2, 2, 1]
@@ -44,7 +44,7 @@ def test_of_arrays(examples):
 
 
 def test_groups_may_be_numbers():
-    examples = rs.Examples.of_arrays(np.zeros((3, 1)), None, np.array([10, 9, 10]))
+    examples = rs.Examples.from_arrays(np.zeros((3, 1)), None, np.array([10, 9, 10]))
     assert examples.query_ids == ("10", "9")
     assert examples.docs == ("d1", "d2", "d1")
     assert examples.feature_names == ("1",)
@@ -66,7 +66,7 @@ def test_groups_may_be_numbers():
 )
 def test_arrays_that_do_not_fit(arguments, message):
     with pytest.raises(rs.InputError) as caught:
-        rs.Examples.of_arrays(*arguments)
+        rs.Examples.from_arrays(*arguments)
     assert str(caught.value).startswith(message)
 
 
@@ -82,7 +82,7 @@ def test_arrays_that_do_not_fit(arguments, message):
 )
 def test_names_that_do_not_fit(options, message):
     with pytest.raises(rs.InputError) as caught:
-        rs.Examples.of_arrays([[1, 2], [3, 4]], [1, 2], ["a", "a"], **options)
+        rs.Examples.from_arrays([[1, 2], [3, 4]], [1, 2], ["a", "a"], **options)
     assert str(caught.value).startswith(message)
 
 
@@ -119,7 +119,7 @@ def test_judgments_and_runs(examples):
 
 
 def test_labels_that_are_whole_stay_so():
-    qrels = rs.Examples.of_arrays([[1], [1]], [1, -2], ["a", "a"]).qrels()
+    qrels = rs.Examples.from_arrays([[1], [1]], [1, -2], ["a", "a"]).qrels()
     assert qrels.whole
     assert qrels == rs.read_qrels({"a": {"d1": 1, "d2": -2}})
 
@@ -129,7 +129,7 @@ def test_runs_that_cannot_be(examples):
         examples.run([1.0, 2.0])
     with pytest.raises(rs.InputError, match="the score of document 'w' is not finite"):
         examples.run([1.0, nan, 1.0, 1.0, 1.0])
-    twice = rs.Examples.of_arrays([[1], [2], [3]], [1, 1, 1], ["a", "a", "b"], docs=["x", "x", "x"], name="t.csv")
+    twice = rs.Examples.from_arrays([[1], [2], [3]], [1, 1, 1], ["a", "a", "b"], docs=["x", "x", "x"], name="t.csv")
     with pytest.raises(rs.InputError, match=r"^t\.csv: example 2: document 'x' is listed twice for query 'a'"):
         twice.run([1.0, 2.0, 3.0])
     with pytest.raises(rs.InputError, match="listed twice for query 'a'"):
@@ -185,7 +185,7 @@ def test_no_files():
 @pytest.fixture
 def many() -> rs.Examples:
     group = np.repeat(np.arange(23), np.arange(23) % 4 + 1)
-    return rs.Examples.of_arrays(np.arange(len(group))[:, None], group % 3, group)
+    return rs.Examples.from_arrays(np.arange(len(group))[:, None], group % 3, group)
 
 
 def test_split(many):
@@ -224,7 +224,7 @@ def test_folds_that_cannot_be(many, k):
 
 
 def test_a_query_without_labels_has_no_judgments():
-    examples = rs.Examples.of_arrays(np.zeros((4, 1)), [nan, 1, nan, 0], ["p", "q", "q", "r"])
+    examples = rs.Examples.from_arrays(np.zeros((4, 1)), [nan, 1, nan, 0], ["p", "q", "q", "r"])
     assert examples.qrels().to_dict() == {"q": {"d1": 1}, "r": {"d1": 0}}
 
 
@@ -246,7 +246,7 @@ def sets(draw):
     queries = draw(st.lists(word, min_size=rows, max_size=rows))
     docs = draw(st.one_of(st.none(), st.lists(word, min_size=rows, max_size=rows)))
     matrix = [[draw(value) for _ in range(width)] for _ in range(rows)]
-    return rs.Examples.of_arrays(matrix, [draw(value) for _ in range(rows)], queries, docs=docs)
+    return rs.Examples.from_arrays(matrix, [draw(value) for _ in range(rows)], queries, docs=docs)
 
 
 @settings(max_examples=60)
@@ -289,10 +289,10 @@ def test_json_lines_are_not_written(tmp_path, examples):
 
 
 def test_standard_output(capsysbinary):
-    rs.Examples.of_arrays([[1.5]], [1], ["a"]).save("-")
+    rs.Examples.from_arrays([[1.5]], [1], ["a"]).save("-")
     assert capsysbinary.readouterr().out == b"1 qid:a 1:1.5\n"
 
 
 def test_an_array_needs_its_queries():
-    with pytest.raises(rs.InputError, match=r"which query a row is of; use Examples\.of_arrays"):
+    with pytest.raises(rs.InputError, match=r"which query a row is of; use Examples\.from_arrays"):
         rs.read_examples(np.ones((3, 2)))

@@ -63,7 +63,7 @@ def test_a_reversed_decision_changes_what_judging_the_changed_list_says(name):
     draw, measure = np.random.default_rng(0), one_measure(name)
     for kind in range(60):
         scores, labels, groups, rank_scores = small_case(draw, kind)
-        lists = Lists.of_arrays(scores, labels, groups, rank_scores=rank_scores)
+        lists = Lists.from_arrays(scores, labels, groups, rank_scores=rank_scores)
         kept = draw.random(len(scores)) < 0.6
         found = if_reversed(measure, lists, kept, np.arange(len(kept)))
         for i in range(len(kept)):
@@ -77,7 +77,7 @@ def test_a_reversed_decision_changes_what_judging_the_changed_list_says(name):
 
 def test_small_batches_give_the_same(monkeypatch):
     draw = np.random.default_rng(1)
-    lists = Lists.of_arrays(draw.normal(size=40), draw.choice([-1.0, 0, 1], 40), np.repeat([0, 1, 2, 3], 10))
+    lists = Lists.from_arrays(draw.normal(size=40), draw.choice([-1.0, 0, 1], 40), np.repeat([0, 1, 2, 3], 10))
     kept, some, measure = draw.random(40) < 0.5, draw.permutation(40)[:25], one_measure("AP")
     expected = if_reversed(measure, lists, kept, some)
     for batch in (1, 10, 35):
@@ -303,7 +303,7 @@ class TestHow:
             audited(fixed(0.7), QRELS, RUN, **how)
 
     def test_the_old_spelling_warns(self):
-        with pytest.warns(RankSiftWarning, match=r"audit\(qrels, run\) is an old spelling"):
+        with pytest.warns(RankSiftWarning, match=r"audit\(cutoff, qrels, run\) is an old spelling"):
             old = audit(fixed(0.7), QRELS, RUN)
         assert str(old) == str(audited(fixed(0.7), QRELS, RUN))
         with pytest.raises(InputError, match="rank_scores does not go with qrels, run"):

@@ -48,7 +48,7 @@ def test_filter_only_is_the_mean_of_all_orders(name):
         scores, labels, groups, _ = small_case(draw, kind)
         scores, labels, groups = scores[:7], labels[:7], groups[:7]
         kept = draw.random(len(scores)) < 0.7
-        lists = Lists.of_arrays(scores, labels, groups)
+        lists = Lists.from_arrays(scores, labels, groups)
         top, bottom = FilterOnly(RankOnly()).expected(measure, lists, kept[lists.row])
         expected = over_all_orders(measure, scores, labels, groups.tolist(), kept)
         np.testing.assert_allclose(top, expected[0], rtol=0, atol=1e-12)
@@ -57,7 +57,7 @@ def test_filter_only_is_the_mean_of_all_orders(name):
 
 def test_filter_only_of_other_measures_is_near_the_mean_of_all_orders_and_follows_the_seed():
     labels, groups = np.array([1.0, 0, 0, 1, -1, 1]), np.array(["q"] * 4 + ["r"] * 2)
-    lists, kept = Lists.of_arrays(np.arange(6.0), labels, groups), np.ones(6, dtype=bool)
+    lists, kept = Lists.from_arrays(np.arange(6.0), labels, groups), np.ones(6, dtype=bool)
     measure = one_measure("AP")
     expected = over_all_orders(measure, np.arange(6.0), labels, groups.tolist(), kept)[0]
     found = [FilterOnly(RankOnly(), seed).expected(measure, lists, kept).numerator for seed in (0, 0, 1)]
@@ -99,7 +99,7 @@ class TestOracle:
             scores, labels, groups, rank_scores = small_case(draw, kind)
             if np.isnan(labels).all():
                 continue
-            lists = Lists.of_arrays(scores, labels, groups, rank_scores=rank_scores)
+            lists = Lists.from_arrays(scores, labels, groups, rank_scores=rank_scores)
             kept = Oracle(name).fit_lists(lists).keep_lists(lists)
             top, bottom = measure.per_query(lists.judged_by(kept))
             own = measure.values(top, np.ones(len(top)) if bottom is None else bottom)
@@ -107,7 +107,7 @@ class TestOracle:
             np.testing.assert_allclose(own, np.max(cuts, axis=0), rtol=0, atol=1e-12)
 
     def test_it_is_no_rule_to_use(self, tmp_path):
-        lists = Lists.of_arrays([0.9, 0.4, 0.3], [1, -1, 2], ["q", "q", "r"])
+        lists = Lists.from_arrays([0.9, 0.4, 0.3], [1, -1, 2], ["q", "q", "r"])
         oracle = Oracle().fit_lists(lists)
         with pytest.raises(InputError, match="cuts by labels, and there are none"):
             oracle.keep([0.8, 0.5])

@@ -436,7 +436,7 @@ class TestOldSpelling:
         assert str(old) == str(compare_cutoffs(Lists.from_run(qrels, run), rules=["global"]))
 
     def test_other_arrays_to_judge_on(self):
-        with pytest.warns(RankSiftWarning, match="old spelling"):
+        with pytest.warns(RankSiftWarning, match=r"test=\(scores, labels, groups\)\) is an old spelling"):
             old = compare_cutoffs(Lists.from_arrays(*drawn()), test=drawn(20), rules=["global"])
         new = compare_cutoffs(Lists.from_arrays(*drawn()), test=Lists.from_arrays(*drawn(20)), rules=["global"])
         assert str(old) == str(new)

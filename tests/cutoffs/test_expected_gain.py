@@ -51,7 +51,7 @@ class TestOneThreshold:
     def test_of_all_cuts_it_has_the_highest_expected_dcg(self):
         gains = {-1: -4}
         cut = ExpectedGainCutoff("score", "platt").fit(*two_kinds(2000, seed=1), gains=gains)
-        lists = Lists.of_arrays(*two_kinds(40_000, seed=2), gains=gains)
+        lists = Lists.from_arrays(*two_kinds(40_000, seed=2), gains=gains)
         dcg = rs.parse_measure("DCG")
         own = aggregate(dcg, lists, cut.keep_lists(lists))
         best = GlobalCutoff(dcg).fit_lists(lists)
@@ -120,7 +120,7 @@ class TestMeasure:
             labels = draw.choice([-1.0, 1.0], 150)
             scores = labels + draw.normal(size=150) * 2
             cut = ExpectedGainCutoff(method="isotonic", measure="nDCG_f@3").fit(scores, labels, groups)
-            lists = Lists.of_arrays(scores, labels, groups)
+            lists = Lists.from_arrays(scores, labels, groups)
             own = aggregate(rs.parse_measure("nDCG_f@3"), lists, cut.keep_lists(lists))
             assert own == pytest.approx(GlobalCutoff("nDCG_f@3").fit(scores, labels, groups).value_, abs=1e-12)
 
@@ -149,7 +149,7 @@ class TestShape:
         scores, labels, groups = shifted(120, 5, 2.0)
         cut = ExpectedGainCutoff(features="shape").fit(scores, labels, groups)
         own = scores[groups == 3]
-        shape = Shape.of(Lists.of_arrays(own, None, np.zeros(len(own))))
+        shape = Shape.of(Lists.from_arrays(own, None, np.zeros(len(own))))
         rest = {name: getattr(shape, name)[0] for name in FEATURES}
         saved = json.loads(json.dumps(cut.to_dict()))["calibration"]
         for score, found, kept in zip(own, cut.expected_gain(own), cut.keep(own), strict=True):

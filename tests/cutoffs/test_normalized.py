@@ -33,7 +33,7 @@ def test_normalised_scores_are_those_of_plain_loops(by, two_scores):
     draw = np.random.default_rng(0)
     groups = np.repeat(np.arange(20), draw.integers(2, 8, 20))
     scores = draw.random(len(groups)).round(1) + np.arange(len(groups)) % 2 / 100
-    lists = Lists.of_arrays(scores, None, groups, rank_scores=draw.random(len(groups)) if two_scores else None)
+    lists = Lists.from_arrays(scores, None, groups, rank_scores=draw.random(len(groups)) if two_scores else None)
     found = np.empty(len(scores))
     found[lists.row] = normalized(lists, by)
     expected = np.concatenate([plain(scores[groups == q], by) for q in range(20)])

@@ -101,7 +101,7 @@ class TestManners:
             groups = ["q"] * 3 + ["r"] * 3
             cut = rule.clone().fit(scores, labels, groups)
             value = aggregate(
-                rs.parse_measure("nDCG_f@5"), Lists.of_arrays(scores, labels, groups), cut.keep(scores, groups)
+                rs.parse_measure("nDCG_f@5"), Lists.from_arrays(scores, labels, groups), cut.keep(scores, groups)
             )
             assert value == pytest.approx(GlobalCutoff("nDCG_f@5").fit(scores, labels, groups).value_)
 
@@ -132,7 +132,7 @@ class TestManners:
         cut = rule.clone().fit(scores, labels, groups, rank_scores=ranks)
         assert np.array_equal(cut.keep(scores, groups, rank_scores=ranks), cut.keep(scores, groups))
         assert cut.fitted_on_["two_scores"]
-        lists, measure = Lists.of_arrays(scores, labels, groups, rank_scores=ranks), rs.parse_measure("nDCG_f@5")
+        lists, measure = Lists.from_arrays(scores, labels, groups, rank_scores=ranks), rs.parse_measure("nDCG_f@5")
         everything = aggregate(measure, lists, np.ones(len(scores), dtype=bool))
         assert aggregate(measure, lists, cut.keep_lists(lists)) > everything + 0.03
         if hasattr(cut, "value_"):
@@ -141,8 +141,8 @@ class TestManners:
 
 def values(rule, shift):
     """nDCG_f@5 of other queries: by the rule, by the global cut, by the best cut of every query."""
-    measure, lists = rs.parse_measure("nDCG_f@5"), Lists.of_arrays(*shifted(1500, 77, shift))
-    train = Lists.of_arrays(*shifted(200, 5, shift))
+    measure, lists = rs.parse_measure("nDCG_f@5"), Lists.from_arrays(*shifted(1500, 77, shift))
+    train = Lists.from_arrays(*shifted(200, 5, shift))
     rules = (rule.clone(), GlobalCutoff("nDCG_f@5"))
     own, one = (aggregate(measure, lists, r.fit_lists(train).keep_lists(lists)) for r in rules)
     return own, one, float(Sweep.of(lists, measure).oracle()[1].mean())
@@ -170,10 +170,10 @@ class TestAgainstTheGlobalCut:
 
     def test_a_small_sample_is_cut_better_by_expected_gain(self):
         """A threshold that maximises a measure is noisier than one where the expected gain is 0."""
-        measure, lists = rs.parse_measure("nDCG_f@5"), Lists.of_arrays(*shifted(1500, 77, 0.0))
+        measure, lists = rs.parse_measure("nDCG_f@5"), Lists.from_arrays(*shifted(1500, 77, 0.0))
         better = []
         for seed in range(40):
-            train = Lists.of_arrays(*shifted(15, seed, 0.0))
+            train = Lists.from_arrays(*shifted(15, seed, 0.0))
             own, one = (
                 aggregate(measure, lists, r.fit_lists(train).keep_lists(lists))
                 for r in (ExpectedGainCutoff(), GlobalCutoff("nDCG_f@5"))

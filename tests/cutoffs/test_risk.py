@@ -120,7 +120,7 @@ def test_the_curve_counts_the_queries_by_their_losses():
     draw = np.random.default_rng(3)
     for kind in range(200):
         scores, labels, groups, rank_scores = small_case(draw, kind)
-        lists = Lists.of_arrays(scores, labels, groups, rank_scores=rank_scores)
+        lists = Lists.from_arrays(scores, labels, groups, rank_scores=rank_scores)
         curve = RiskCurve.of(lists, 2)
         for threshold, lost in envelopes(scores, labels, groups, rank_scores, 2).items():
             cut = int((curve.cuts >= threshold).sum())
@@ -164,7 +164,7 @@ def test_with_another_score_the_worst_stricter_cut_counts():
 def test_between_two_documents_of_one_score_no_cut_is_made():
     """After the first of the tied documents two forbidden ones would be seen, after both of them one is."""
     rank_scores, scores, labels = [3.0, 2.0, 1.0], [5.0, 5.0, 6.0], [-1, 1, -1]
-    curve = RiskCurve.of(Lists.of_arrays(scores, labels, ["q"] * 3, rank_scores=rank_scores), 2)
+    curve = RiskCurve.of(Lists.from_arrays(scores, labels, ["q"] * 3, rank_scores=rank_scores), 2)
     assert curve.cuts.tolist() == [6.0]
     assert curve.lost(1).tolist() == [0, 1, 0]
 
@@ -249,7 +249,7 @@ def crowd(queries, draw, each=6):
 
 def true_risks(k, each=6, queries=200_000):
     """Risk against threshold, of very many queries of the same kind."""
-    lists = Lists.of_arrays(*crowd(queries, np.random.default_rng(99), each))
+    lists = Lists.from_arrays(*crowd(queries, np.random.default_rng(99), each))
     curve = RiskCurve.of(lists, k)
     risk = np.cumsum(curve.after - curve.before)[curve.steps[1:] - 1] / (k * queries)
     return lambda t: np.append(0.0, risk)[np.searchsorted(-curve.cuts, -np.asarray(t), side="right")]
@@ -259,7 +259,7 @@ def fitted(cut, n, splits, seed, each=6):
     draw = np.random.default_rng(seed)
     out = np.empty(splits)
     for s in range(splits):
-        out[s] = cut.clone().fit_lists(Lists.of_arrays(*crowd(n, draw, each))).threshold_
+        out[s] = cut.clone().fit_lists(Lists.from_arrays(*crowd(n, draw, each))).threshold_
     return out
 
 
@@ -296,7 +296,7 @@ def test_a_threshold_that_promises_nothing_breaks_the_promise():
     draw, risk_of = np.random.default_rng(8), true_risks(3)
     broken = 0
     for _ in range(200):
-        curve = RiskCurve.of(Lists.of_arrays(*crowd(150, draw)), 3)
+        curve = RiskCurve.of(Lists.from_arrays(*crowd(150, draw)), 3)
         passed = curve.lowest(lambda lost: lost @ np.arange(4) <= 0.1 * 3 * 150)
         broken += risk_of(curve.threshold(passed)) > 0.1
     assert binomtest(broken, 200, 0.2, alternative="greater").pvalue < 1e-6

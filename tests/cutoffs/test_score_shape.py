@@ -29,7 +29,7 @@ def test_features_are_those_of_plain_loops(two_scores):
     groups = np.repeat(np.arange(30), draw.integers(1, 9, 30))
     scores = draw.normal(size=len(groups)).round(1)
     by = draw.normal(size=len(groups)) if two_scores else None
-    shape = Shape.of(Lists.of_arrays(scores, None, groups, rank_scores=by))
+    shape = Shape.of(Lists.from_arrays(scores, None, groups, rank_scores=by))
     found = shape.features(tuple(FEATURES))
     expected = [list(plain(scores[groups == q]).values()) for q in range(30)]
     assert found == pytest.approx(np.array(expected), abs=1e-12)
@@ -37,7 +37,7 @@ def test_features_are_those_of_plain_loops(two_scores):
 
 
 def test_a_list_of_equal_scores_is_flat_to_the_last_digit():
-    shape = Shape.of(Lists.of_arrays([0.1] * 7 + [0.3], None, [0] * 7 + [1]))
+    shape = Shape.of(Lists.from_arrays([0.1] * 7 + [0.3], None, [0] * 7 + [1]))
     assert shape.flat.tolist() == [True, True]
     assert shape.mean.tolist() == [0.1, 0.3]
     assert shape.deviation.tolist() == [0.0, 0.0]
@@ -45,8 +45,8 @@ def test_a_list_of_equal_scores_is_flat_to_the_last_digit():
 
 
 def test_a_list_without_documents_is_all_zeros():
-    shape = Shape.of(Lists.of_run(None, _run()))
-    lists = Lists.of_run(_qrels(), _run())
+    shape = Shape.of(Lists.from_run(None, _run()))
+    lists = Lists.from_run(_qrels(), _run())
     assert Shape.of(lists).features(tuple(FEATURES))[1].tolist() == [0.0] * len(FEATURES)
     assert shape.top.tolist() == [3.0]
 
@@ -54,11 +54,11 @@ def test_a_list_without_documents_is_all_zeros():
 def test_folds_do_not_depend_on_the_order_of_queries():
     draw = np.random.default_rng(1)
     groups, scores = np.repeat(np.arange(40), 3), draw.normal(size=120)
-    fold = Shape.of(Lists.of_arrays(scores, None, groups)).folds(5, seed=3)
-    turned = Shape.of(Lists.of_arrays(scores[::-1], None, groups[::-1])).folds(5, seed=3)
+    fold = Shape.of(Lists.from_arrays(scores, None, groups)).folds(5, seed=3)
+    turned = Shape.of(Lists.from_arrays(scores[::-1], None, groups[::-1])).folds(5, seed=3)
     assert np.array_equal(turned[::-1], fold)
     assert np.bincount(fold).tolist() == [8] * 5
-    assert not np.array_equal(fold, Shape.of(Lists.of_arrays(scores, None, groups)).folds(5, seed=4))
+    assert not np.array_equal(fold, Shape.of(Lists.from_arrays(scores, None, groups)).folds(5, seed=4))
 
 
 def _run():

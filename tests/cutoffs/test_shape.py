@@ -33,7 +33,7 @@ class TestLines:
             scores, labels, groups, rank_scores = small_case(draw, kind)
             if np.isnan(labels).all():
                 continue
-            lists = Lists.of_arrays(scores, labels, groups, rank_scores=rank_scores)
+            lists = Lists.from_arrays(scores, labels, groups, rank_scores=rank_scores)
             thresholds = draw.normal(size=len(lists))
             direction = draw.choice([-1.0, 0.0, 0.5, 2.0], len(lists))
             line = along(Sweep.of(lists, measure), thresholds, direction)
@@ -48,7 +48,7 @@ class TestLines:
         measure = rs.parse_measure(measure)
         sign = 1 if measure.higher_is_better else -1
         for seed in range(30):
-            lists = Lists.of_arrays(*shifted(12, seed, 1.0))
+            lists = Lists.from_arrays(*shifted(12, seed, 1.0))
             draw = np.random.default_rng(seed)
             thresholds, direction = draw.normal(size=12), draw.normal(size=12)
             step, gain = best_step(along(Sweep.of(lists, measure), thresholds, direction))
@@ -60,7 +60,7 @@ class TestLines:
             assert max(worth.values()) <= worth[step] + 1e-12
 
     def test_nothing_to_gain_is_no_step(self):
-        lists = Lists.of_arrays([2.0, 1.0], [1, -1], ["q", "q"])
+        lists = Lists.from_arrays([2.0, 1.0], [1, -1], ["q", "q"])
         sweep = Sweep.of(lists, rs.parse_measure("nDCG_f@2"))
         assert best_step(along(sweep, np.array([1.5]), np.array([1.0]))) == (0.0, 0.0)
         assert best_step(along(sweep, np.array([1.5]), np.array([0.0]))) == (0.0, 0.0)
@@ -68,7 +68,7 @@ class TestLines:
     def test_ascent_never_ends_below_its_start(self):
         measure = rs.parse_measure("nDCG_f@3")
         for seed in range(10):
-            lists = Lists.of_arrays(*shifted(30, seed, 2.0))
+            lists = Lists.from_arrays(*shifted(30, seed, 2.0))
             sweep = Sweep.of(lists, measure)
             features = Shape.of(lists).features(("top", "mean"))
             start = Plane(level(sweep).intercept, np.zeros(2))
@@ -112,7 +112,7 @@ class TestFeatures:
         for shift in (0.0, 3.0):
             data = shifted(80, 7, shift)
             cut = ShapeCutoff("nDCG_f@5").fit(*data)
-            lists = Lists.of_arrays(*data)
+            lists = Lists.from_arrays(*data)
             assert aggregate(rs.parse_measure("nDCG_f@5"), lists, cut.keep_lists(lists)) == pytest.approx(cut.value_)
             assert cut.value_ >= GlobalCutoff("nDCG_f@5").fit(*data).value_ - 1e-12
 

@@ -17,7 +17,7 @@ OTHERS = ["AP", "RR_qwa", "P@2", "Fdocs@2", "GoodFiltered", "RBP(p=0.5)", 'Fdocs
 
 def swept(measure, case, **how):
     scores, labels, groups, rank_scores = case
-    return Sweep.of(Lists.of_arrays(scores, labels, groups, rank_scores=rank_scores, **how), parse_measure(measure))
+    return Sweep.of(Lists.from_arrays(scores, labels, groups, rank_scores=rank_scores, **how), parse_measure(measure))
 
 
 def check(measure: str, case, **how) -> None:

@@ -40,7 +40,7 @@ def collection() -> Collection:
     draw = np.random.default_rng(0)
     x = draw.normal(size=(600, 2))
     labels = np.digitize(x[:, 0] + draw.normal(size=600), [0.5, 1.5])
-    return Collection("made up", tuple(three_way(Examples.of_arrays(x, labels, np.repeat(np.arange(60), 10)))))
+    return Collection("made up", tuple(three_way(Examples.from_arrays(x, labels, np.repeat(np.arange(60), 10)))))
 
 
 def made_up(collection: Collection, ahead: float) -> Outcome:

@@ -198,7 +198,7 @@ def test_normalised_gain_is_an_expectation_over_all_labellings() -> None:
 def small(seed: int = 0, queries: int = 60) -> Lists:
     draw = np.random.default_rng(seed)
     labels = draw.choice([-1.0, 1.0, 2.0], 4 * queries)
-    return Lists.of_arrays(labels + draw.normal(0, 1.5, 4 * queries), labels, np.arange(4 * queries) // 4)
+    return Lists.from_arrays(labels + draw.normal(0, 1.5, 4 * queries), labels, np.arange(4 * queries) // 4)
 
 
 def test_differences_are_those_of_a_paired_t_test() -> None:

@@ -43,7 +43,7 @@ def guessed() -> Measured:
     """Eight systems on 600 queries, each nearer to the labels than the one before."""
     random = np.random.default_rng(0)
     labels = random.choice(3, p=(0.8, 0.15, 0.05), size=(600, 35)).ravel()
-    examples = Examples.of_arrays(np.zeros((len(labels), 1)), labels, np.repeat(np.arange(600), 35))
+    examples = Examples.from_arrays(np.zeros((len(labels), 1)), labels, np.repeat(np.arange(600), 35))
     noise = random.normal(size=(len(METHODS), len(labels)))
     runs = {name: examples.run((1 + 0.1 * i) * labels + noise[i], name=name) for i, name in enumerate(METHODS)}
     return Measured.of(Systems("MQ2008", examples.qrels(), runs, {}, ()))

@@ -143,7 +143,7 @@ def parts():
     def some(queries):
         x = draw.normal(size=(5 * queries, 3))
         labels = np.where(x[:, 0] + 0.7 * draw.normal(size=len(x)) > 0.3, 1, -1)
-        return Examples.of_arrays(x, labels, np.repeat(np.arange(queries), 5))
+        return Examples.from_arrays(x, labels, np.repeat(np.arange(queries), 5))
 
     return some(150), some(60), some(60)
 

@@ -88,7 +88,7 @@ def test_documentation_shows_what_real_queries_give_now(shown: str, data_dir: Pa
 
 def test_a_half_is_judged_by_a_threshold_of_the_other() -> None:
     """Two queries, the forbidden document on top of one of them only."""
-    lists = Lists.of_arrays([3.0, 2.0, 1.0], [-1, 1, 1], ["a", "a", "b"])
+    lists = Lists.from_arrays([3.0, 2.0, 1.0], [-1, 1, 1], ["a", "a", "b"])
     rule = Rule(PLUG_IN, 0.4)
     found = held_out(Population("two", lists, 1), [rule], np.random.default_rng(0), 40)[rule]
     # Fitted on a, nothing may be shown; fitted on b, all of a is.

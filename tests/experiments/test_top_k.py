@@ -76,7 +76,7 @@ def test_documentation_shows_the_rows_that_are_computed_now(
 
 
 def test_pooled_order_is_by_label_and_then_by_chance() -> None:
-    examples = Examples.of_arrays([[0.0]] * 13, [0] * 11 + [1, 2], ["q"] * 13)
+    examples = Examples.from_arrays([[0.0]] * 13, [0] * 11 + [1, 2], ["q"] * 13)
     truth = ordered(examples, np.arange(13) / 13)
     assert truth[12] == 10
     assert truth[11] == 9
@@ -116,7 +116,7 @@ def test_labels_are_the_same_in_every_fold(data: Path, collection: Collection) -
 def guessed() -> Learned:
     """Scores drawn by lot, those of FocusedSVM near the truth."""
     random = np.random.default_rng(0)
-    examples = Examples.of_arrays(
+    examples = Examples.from_arrays(
         random.normal(size=(400, 2)), random.integers(0, 3, 400), np.repeat(np.arange(40), 10)
     )
     folds = tuple(Fold(examples, examples, examples.of_queries(range(8 * f, 8 * f + 8))) for f in range(5))

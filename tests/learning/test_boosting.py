@@ -14,14 +14,14 @@ def drawn(seed=0, queries=8, longest=9, features=3, labels=3):
     draw = np.random.default_rng(seed)
     groups = np.repeat(np.arange(queries), draw.integers(1, longest, queries))
     x = draw.normal(size=(len(groups), features)).round(1)
-    return Examples.of_arrays(x, draw.integers(0, labels, len(groups)), groups)
+    return Examples.from_arrays(x, draw.integers(0, labels, len(groups)), groups)
 
 
 def planted(seed=0, queries=60, docs=12, weights=(1.0, -0.8, 0.5, 0.0), noise=0.0):
     draw = np.random.default_rng(seed)
     x = draw.normal(size=(queries * docs, len(weights)))
     hidden = x @ np.array(weights) + noise * draw.normal(size=len(x))
-    return Examples.of_arrays(x, np.digitize(hidden, [0, 1, 2]), np.repeat(np.arange(queries), docs))
+    return Examples.from_arrays(x, np.digitize(hidden, [0, 1, 2]), np.repeat(np.arange(queries), docs))
 
 
 def listed_pairs(gains, query):
@@ -85,7 +85,7 @@ class TestRankBoost:
     def test_two_rounds_by_hand(self):
         # Three queries with a pair each. Feature 1 orders the first two and has the third wrong: r = 1/3.
         x = [[1, 0], [0, 0], [1, 0], [0, 0], [0, 1], [1, 0]]
-        examples = Examples.of_arrays(x, [1, 0, 1, 0, 1, 0], ["p", "p", "q", "q", "r", "r"])
+        examples = Examples.from_arrays(x, [1, 0, 1, 0, 1, 0], ["p", "p", "q", "q", "r", "r"])
         model = RankBoost(rounds=2).fit(examples)
         # Two edges are 1/3; the first is taken. Then pairs weigh e^-a, e^-a and e^a with e^2a = 2, so 1/4, 1/4 and 1/2.
         # Feature 2 orders the third: r = 1/2.
@@ -113,7 +113,7 @@ class TestRankBoost:
         np.testing.assert_allclose(model.score(examples), plain, atol=1e-12)
 
     def test_stops_when_every_pair_is_right_by_far(self):
-        examples = Examples.of_arrays([[1.0], [0.0]], [1, 0], ["q", "q"])
+        examples = Examples.from_arrays([[1.0], [0.0]], [1, 0], ["q", "q"])
         model = RankBoost().fit(examples)
         assert len(model.alphas_) < 5
         assert np.isfinite(model.alphas_).all()
@@ -121,7 +121,7 @@ class TestRankBoost:
     def test_finds_a_planted_ranking_that_is_no_weighted_sum(self):
         draw = np.random.default_rng(0)
         x = draw.uniform(-1, 1, size=(900, 3))
-        examples = Examples.of_arrays(x, (np.abs(x[:, 1]) > 0.6).astype(int), np.repeat(np.arange(60), 15))
+        examples = Examples.from_arrays(x, (np.abs(x[:, 1]) > 0.6).astype(int), np.repeat(np.arange(60), 15))
         assert RankBoost().fit(examples).value(examples, "AP") > 0.99
 
     def test_validation_keeps_the_rounds_up_to_the_best(self):
@@ -140,7 +140,7 @@ class TestAdaRank:
     def test_two_rounds_by_hand(self):
         # P@1 of feature 1: right in a, b and c, and wrong in d. Of feature 2: right in d only, where it is far ahead.
         x = [[1, 0], [0, 1], [1, 0], [0, 1], [1, 0], [0, 1], [0, 5], [1, 0]]
-        examples = Examples.of_arrays(x, [1, 0] * 4, np.repeat(list("abcd"), 2))
+        examples = Examples.from_arrays(x, [1, 0] * 4, np.repeat(list("abcd"), 2))
         model = AdaRank(rounds=1, measure="P@1", scaling="none").fit(examples)
         # E is 1, 1, 1, 0: (1 + 3/4) / (1 - 3/4) = 7.
         assert model.features_.tolist() == [0]
@@ -153,7 +153,7 @@ class TestAdaRank:
         np.testing.assert_allclose(model.weights_, model.alphas_)
 
     def test_takes_a_feature_falling_where_low_is_good(self):
-        examples = Examples.of_arrays([[1.0], [2.0], [3.0]], [2, 1, 0], ["q"] * 3)
+        examples = Examples.from_arrays([[1.0], [2.0], [3.0]], [2, 1, 0], ["q"] * 3)
         assert AdaRank().fit(examples).weights_[0] < 0
 
     def test_every_round_raises_the_measure(self):
@@ -182,7 +182,7 @@ class TestAdaRank:
 
     def test_lowers_a_cost(self):
         examples = planted(0)
-        forbidden = Examples.of_arrays(examples.features, examples.labels - 1, examples.query)
+        forbidden = Examples.from_arrays(examples.features, examples.labels - 1, examples.query)
         model = AdaRank(measure="Fdocs@3").fit(forbidden)
         assert model.value(forbidden) < 0.05
 
@@ -190,7 +190,7 @@ class TestAdaRank:
         labels = [2, 1, 0] * 10
         draw = np.random.default_rng(0)
         hint = np.array(labels) + draw.normal(scale=0.8, size=30)
-        examples = Examples.of_arrays(np.column_stack([np.full(30, 1.0), hint]), labels, np.repeat(np.arange(10), 3))
+        examples = Examples.from_arrays(np.column_stack([np.full(30, 1.0), hint]), labels, np.repeat(np.arange(10), 3))
         assert AdaRank(rounds=1).fit(examples).features_.tolist() == [1]
 
 
@@ -198,7 +198,7 @@ class TestFocusedBoost:
     def examples(self):
         # T is a, b; F is c, d. Feature 1 orders all pairs of T and F by 1 or 0.5, and T itself wrongly.
         x = [[0.5, 1.0], [1.0, 0.5], [0.0, 0.6], [0.0, 0.0]]
-        return Examples.of_arrays(x, [2, 1, 0, 0], ["q"] * 4)
+        return Examples.from_arrays(x, [2, 1, 0, 0], ["q"] * 4)
 
     def test_a_round_of_pairs_by_hand(self):
         model = FocusedBoost(rounds=1, k=2, beta=0.0, scaling="none").fit(self.examples())
@@ -237,7 +237,7 @@ class TestFocusedBoost:
         assert stopped.alphas_.tolist() == every.alphas_[:kept].tolist()
 
     def test_a_perfect_feature_ends_it(self):
-        examples = Examples.of_arrays([[3.0], [2.0], [1.0], [1.0]], [2, 1, 0, 0], ["q"] * 4)
+        examples = Examples.from_arrays([[3.0], [2.0], [1.0], [1.0]], [2, 1, 0, 0], ["q"] * 4)
         model = FocusedBoost(k=2, beta=1.0).fit(examples)
         assert len(model.alphas_) == 1
 
@@ -268,7 +268,7 @@ def test_rounds_that_are_no_count_are_refused(kind, wrong):
 
 @pytest.mark.parametrize("kind", [RankBoost, AdaRank, FocusedBoost])
 def test_without_features_all_scores_are_equal(kind):
-    examples = Examples.of_arrays(np.zeros((4, 0)), [1, 0, 2, 0], ["p", "p", "q", "q"])
+    examples = Examples.from_arrays(np.zeros((4, 0)), [1, 0, 2, 0], ["p", "p", "q", "q"])
     assert kind().fit(examples).score(examples).tolist() == [0, 0, 0, 0]
 
 

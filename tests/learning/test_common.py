@@ -45,7 +45,7 @@ def planted(queries=40, docs=10, features=4, seed=0, linear=True, labels=(0, 1, 
     x = draw.normal(size=(queries * docs, features))
     hidden = 2 * x[:, 0] - x[:, 1] if linear else np.abs(x[:, 0]) + 0.5 * np.abs(x[:, 1])
     cuts = np.quantile(hidden, np.linspace(0, 1, len(labels) + 1)[1:-1])
-    return Examples.of_arrays(
+    return Examples.from_arrays(
         x, np.array(labels, float)[np.searchsorted(cuts, hidden)], np.repeat(np.arange(queries), docs)
     )
 
@@ -87,7 +87,7 @@ class TestEveryRanker:
         model = made(name).fit(examples)
         shuffle = np.random.default_rng(0).permutation(len(examples))
         groups = np.array(examples.query_ids)[examples.query][shuffle]
-        mixed = Examples.of_arrays(examples.features[shuffle], examples.labels[shuffle], groups)
+        mixed = Examples.from_arrays(examples.features[shuffle], examples.labels[shuffle], groups)
         np.testing.assert_allclose(model.score(mixed), model.score(examples)[shuffle], rtol=0, atol=1e-9)
 
     def test_single_documents_one_label_and_one_query(self, name):
@@ -95,14 +95,14 @@ class TestEveryRanker:
         x = draw.normal(size=(30, 3))
         groups = [*range(10), *np.repeat([100, 101], 10)]
         labels = [*draw.integers(0, 2, 10), *[1] * 10, *draw.integers(0, 3, 10)]
-        model = made(name).fit(Examples.of_arrays(x, labels, groups))
-        assert np.isfinite(model.score(Examples.of_arrays(x, labels, groups))).all()
-        one = Examples.of_arrays(x, draw.integers(0, 3, 30), ["q"] * 30)
+        model = made(name).fit(Examples.from_arrays(x, labels, groups))
+        assert np.isfinite(model.score(Examples.from_arrays(x, labels, groups))).all()
+        one = Examples.from_arrays(x, draw.integers(0, 3, 30), ["q"] * 30)
         assert np.isfinite(made(name).fit(one).score(one)).all()
 
     def test_nothing_to_learn_is_no_fault(self, name):
         x = np.random.default_rng(0).normal(size=(20, 2))
-        same = Examples.of_arrays(x, [1] * 20, np.repeat([0, 1], 10))
+        same = Examples.from_arrays(x, [1] * 20, np.repeat([0, 1], 10))
         assert np.isfinite(made(name).fit(same).score(same)).all()
 
     def test_negative_labels(self, name):
@@ -118,7 +118,7 @@ class TestEveryRanker:
         x = np.column_stack([examples.features, np.full(len(examples), 7.0)])
         x[np.random.default_rng(0).random(x.shape) < 0.05] = np.nan
         x[:, -1] = 7.0
-        holes = Examples.of_arrays(x, examples.labels, examples.query)
+        holes = Examples.from_arrays(x, examples.labels, examples.query)
         model = made(name).fit(holes)
         scores = model.score(holes)
         assert np.isfinite(scores).all()
@@ -139,7 +139,7 @@ class TestEveryRanker:
 
     def test_other_features_are_refused(self, name, examples):
         model = made(name).fit(examples)
-        fewer = Examples.of_arrays(examples.features[:, :2], examples.labels, examples.query)
+        fewer = Examples.from_arrays(examples.features[:, :2], examples.labels, examples.query)
         with pytest.raises(InputError, match="has 2 features, and the model was fitted to 4; missing is '3'"):
             model.score(fewer)
 
@@ -164,7 +164,7 @@ def test_features_may_be_huge_or_tiny(name, examples):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_feature_at_all(name, examples):
-    nothing = Examples.of_arrays(np.zeros((len(examples), 0)), examples.labels, examples.query)
+    nothing = Examples.from_arrays(np.zeros((len(examples), 0)), examples.labels, examples.query)
     assert np.ptp(made(name).fit(nothing).score(nothing)) < 1e-12
 
 
@@ -209,7 +209,7 @@ def test_training_sees_lists_whole_as_ranking_does(name, monkeypatch):
 
 
 def test_equal_scores_are_not_valued_in_the_order_of_a_file():
-    best_first = Examples.of_arrays(np.zeros((3, 1)), [2, 1, 0], ["q"] * 3)
+    best_first = Examples.from_arrays(np.zeros((3, 1)), [2, 1, 0], ["q"] * 3)
     assert made("RankSVM").fit(best_first).value(best_first, "P@1") == 0.0  # d3 is first in a run
 
 

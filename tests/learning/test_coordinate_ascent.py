@@ -14,7 +14,7 @@ def planted(seed=0, queries=30, docs=10, weights=(1.0, -0.8, 0.5, 0.0), noise=0.
     draw = np.random.default_rng(seed)
     x = draw.normal(size=(queries * docs, len(weights)))
     hidden = x @ np.array(weights) + noise * draw.normal(size=len(x))
-    return Examples.of_arrays(x, np.digitize(hidden, [0, 1, 2]), np.repeat(np.arange(queries), docs))
+    return Examples.from_arrays(x, np.digitize(hidden, [0, 1, 2]), np.repeat(np.arange(queries), docs))
 
 
 class TestLineSearch:
@@ -34,14 +34,14 @@ class TestLineSearch:
         assert found[1] < 0
 
     def test_stays_where_nothing_is_better(self):
-        examples = Examples.of_arrays([[1.0, 0.0], [0.0, 1.0]], [1, 0], ["q", "q"])
+        examples = Examples.from_arrays([[1.0, 0.0], [0.0, 1.0]], [1, 0], ["q", "q"])
         weights = np.array([1.0, 0.0])
         found, value = _line_search(weights, 1.0, 1, examples, Objective(examples, "P@1"))
         assert found is weights
         assert value == 1.0
 
     def test_the_last_weight_is_not_taken_away(self):
-        examples = Examples.of_arrays([[0.0], [1.0]], [1, 0], ["q", "q"])
+        examples = Examples.from_arrays([[0.0], [1.0]], [1, 0], ["q", "q"])
         found, _ = _line_search(np.array([1.0]), 0.0, 0, examples, Objective(examples, "P@1"))
         assert found.tolist() == [-1.0]
 
@@ -81,7 +81,7 @@ class TestCoordinateAscent:
 
     def test_lowers_a_cost(self):
         examples = planted(0)
-        forbidden = Examples.of_arrays(examples.features, examples.labels - 1, examples.query)
+        forbidden = Examples.from_arrays(examples.features, examples.labels - 1, examples.query)
         model = CoordinateAscent(measure="Fdocs@3", restarts=2).fit(forbidden)
         assert model.value(forbidden) < 0.05
         assert model.value_ <= 0
@@ -92,7 +92,7 @@ class TestCoordinateAscent:
 
     def test_features_that_tell_no_documents_apart_are_left_alone(self):
         x = np.column_stack([[1.0, 0.0, 2.0, 1.0], [5.0, 5.0, 7.0, 7.0]])
-        examples = Examples.of_arrays(x, [1, 0, 1, 0], ["p", "p", "q", "q"])
+        examples = Examples.from_arrays(x, [1, 0, 1, 0], ["p", "p", "q", "q"])
         assert _useful(examples).tolist() == [0]
         assert CoordinateAscent().fit(examples).weights_.tolist() == [1.0, 0.0]
 
@@ -101,6 +101,6 @@ def test_the_value_is_that_of_the_weights_where_many_documents_are_equal():
     for seed in range(30):
         draw = np.random.default_rng(seed)
         labels = np.concatenate([draw.permutation([3, 2, 1, 0]) for _ in range(4)])
-        examples = Examples.of_arrays(draw.normal(size=(16, 2)).round(1), labels, np.repeat(np.arange(4), 4))
+        examples = Examples.from_arrays(draw.normal(size=(16, 2)).round(1), labels, np.repeat(np.arange(4), 4))
         model = CoordinateAscent(restarts=8, tolerance=1e-9).fit(examples)
         assert Objective(examples, "nDCG@10")(model.score(examples)) == pytest.approx(model.value_, abs=1e-12)

@@ -25,7 +25,7 @@ from ranksift.learning.ranker import load
 @pytest.fixture
 def examples():
     x = np.random.default_rng(0).normal(size=(40, 3))
-    return Examples.of_arrays(x, x[:, 0].round(), np.repeat(np.arange(8), 5))
+    return Examples.from_arrays(x, x[:, 0].round(), np.repeat(np.arange(8), 5))
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ def drawn(queries=30, docs=8, features=3, seed=0, noise=1.0, labels=(-1, 0, 1, 2
     x = draw.normal(size=(queries * docs, features))
     hidden = x @ np.arange(features, 0, -1) + noise * draw.normal(size=len(x))
     cuts = np.quantile(hidden, np.linspace(0, 1, len(labels) + 1)[1:-1])
-    return Examples.of_arrays(x, np.array(labels)[np.searchsorted(cuts, hidden)], np.arange(len(x)) // docs)
+    return Examples.from_arrays(x, np.array(labels)[np.searchsorted(cuts, hidden)], np.arange(len(x)) // docs)
 
 
 # -- what outputs mean -----------------------------------------------------------------------------------------
@@ -110,7 +110,7 @@ def test_batches_hold_every_document_of_every_list_once(size, most):
 def test_long_lists_one_after_another_are_learned_from_as_all_at_once(monkeypatch):
     draw = np.random.default_rng(0)
     x = draw.normal(size=(60, 3))
-    examples = Examples.of_arrays(x, x[:, 0].round(), np.repeat(np.arange(6), [3, 20, 1, 16, 4, 16]))
+    examples = Examples.from_arrays(x, x[:, 0].round(), np.repeat(np.arange(6), [3, 20, 1, 16, 4, 16]))
     at_once = RankNet(hidden=(), epochs=20, l2=0.1).fit(examples)
     monkeypatch.setattr(networks, "batches", partial(batches, most=100))
     in_pieces = RankNet(hidden=(), epochs=20, l2=0.1).fit(examples)
@@ -137,7 +137,7 @@ def test_mse_finds_least_squares():
 
 
 def test_ordinal_finds_the_shares_of_labels_where_features_say_nothing():
-    examples = Examples.of_arrays(np.zeros((40, 2)), [-1] * 10 + [1] * 10 + [2] * 20, np.arange(40) // 4)
+    examples = Examples.from_arrays(np.zeros((40, 2)), [-1] * 10 + [1] * 10 + [2] * 20, np.arange(40) // 4)
     model = LinearRanker("ordinal", "expected_gain", gains=GAINS, epochs=600).fit(examples)
     # -10/4 + 1/4 + 2/2
     np.testing.assert_allclose(model.score(examples), -1.25, atol=1e-3)
@@ -156,7 +156,7 @@ def test_ordinal_finds_the_shares_of_labels_where_features_say_nothing():
 )
 def test_a_name_of_a_paper_is_a_loss(named, plain):
     examples = drawn()
-    ordered = Examples.of_arrays(examples.features, topk_truth(examples, 3), examples.query)
+    ordered = Examples.from_arrays(examples.features, topk_truth(examples, 3), examples.query)
     one, two = (model.set_params(epochs=20).fit(ordered).score(ordered) for model in (named, plain))
     np.testing.assert_array_equal(one, two)
 
@@ -183,7 +183,7 @@ def test_the_order_of_a_file_is_not_learned(loss):
     # The only feature is the place in the file, and labels are all the same or say nothing of it.
     place = np.tile(np.arange(10.0), 200)
     labels = np.where(np.arange(2000) < 1000, 1, np.random.default_rng(0).integers(0, 2, 2000))
-    model = LinearRanker(loss).fit(Examples.of_arrays(place[:, None], labels, np.arange(2000) // 10))
+    model = LinearRanker(loss).fit(Examples.from_arrays(place[:, None], labels, np.arange(2000) // 10))
     assert abs(model.layers_[0][0].item()) < 0.1
 
 
@@ -215,7 +215,7 @@ def test_the_threads_of_pytorch_are_left_as_they_were():
 
 
 def test_one_gain_leaves_nothing_to_tell_apart():
-    examples = Examples.of_arrays([[0.0], [1.0]], [1, 1], ["q", "q"])
+    examples = Examples.from_arrays([[0.0], [1.0]], [1, 1], ["q", "q"])
     for loss in ("ordinal", "weighted_ordinal"):
         model = LinearRanker(loss, "expected_gain", epochs=2).fit(examples)
         assert model.score(examples).tolist() == [1.0, 1.0]
@@ -224,9 +224,9 @@ def test_one_gain_leaves_nothing_to_tell_apart():
 
 def test_missing_values_are_the_mean_where_features_are_not_scaled():
     x = np.random.default_rng(0).normal(5.0, 1.0, size=(40, 2))
-    examples = Examples.of_arrays(x, x[:, 0] > 5, np.arange(40) // 4)
+    examples = Examples.from_arrays(x, x[:, 0] > 5, np.arange(40) // 4)
     model = ListNet(scaling="none", epochs=30).fit(examples)
-    one = Examples.of_arrays([[np.nan, 5.0], [x[:, 0].mean(), 5.0]], None, ["q", "q"])
+    one = Examples.from_arrays([[np.nan, 5.0], [x[:, 0].mean(), 5.0]], None, ["q", "q"])
     assert model.score(one)[0] == pytest.approx(model.score(one)[1])
 
 
@@ -286,7 +286,7 @@ def test_a_loaded_model_scores_the_same_and_needs_no_pytorch(model, tmp_path):
         f"import ranksift.learning.{type(model).__module__.rpartition('.')[2]}\n"
         "from ranksift.learning.ranker import load\n"
         f"x = np.load({str(tmp_path / 'features.npy')!r})\n"
-        f"scores = load({str(tmp_path / 'model')!r}).score(Examples.of_arrays(x, None, np.arange(len(x)) // 8))\n"
+        f"scores = load({str(tmp_path / 'model')!r}).score(Examples.from_arrays(x, None, np.arange(len(x)) // 8))\n"
         f"np.save({str(tmp_path / 'scores.npy')!r}, scores)\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)

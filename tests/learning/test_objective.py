@@ -15,7 +15,7 @@ from ranksift.learning.sorted_lists import ListOrder
 def some_examples(seed=0, queries=12):
     draw = np.random.default_rng(seed)
     groups = np.repeat(np.arange(queries), draw.integers(1, 20, queries))
-    return Examples.of_arrays(draw.normal(size=(len(groups), 3)), draw.integers(-1, 3, len(groups)), groups)
+    return Examples.from_arrays(draw.normal(size=(len(groups), 3)), draw.integers(-1, 3, len(groups)), groups)
 
 
 class TestObjective:
@@ -40,7 +40,7 @@ class TestObjective:
         assert Objective(examples, "Fdocs@3")(scores) == -value_of(scores, examples, "Fdocs@3")
 
     def test_equal_scores_are_the_worst_order(self):
-        examples = Examples.of_arrays([[0.0]] * 3, [2, 1, 0], ["q"] * 3)
+        examples = Examples.from_arrays([[0.0]] * 3, [2, 1, 0], ["q"] * 3)
         worst = value_of(np.array([1.0, 2.0, 3.0]), examples, "nDCG@3")
         assert Objective(examples, "nDCG@3")(np.zeros(3)) == worst
         assert value_of(np.zeros(3), examples, "nDCG@3") == 1.0
@@ -61,7 +61,7 @@ def test_lists_are_sorted_as_by_list_and_value():
 
 
 def test_queries_of_one_gain_are_left_out():
-    examples = Examples.of_arrays([[0.0]] * 6, [1, 1, 0, 1, -1, 0], ["a", "a", "b", "b", "c", "c"])
+    examples = Examples.from_arrays([[0.0]] * 6, [1, 1, 0, 1, -1, 0], ["a", "a", "b", "b", "c", "c"])
     assert with_several_gains(examples, "linear").query_ids == ("b", "c")
     assert with_several_gains(examples, {-1: 0}).query_ids == ("b",)
     assert len(with_several_gains(examples, {-1: 0, 1: 0})) == 0
@@ -69,7 +69,7 @@ def test_queries_of_one_gain_are_left_out():
 
 class TestRounds:
     def test_up_to_the_best_are_kept(self):
-        examples = Examples.of_arrays([[1.0], [0.0]], [1, 0], ["q", "q"])
+        examples = Examples.from_arrays([[1.0], [0.0]], [1, 0], ["q", "q"])
         rounds = Rounds.of(examples, "P@1", "linear", patience=2)
         assert not rounds.are_over(lambda x: -x[:, 0])
         assert not rounds.are_over(lambda x: 2 * x[:, 0])
@@ -94,7 +94,7 @@ class TestStoppingValue:
         assert found > Objective(examples, measure, {-1: -10})(scores)
 
     def test_equal_scores_are_kept_or_dropped_together_in_their_worst_order(self):
-        examples = Examples.of_arrays([[0.0]] * 3, [2, 1, -10], ["q"] * 3)
+        examples = Examples.from_arrays([[0.0]] * 3, [2, 1, -10], ["q"] * 3)
         value = stopping_value(examples, "nDCG_f@1", "linear")
         nothing, worst = 10 / 12, 11 / 12  # the list of 1 and 2 begins with 1
         assert value(np.array([1.0, 1.0, 0.0])) == pytest.approx(worst)

@@ -15,14 +15,16 @@ from ranksift.learning.topk import topk_truth
 def drawn(seed=0, queries=6, longest=8, features=3, labels=3):
     draw = np.random.default_rng(seed)
     groups = np.repeat(np.arange(queries), draw.integers(1, longest, queries))
-    return Examples.of_arrays(draw.normal(size=(len(groups), features)), draw.integers(0, labels, len(groups)), groups)
+    return Examples.from_arrays(
+        draw.normal(size=(len(groups), features)), draw.integers(0, labels, len(groups)), groups
+    )
 
 
 def planted(seed=0, queries=40, docs=12, weights=(1.0, -0.8, 0.5, 0.0), noise=0.0):
     draw = np.random.default_rng(seed)
     x = draw.normal(size=(queries * docs, len(weights)))
     hidden = x @ np.array(weights) + noise * draw.normal(size=len(x))
-    return Examples.of_arrays(x, np.digitize(hidden, [0, 1, 2]), np.repeat(np.arange(queries), docs))
+    return Examples.from_arrays(x, np.digitize(hidden, [0, 1, 2]), np.repeat(np.arange(queries), docs))
 
 
 def mean_hinge(scores, pairs, query, slopes=None):
@@ -229,7 +231,7 @@ class TestEverySVM:
         assert kind(C=10.0).fit(planted(0)).value(planted(1)) > 0.95
 
     def test_no_label_no_weight(self, kind):
-        examples = Examples.of_arrays([[1.0], [2.0]], [1, 1], ["p", "q"])
+        examples = Examples.from_arrays([[1.0], [2.0]], [1, 1], ["p", "q"])
         model = kind().fit(examples)
         assert model.weights_.tolist() == [0.0]
 
@@ -261,7 +263,7 @@ class TestEverySVM:
 class TestRankSVM:
     def test_the_margin_by_hand(self):
         # One pair, 2 apart: ½ w² + C max(0, 1 - 2w) is lowest at w = ½, or at 2 C where that is less.
-        examples = Examples.of_arrays([[2.0], [0.0]], [1, 0], ["q", "q"])
+        examples = Examples.from_arrays([[2.0], [0.0]], [1, 0], ["q", "q"])
         assert RankSVM(C=10, scaling="none").fit(examples).weights_[0] == pytest.approx(0.5)
         assert RankSVM(C=0.1, scaling="none").fit(examples).weights_[0] == pytest.approx(0.2)
 
@@ -319,7 +321,7 @@ class TestFocusedSVM:
             inside = draw.random(4)
             x += [[1.0, v] for v in inside] + [[0.0, v] for v in draw.random(6)]
             labels += [*(inside.argsort().argsort() + 1), *[0] * 6]
-        examples = Examples.of_arrays(x, labels, np.repeat(np.arange(30), 10))
+        examples = Examples.from_arrays(x, labels, np.repeat(np.arange(30), 10))
         mixed, pairs = (FocusedSVM(C=10, k=4, beta=beta).fit(examples) for beta in (0.5, 0.0))
         assert mixed.value(examples, "kNDCG@4") > 0.99
         assert mixed.weights_[1] / mixed.weights_[0] > 2 * pairs.weights_[1] / pairs.weights_[0]

@@ -17,7 +17,7 @@ from ranksift.learning.tree_text import check_trees, trees_alone
 @pytest.fixture(scope="module")
 def examples():
     x = np.random.default_rng(0).normal(size=(200, 3))
-    return Examples.of_arrays(x, x[:, 0].round().clip(-1, 2), np.repeat(np.arange(20), 10))
+    return Examples.from_arrays(x, x[:, 0].round().clip(-1, 2), np.repeat(np.arange(20), 10))
 
 
 @pytest.fixture(scope="module")

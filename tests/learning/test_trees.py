@@ -30,7 +30,7 @@ def answers(queries=60, seed=0, noise=0.5, lengths=(1, 9)):
     sizes = draw.integers(*lengths, queries)
     x = draw.normal(size=(sizes.sum(), 3))
     hidden = np.abs(x[:, 0]) + x[:, 1] * (x[:, 2] > 0) + noise * draw.normal(size=len(x))
-    return Examples.of_arrays(
+    return Examples.from_arrays(
         x, np.array([-1, 1, 2])[np.searchsorted([0.4, 1.2], hidden)], np.repeat(range(queries), sizes)
     )
 
@@ -155,7 +155,7 @@ class TestModels:
         assert np.array_equal(again.score(test_set), model.score(test_set))
 
     def test_nothing_to_learn_from(self, tmp_path):
-        examples = Examples.of_arrays(np.zeros((4, 1)), [0, 1, 0, 1], ["q", "q", "r", "r"])
+        examples = Examples.from_arrays(np.zeros((4, 1)), [0, 1, 0, 1], ["q", "q", "r", "r"])
         model = LambdaMART(models=2).fit(examples)
         assert model.score(examples).tolist() == [0.0] * 4
         model.save(tmp_path / "model")
@@ -266,14 +266,14 @@ class TestEarlyStopping:
 
 class TestContext:
     def test_trees_see_the_length_of_the_list_and_its_means(self):
-        examples = Examples.of_arrays([[1.0, 5.0], [np.nan, 7.0], [4.0, np.nan]], None, ["q", "r", "q"])
+        examples = Examples.from_arrays([[1.0, 5.0], [np.nan, 7.0], [4.0, np.nan]], None, ["q", "r", "q"])
         expected = [[1, 5, np.log(2), 2.5, 5], [4, np.nan, np.log(2), 2.5, 5], [np.nan, 7, 0, np.nan, 7]]
         np.testing.assert_allclose(with_context(examples).features, expected, rtol=1e-7)
 
     def test_a_document_that_stands_alone_can_be_told_from_one_of_many(self):
         # What is good alone is forbidden in company, and nothing else tells.
         labels = np.array([1] * 50 + [-1] * 100)
-        examples = Examples.of_arrays(
+        examples = Examples.from_arrays(
             np.random.default_rng(0).normal(size=(150, 1)), labels, [*range(50), *np.repeat(range(50, 100), 2)]
         )
         assert np.array_equal(LambdaMARTf(gains=GAINS).fit(examples).score(examples) > 0, labels > 0)
@@ -449,7 +449,7 @@ class TestExpectedGainRanker:
         # Good with a chance of 0.7: worth showing alone, where one of ten forbidden spoils no more than it can gain.
         draw = np.random.default_rng(0)
         labels = np.where(draw.random(2000) < 0.7, 2, -1)
-        examples = Examples.of_arrays(draw.normal(size=(2000, 1)), labels, np.arange(2000))
+        examples = Examples.from_arrays(draw.normal(size=(2000, 1)), labels, np.arange(2000))
         shares = ExpectedGainRanker(gains=GAINS).fit(examples)
         gains = ExpectedGainRanker(gains=GAINS, measure="DCG").fit(examples)
         assert np.mean(shares.score(examples) > 0) > 0.95
@@ -542,7 +542,7 @@ def test_the_mean_of_a_list_does_not_depend_on_the_order_of_its_documents():
     x = draw.normal(size=(1000, 1))
     x -= (np.bincount(groups, x[:, 0]) / 20)[groups, None]  # its mean is 0 but for rounding
     shuffle = draw.permutation(1000)
-    mixed = Examples.of_arrays(x[shuffle], None, groups[shuffle])
-    one, two = (with_context(e).features for e in (Examples.of_arrays(x, None, groups), mixed))
+    mixed = Examples.from_arrays(x[shuffle], None, groups[shuffle])
+    one, two = (with_context(e).features for e in (Examples.from_arrays(x, None, groups), mixed))
     assert (one[:, 2] == 0).all()
     assert np.array_equal(two[np.argsort(mixed.row)], one[shuffle])

@@ -30,7 +30,7 @@ def planted(queries=12, docs=6, seed=0, labels=(-1, 0, 1), noise=1.0):
     hidden = 2 * x[:, 0] - x[:, 1] + noise * draw.normal(size=len(x))
     cuts = np.quantile(hidden, np.linspace(0, 1, len(labels) + 1)[1:-1])
     names = [f"s{seed}q{i}" for i in np.repeat(np.arange(queries), docs)]
-    return Examples.of_arrays(x, np.array(labels, float)[np.searchsorted(cuts, hidden)], names)
+    return Examples.from_arrays(x, np.array(labels, float)[np.searchsorted(cuts, hidden)], names)
 
 
 @pytest.fixture(scope="module")
@@ -182,7 +182,7 @@ class TestTheValue:
             def _score(self, features):
                 return np.zeros(len(features))
 
-        best_first = Examples.of_arrays(np.zeros((4, 1)), [1, 0, 1, 0], ["q", "q", "r", "r"])
+        best_first = Examples.from_arrays(np.zeros((4, 1)), [1, 0, 1, 0], ["q", "q", "r", "r"])
         assert tune(Flat(), best_first, best_first, space={"seed": [0]}, measure="P@1").best_value == 0.0
 
     def test_a_cost_is_searched_for_the_lowest(self, examples, other):
@@ -309,7 +309,7 @@ class TestMargin:
         features = np.zeros((80, 3))
         features[::2] = hits.T
         features[1::2] = 0.5
-        return Examples.of_arrays(features, labels, np.repeat(np.arange(40), 2))
+        return Examples.from_arrays(features, labels, np.repeat(np.arange(40), 2))
 
     @pytest.mark.parametrize(
         ("choices", "margin", "chosen"),

@@ -34,8 +34,8 @@ def test_a_cutoff_without_a_validation_set_is_fitted_to_the_other_folds(examples
 @pytest.mark.parametrize("docs", [("a", "b", "c", "d"), ("d", "c", "b", "a")])
 def test_equal_scores_are_in_the_order_of_the_run(docs):
     # The feature is 0 everywhere in the test set: so are the scores.
-    train = Examples.of_arrays([[1.0], [0.0]], [1, 0], ["t", "t"])
-    test = replace(Examples.of_arrays(np.zeros((4, 1)), [2, 1, 0, 0], ["q"] * 4), docs=docs)
+    train = Examples.from_arrays([[1.0], [0.0]], [1, 0], ["t", "t"])
+    test = replace(Examples.from_arrays(np.zeros((4, 1)), [2, 1, 0, 0], ["q"] * 4), docs=docs)
     model = RankSVM().fit(train)
     expected = rs.evaluate(test.qrels(), model.rank(test), "nDCG@2").values[0, 0, 0]
     scores = cross_validated([RankSVM()], [Fold(train, None, test)], "nDCG@2")

@@ -19,7 +19,7 @@ from ranksift.collection.qrels import Qrels
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.collection.readers.formats import TABLES, kind
 from ranksift.collection.run import Run
-from ranksift.errors import InputError
+from ranksift.errors import InputError, warn_renamed
 from ranksift.files import STANDARD
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Examples:
 
     Examples
     --------
-    >>> examples = Examples.of_arrays([[0.1], [0.9], [0.4]], [0, 2, 1], ["q", "r", "q"])
+    >>> examples = Examples.from_arrays([[0.1], [0.9], [0.4]], [0, 2, 1], ["q", "r", "q"])
     >>> examples
     <Examples: 3 documents, 2 queries, 1 feature>
     >>> examples.labels.tolist(), examples.row.tolist()
@@ -66,7 +66,7 @@ class Examples:
     name: str = field(default="examples")
 
     @classmethod
-    def of_arrays(
+    def from_arrays(
         cls,
         features: ArrayLike,
         labels: ArrayLike | None,
@@ -128,7 +128,7 @@ class Examples:
         # A group may be any number, also a float.
         queries = ids_of([g if is_missing(g) else str(g) for g in group.tolist()], "query", fail)
         query, first = queries.factorize()
-        return cls.of_rows(
+        return cls.from_rows(
             matrix,
             label,
             query,
@@ -139,7 +139,13 @@ class Examples:
         )
 
     @classmethod
-    def of_rows(
+    def of_arrays(cls, *arrays: Any, **options: Any) -> Examples:
+        """An old spelling of :meth:`from_arrays`."""
+        warn_renamed("Examples.of_arrays", "Examples.from_arrays")
+        return cls.from_arrays(*arrays, **options)
+
+    @classmethod
+    def from_rows(
         cls,
         features: NDArray[np.float64],
         labels: Floats,
@@ -235,7 +241,7 @@ class Examples:
     def padded(self, names: Iterable[object]) -> Examples:
         """The same documents with these features, in this order; one that they do not have is 0.
 
-        >>> Examples.of_arrays([[1.0, 2.0]], None, ["q"]).padded([2, 3]).features.tolist()
+        >>> Examples.from_arrays([[1.0, 2.0]], None, ["q"]).padded([2, 3]).features.tolist()
         [[2.0, 0.0]]
         """
         wanted, where = _distinct(names), {name: i for i, name in enumerate(self.feature_names)}
@@ -259,7 +265,7 @@ class Examples:
 
         Examples
         --------
-        >>> examples = Examples.of_arrays([[0.1], [0.9], [0.4]], None, ["q", "q", "r"])
+        >>> examples = Examples.from_arrays([[0.1], [0.9], [0.4]], None, ["q", "q", "r"])
         >>> examples.run([0.1, 0.9, 0.4], np.array([True, True, False])).to_dict()
         {'q': {'d2': 0.9, 'd1': 0.1}, 'r': {}}
         """
@@ -315,7 +321,7 @@ class Examples:
 
         Examples
         --------
-        >>> examples = Examples.of_arrays(np.ones((10, 1)), range(10), range(10))
+        >>> examples = Examples.from_arrays(np.ones((10, 1)), range(10), range(10))
         >>> training, validation = examples.split(0.7, seed=1)
         >>> training, validation
         (<Examples: 7 documents, 7 queries, 1 feature>, <Examples: 3 documents, 3 queries, 1 feature>)
@@ -337,7 +343,7 @@ class Examples:
 
         Examples
         --------
-        >>> examples = Examples.of_arrays(np.ones((5, 1)), range(5), ["a", "a", "b", "c", "c"])
+        >>> examples = Examples.from_arrays(np.ones((5, 1)), range(5), ["a", "a", "b", "c", "c"])
         >>> [held_out.query_ids for _, held_out in examples.folds(3)]
         [('c',), ('a',), ('b',)]
         """
@@ -423,7 +429,8 @@ def read_examples(source: Any, *, features: Iterable[object] | None = None) -> E
 
     if isinstance(source, np.ndarray):
         raise InputError(
-            "an array does not say which query a row is of", remedy="use Examples.of_arrays(features, labels, queries)"
+            "an array does not say which query a row is of",
+            remedy="use Examples.from_arrays(features, labels, queries)",
         )
     if isinstance(source, list | tuple):
         parts = [read_examples(one, features=wanted) for one in source]

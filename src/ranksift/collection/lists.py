@@ -277,14 +277,26 @@ class Lists:
             cut_scores is not None,
         )
 
-    of_arrays, of_run = from_arrays, from_run
+    @classmethod
+    def of_arrays(cls, *arrays: Any, **options: Any) -> Lists:
+        """An old spelling of :meth:`from_arrays`."""
+        warn_renamed("Lists.of_arrays", "Lists.from_arrays")
+        return cls.from_arrays(*arrays, **options)
+
+    @classmethod
+    def of_run(cls, *given: Any, **options: Any) -> Lists:
+        """An old spelling of :meth:`from_run`."""
+        warn_renamed("Lists.of_run", "Lists.from_run")
+        return cls.from_run(*given, **options)
 
 
-def lists_given(caller: str, data: Sequence[Any], **how: Any) -> Lists:
+def lists_given(call: str, data: Sequence[Any], **how: Any) -> Lists:
     """Lists as they are; what they are made of, an old spelling, with a warning.
 
-    ``how`` are options of that spelling, None where they are not given.
+    ``call`` is how they are given, with {} in their place. ``how`` are options of the old spelling, None where they are
+    not given.
     """
+    caller = call.partition("(")[0]
     options = {name: value for name, value in how.items() if value is not None}
     first = data[0]
     if len(data) == 1 and isinstance(first, Lists):
@@ -302,7 +314,7 @@ def lists_given(caller: str, data: Sequence[Any], **how: Any) -> Lists:
     foreign = {"from_run": "rank_scores", "from_arrays": "cut_scores"}[maker]
     if foreign in options:
         raise InputError(f"{caller}: {foreign} does not go with {arguments}", remedy=f"leave {foreign} out")
-    warn_renamed(f"{caller}({arguments})", f"{caller}(Lists.{maker}({arguments}))")
+    warn_renamed(call.format(arguments), call.format(f"Lists.{maker}({arguments})"), stacklevel=4)
     made: Lists = getattr(Lists, maker)(*data, **options)
     return made
 

@@ -315,7 +315,7 @@ def audit(
     any_scale
         As in :meth:`Cutoff.apply`.
     old, documents, rank_scores, cut_scores, gains, unjudged
-        An old spelling, with arrays or a run in the place of lists. It goes on working for a while, with a warning.
+        An old spelling, with arrays or a run in the place of lists. It works until 1.0, with a warning.
 
     Examples
     --------
@@ -351,7 +351,7 @@ def audit(
     if isinstance(worst, bool) or not isinstance(worst, int | np.integer) or worst < 1:
         raise InputError(f"worst={worst!r} is not a positive number", remedy="ask for at least one error")
     second = {"rank_scores": rank_scores, "cut_scores": cut_scores, "documents": documents}
-    lists = lists_given("audit", (lists, *old), **second, gains=gains, unjudged=unjudged)
+    lists = lists_given("audit(cutoff, {})", (lists, *old), **second, gains=gains, unjudged=unjudged)
     if not len(lists.pool.labels):
         raise InputError("no document has a label", remedy="label some")
     kept = cutoff.keep_lists(lists)

@@ -131,7 +131,7 @@ class Oracle(Cutoff):
 
     Examples
     --------
-    >>> lists = Lists.of_arrays([0.9, 0.4, 0.3, 0.2], [1, -1, 2, -1], ["q", "q", "r", "r"])
+    >>> lists = Lists.from_arrays([0.9, 0.4, 0.3, 0.2], [1, -1, 2, -1], ["q", "q", "r", "r"])
     >>> Oracle("nDCG_f@3").fit_lists(lists).keep_lists(lists).tolist()
     [True, False, True, False]
     """
@@ -172,7 +172,7 @@ class FilterOnly:
 
     Examples
     --------
-    >>> lists = Lists.of_arrays([0.9, 0.4], [0, 1], ["q", "q"])
+    >>> lists = Lists.from_arrays([0.9, 0.4], [0, 1], ["q", "q"])
     >>> FilterOnly(RankOnly()).expected(one_measure("DCG@1"), lists, np.array([True, True])).numerator.tolist()
     [0.5]
     """

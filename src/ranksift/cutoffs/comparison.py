@@ -330,7 +330,7 @@ def compare_cutoffs(
     progress
         Wraps the rules as they are fitted, fold after fold.
     old, rank_scores, cut_scores, gains, unjudged
-        An old spelling, with arrays or a run in the place of lists. It goes on working for a while, with a warning.
+        An old spelling, with arrays or a run in the place of lists. It works until 1.0, with a warning.
 
     Examples
     --------
@@ -349,10 +349,10 @@ def compare_cutoffs(
     oracle: the best cut of each query, known from its labels. No usable rule.
     """
     second = {"rank_scores": rank_scores, "cut_scores": cut_scores}
-    given = lists_given("compare_cutoffs", (lists, *old), **second, gains=gains, unjudged=unjudged)
+    given = lists_given("compare_cutoffs({})", (lists, *old), **second, gains=gains, unjudged=unjudged)
     other = test
     if isinstance(test, tuple):
-        other = lists_given("compare_cutoffs", test, gains=gains, unjudged=unjudged)
+        other = lists_given("compare_cutoffs(lists, test=({}))", test, gains=gains, unjudged=unjudged)
     judged_on = given if other is None else other
     measures = _measures(measure, k)
     chosen = one_measure(f"nDCG_f@{k}" if measure is None else measure)

@@ -81,7 +81,7 @@ class Cutoff(Parameterised):
         gains, unjudged
             As in :func:`evaluate`.
         """
-        lists = Lists.of_arrays(scores, labels, groups, rank_scores=rank_scores, gains=gains, unjudged=unjudged)
+        lists = Lists.from_arrays(scores, labels, groups, rank_scores=rank_scores, gains=gains, unjudged=unjudged)
         self._fit(lists, {"gains": str(lists.gains), "unjudged": unjudged, "two_scores": rank_scores is not None})
         tell(self.notes_)
         return self
@@ -106,7 +106,7 @@ class Cutoff(Parameterised):
         """
         other = None if cut_scores is None else read_run(cut_scores)
         labels, given = read_qrels(qrels), read_run(run)
-        lists = Lists.of_run(labels, given, cut_scores=other, gains=gains, unjudged=unjudged)
+        lists = Lists.from_run(labels, given, cut_scores=other, gains=gains, unjudged=unjudged)
         self._fit(lists, {"gains": str(lists.gains), "unjudged": unjudged, "two_scores": other is not None})
         unlabelled = len(set(given.query_ids) - set(labels.query_ids))
         if unlabelled:
@@ -152,7 +152,7 @@ class Cutoff(Parameterised):
         if not values.size:
             return np.zeros(0, dtype=bool)
         one = np.zeros(len(values), dtype=np.int64) if groups is None and values.ndim else groups
-        lists = Lists.of_arrays(scores, None, one if one is not None else [], rank_scores=rank_scores)
+        lists = Lists.from_arrays(scores, None, one if one is not None else [], rank_scores=rank_scores)
         kept = np.empty(len(lists.score), dtype=bool)
         kept[lists.row] = self.keep_lists(lists)
         return kept
@@ -189,7 +189,7 @@ class Cutoff(Parameterised):
         if self.fitted_on_["two_scores"] and cut_scores is None:
             raise InputError("the cutoff was fitted on two scores", remedy="give the scores to cut on: cut_scores")
         other = None if cut_scores is None else read_run(cut_scores)
-        lists = Lists.of_run(None, given, cut_scores=other)
+        lists = Lists.from_run(None, given, cut_scores=other)
         if not any_scale:
             self.check_scale(lists.score)
         kept = np.empty(len(lists.score), dtype=bool)

@@ -23,7 +23,7 @@ def if_reversed(measure: Measure, lists: Lists, kept: NDArray[np.bool_], documen
     Examples
     --------
     >>> from ranksift.measures.cumulative import DCG
-    >>> lists = Lists.of_arrays([3.0, 2.0, 1.0], [-1, 2, 1], ["q", "q", "q"])
+    >>> lists = Lists.from_arrays([3.0, 2.0, 1.0], [-1, 2, 1], ["q", "q", "q"])
     >>> shown = np.array([True, True, False])
     >>> if_reversed(DCG(k=3), lists, shown, np.arange(3)).round(4).tolist()
     [1.7381, -1.2619, 0.5]

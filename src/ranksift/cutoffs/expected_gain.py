@@ -149,7 +149,7 @@ class ExpectedGainCutoff(Cutoff):
         """The expected gain of each document; without ``groups``, all are of one query."""
         if not hasattr(self, "calibration_"):
             raise InputError("this ExpectedGainCutoff is not fitted", remedy="call fit first")
-        lists = Lists.of_arrays(scores, None, np.zeros(np.shape(scores)) if groups is None else groups)
+        lists = Lists.from_arrays(scores, None, np.zeros(np.shape(scores)) if groups is None else groups)
         found = np.empty(len(lists.score))
         found[lists.row] = self._expected(lists)
         return found

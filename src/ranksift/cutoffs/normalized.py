@@ -35,7 +35,7 @@ def normalized(lists: Lists, by: Normalization) -> Floats:
 
     Examples
     --------
-    >>> lists = Lists.of_arrays([9.0, 5.0, 4.0], None, ["q", "q", "q"])
+    >>> lists = Lists.from_arrays([9.0, 5.0, 4.0], None, ["q", "q", "q"])
     >>> normalized(lists, "minmax").tolist(), normalized(lists, "rank").tolist()
     ([1.0, 0.2, 0.0], [-1.0, -2.0, -3.0])
     """

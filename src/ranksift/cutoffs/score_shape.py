@@ -27,7 +27,7 @@ class Shape:
 
     Examples
     --------
-    >>> shape = Shape.of(Lists.of_arrays([9.0, 5.0, 4.0, 2.0], None, ["q", "q", "q", "r"]))
+    >>> shape = Shape.of(Lists.from_arrays([9.0, 5.0, 4.0, 2.0], None, ["q", "q", "q", "r"]))
     >>> shape.top.tolist(), shape.lead.tolist(), shape.flat.tolist()
     ([9.0, 2.0], [4.0, 0.0], [False, True])
     """

@@ -73,7 +73,7 @@ def product_reviews(products: int = 2000, *, seed: int = 0) -> Reviews:
     features = _features(draw, product, lengths)
     chances = _chances(features, np.log(lengths)[product])
     drawn = (draw.random((len(product), 1)) > np.cumsum(chances, axis=1)[:, :-1]).sum(axis=1)
-    examples = Examples.of_arrays(
+    examples = Examples.from_arrays(
         np.column_stack(list(features.values())),
         np.array(LABELS)[drawn],
         product,

@@ -56,7 +56,7 @@ def _part(folder: Path, part: str, labels: Mapping[str, float]) -> Examples:
     unknown = next((word for word in words if word not in labels), None)
     if unknown is not None:
         raise InputError(f"no label for {unknown!r}", source=str(folder), remedy="name a label for each word")
-    return Examples.of_arrays(
+    return Examples.from_arrays(
         np.column_stack(list(columns.values())),
         [labels[word] for word in words],
         [answer.partition("_")[0] for answer in answers],

@@ -56,7 +56,7 @@ class RankBoost(Ranker):
     The second feature orders both pairs, the first feature one:
 
     >>> from ranksift.collection.examples import Examples
-    >>> examples = Examples.of_arrays([[0, 1], [0, 0], [1, 1], [0, 0]], [1, 0, 1, 0], ["p", "p", "q", "q"])
+    >>> examples = Examples.from_arrays([[0, 1], [0, 0], [1, 1], [0, 0]], [1, 0, 1, 0], ["p", "p", "q", "q"])
     >>> model = RankBoost(rounds=1).fit(examples)
     >>> model.features_.tolist(), model.thresholds_.tolist()
     ([1], [0.0])
@@ -263,7 +263,7 @@ class AdaRank(FeatureBoosting):
     Examples
     --------
     >>> from ranksift.collection.examples import Examples
-    >>> examples = Examples.of_arrays([[3, 0], [2, 1], [1, 2]], [0, 1, 2], ["q", "q", "q"])
+    >>> examples = Examples.from_arrays([[3, 0], [2, 1], [1, 2]], [0, 1, 2], ["q", "q", "q"])
     >>> AdaRank().fit(examples).features_.tolist()
     [1]
     """
@@ -338,7 +338,7 @@ class FocusedBoost(FeatureBoosting):
     --------
     >>> from ranksift.collection.examples import Examples
     >>> x = [[0.9, 0.2], [0.8, 0.9], [0.1, 0.5], [0.0, 0.4]]
-    >>> examples = Examples.of_arrays(x, [2, 1, 0, 0], ["q"] * 4)
+    >>> examples = Examples.from_arrays(x, [2, 1, 0, 0], ["q"] * 4)
     >>> FocusedBoost(k=2).fit(examples).score(examples).argsort()[::-1].tolist()
     [0, 1, 2, 3]
     """

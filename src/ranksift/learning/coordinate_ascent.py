@@ -47,7 +47,7 @@ class CoordinateAscent(WeightedSum):
     --------
     >>> from ranksift.collection.examples import Examples
     >>> x = [[3, 1], [2, 3], [1, 2], [0, 0]]
-    >>> examples = Examples.of_arrays(x, [1, 2, 0, 0], ["q"] * 4)
+    >>> examples = Examples.from_arrays(x, [1, 2, 0, 0], ["q"] * 4)
     >>> CoordinateAscent(restarts=1).fit(examples).score(examples).argsort()[::-1].tolist()
     [1, 0, 2, 3]
     """

@@ -38,7 +38,7 @@ class L2LogisticRegression(WeightedSum):
 
     Examples
     --------
-    >>> examples = Examples.of_arrays([[0.1], [0.9], [0.2], [0.7]], [0, 1, -1, 2], ["q", "q", "r", "r"])
+    >>> examples = Examples.from_arrays([[0.1], [0.9], [0.2], [0.7]], [0, 1, -1, 2], ["q", "q", "r", "r"])
     >>> L2LogisticRegression(C=10).fit(examples).score(examples).round(1).tolist()
     [-2.9, 3.5, -2.1, 1.9]
     """

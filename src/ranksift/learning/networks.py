@@ -258,7 +258,7 @@ class LinearRanker(Network):
 
     Examples
     --------
-    >>> examples = Examples.of_arrays([[0.1], [0.9], [0.2], [0.7]], [-1, 1, -1, 2], ["q", "q", "r", "r"])
+    >>> examples = Examples.from_arrays([[0.1], [0.9], [0.2], [0.7]], [-1, 1, -1, 2], ["q", "q", "r", "r"])
     >>> model = LinearRanker("weighted_ordinal", gains={-1: -10}, epochs=500).fit(examples)
     >>> model.natural_cut_, (model.score(examples) >= model.natural_cut_).tolist()
     (10.0, [False, True, False, True])
@@ -287,7 +287,7 @@ class MLPRanker(Network):
 
     Examples
     --------
-    >>> examples = Examples.of_arrays([[-1.0], [0.1], [1.0], [0.0]], [0, 1, 0, 1], ["q", "q", "r", "r"])
+    >>> examples = Examples.from_arrays([[-1.0], [0.1], [1.0], [0.0]], [0, 1, 0, 1], ["q", "q", "r", "r"])
     >>> MLPRanker(seed=1).fit(examples).value(examples, "P@1")
     1.0
     """
@@ -333,7 +333,7 @@ class RankNet(_OfAPaper):
 
     Examples
     --------
-    >>> examples = Examples.of_arrays([[0.1], [0.9], [0.2], [0.7]], [0, 1, -1, 2], ["q", "q", "r", "r"])
+    >>> examples = Examples.from_arrays([[0.1], [0.9], [0.2], [0.7]], [0, 1, -1, 2], ["q", "q", "r", "r"])
     >>> RankNet().fit(examples).value(examples, "P@1")
     1.0
     """
@@ -362,7 +362,7 @@ class ListNet(_OfAPaper):
 
     Examples
     --------
-    >>> examples = Examples.of_arrays([[0.1], [0.9], [0.2], [0.7]], [0, 1, -1, 2], ["q", "q", "r", "r"])
+    >>> examples = Examples.from_arrays([[0.1], [0.9], [0.2], [0.7]], [0, 1, -1, 2], ["q", "q", "r", "r"])
     >>> ListNet().fit(examples).value(examples, "P@1")
     1.0
     """
@@ -386,7 +386,7 @@ class TopKListMLE(_OfAPaper):
 
     Examples
     --------
-    >>> examples = Examples.of_arrays([[0.1], [0.9], [0.2], [0.7]], [0, 1, -1, 2], ["q", "q", "r", "r"])
+    >>> examples = Examples.from_arrays([[0.1], [0.9], [0.2], [0.7]], [0, 1, -1, 2], ["q", "q", "r", "r"])
     >>> TopKListMLE(k=1).fit(examples).value(examples, "P@1")
     1.0
     """
@@ -417,7 +417,7 @@ class FocusedNet(_OfAPaper):
 
     Examples
     --------
-    >>> examples = Examples.of_arrays([[0.1], [0.9], [0.2], [0.7]], [0, 1, -1, 2], ["q", "q", "r", "r"])
+    >>> examples = Examples.from_arrays([[0.1], [0.9], [0.2], [0.7]], [0, 1, -1, 2], ["q", "q", "r", "r"])
     >>> FocusedNet(k=1).fit(examples).value(examples, "P@1")
     1.0
     """

@@ -35,7 +35,7 @@ class Objective:
 
     Examples
     --------
-    >>> examples = Examples.of_arrays([[0.0], [0.0]], [1, 0], ["q", "q"])
+    >>> examples = Examples.from_arrays([[0.0], [0.0]], [1, 0], ["q", "q"])
     >>> objective = Objective(examples, "P@1")
     >>> objective(np.array([2.0, 1.0])), objective(np.array([1.0, 1.0]))
     (1.0, 0.0)
@@ -97,7 +97,7 @@ def stopping_value(validation: Examples, measure: MeasureLike, gains: GainsLike)
 
     Examples
     --------
-    >>> examples = Examples.of_arrays([[0.0], [0.0]], [1, -10], ["q", "r"])
+    >>> examples = Examples.from_arrays([[0.0], [0.0]], [1, -10], ["q", "r"])
     >>> value = stopping_value(examples, "nDCG_f@3", "linear")
     >>> value(np.array([2.0, 1.0])), value(np.array([1.0, 2.0]))
     (1.0, 0.5)
@@ -109,7 +109,7 @@ def stopping_value(validation: Examples, measure: MeasureLike, gains: GainsLike)
 
     def with_best_cut(scores: Floats) -> float:
         first = objective.worst_first  # equal scores count as the worst order here too
-        lists = Lists.of_arrays(scores[first], validation.labels[first], validation.query[first], gains=gains)
+        lists = Lists.from_arrays(scores[first], validation.labels[first], validation.query[first], gains=gains)
         return float(Sweep.of(lists, objective.measure).values().max())
 
     return with_best_cut

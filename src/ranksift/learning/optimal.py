@@ -184,7 +184,7 @@ class ExpectedGainRanker(Ranker):
     >>> draw = np.random.default_rng(0)
     >>> x = draw.normal(size=(400, 2))
     >>> labels = np.where(np.abs(x[:, 0]) + 0.3 * draw.normal(size=400) > 1, 1, -1)
-    >>> examples = Examples.of_arrays(x, labels, np.repeat(np.arange(40), 10))
+    >>> examples = Examples.from_arrays(x, labels, np.repeat(np.arange(40), 10))
     >>> model = ExpectedGainRanker(gains={-1: -10}).fit(examples)
     >>> chances = model.chances(examples)
     >>> bool(np.allclose(chances.sum(axis=1), 1)), chances.shape

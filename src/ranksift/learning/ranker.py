@@ -86,7 +86,7 @@ class JudgedDocuments(NamedTuple):
 
     def lists(self, gains: GainsLike) -> Lists:
         """The same as scored lists, for cutoffs."""
-        return Lists.of_arrays(self.scores, self.examples.labels, self.examples.query, gains=gains)
+        return Lists.from_arrays(self.scores, self.examples.labels, self.examples.query, gains=gains)
 
 
 @dataclass(eq=False)
@@ -263,7 +263,7 @@ class Ranker(Parameterised):
         """The documents that the cutoff keeps; None where there is none."""
         if self.cutoff_ is None:
             return None
-        lists = Lists.of_arrays(scores, None, examples.query)
+        lists = Lists.from_arrays(scores, None, examples.query)
         kept = np.empty(len(examples), dtype=bool)
         kept[lists.row] = self.cutoff_.keep_lists(lists)
         return kept

@@ -135,7 +135,7 @@ class RankSVM(MaxMargin):
     Examples
     --------
     >>> from ranksift.collection.examples import Examples
-    >>> examples = Examples.of_arrays([[0.0], [1.0]], [0, 1], ["q", "q"])
+    >>> examples = Examples.from_arrays([[0.0], [1.0]], [0, 1], ["q", "q"])
     >>> RankSVM(C=100, scaling="none").fit(examples).weights_.round(6).tolist()
     [1.0]
     """
@@ -166,7 +166,7 @@ class SVMMAP(MaxMargin):
     Examples
     --------
     >>> from ranksift.collection.examples import Examples
-    >>> examples = Examples.of_arrays([[0.0], [1.0]], [0, 1], ["q", "q"])
+    >>> examples = Examples.from_arrays([[0.0], [1.0]], [0, 1], ["q", "q"])
     >>> SVMMAP(C=100, scaling="none").fit(examples).weights_.round(6).tolist()  # 1 - AP = ½ for a margin of 2 w
     [0.25]
     """
@@ -208,7 +208,7 @@ class FocusedSVM(MaxMargin):
     --------
     >>> from ranksift.collection.examples import Examples
     >>> x = [[0.9, 0.2], [0.8, 0.9], [0.1, 0.5], [0.0, 0.4]]
-    >>> examples = Examples.of_arrays(x, [2, 1, 0, 0], ["q"] * 4)
+    >>> examples = Examples.from_arrays(x, [2, 1, 0, 0], ["q"] * 4)
     >>> FocusedSVM(k=2).fit(examples).score(examples).argsort()[::-1].tolist()
     [0, 1, 2, 3]
     """

@@ -22,7 +22,7 @@ def topk_truth(examples: Examples, k: int, gains: GainsLike = "linear", seed: in
 
     Examples
     --------
-    >>> examples = Examples.of_arrays([[0.0]] * 4, [0, 2, 0, 1], ["q"] * 4)
+    >>> examples = Examples.from_arrays([[0.0]] * 4, [0, 2, 0, 1], ["q"] * 4)
     >>> topk_truth(examples, k=2).tolist()
     [0.0, 2.0, 0.0, 1.0]
     """
@@ -50,7 +50,7 @@ class Focus:
 
     Examples
     --------
-    >>> examples = Examples.of_arrays([[0.0]] * 3, [0, 2, 1], ["q"] * 3)
+    >>> examples = Examples.from_arrays([[0.0]] * 3, [0, 2, 1], ["q"] * 3)
     >>> focus = Focus.on(examples, k=2, beta=0.5)
     >>> focus.truth.tolist(), focus.ordered.labels.tolist()
     ([0.0, 2.0, 1.0], [2.0, 1.0])

@@ -271,7 +271,7 @@ class TreeModel(Ranker, abstract=True):
 def with_context(examples: Examples) -> Examples:
     """The same documents with their list as features: the logarithm of its length, and the mean of each over it.
 
-    >>> seen = with_context(Examples.of_arrays([[1.0], [3.0], [np.nan]], None, ["q", "q", "r"]))
+    >>> seen = with_context(Examples.from_arrays([[1.0], [3.0], [np.nan]], None, ["q", "q", "r"]))
     >>> seen.features.round(2).tolist()
     [[1.0, 0.69, 2.0], [3.0, 0.69, 2.0], [nan, 0.0, nan]]
     >>> seen.feature_names
@@ -354,7 +354,7 @@ class LambdaMART(TreeModel):
     --------
     >>> draw = np.random.default_rng(0)
     >>> x = draw.normal(size=(200, 2))
-    >>> examples = Examples.of_arrays(x, np.abs(x[:, 0]).round(), np.repeat(np.arange(20), 10))
+    >>> examples = Examples.from_arrays(x, np.abs(x[:, 0]).round(), np.repeat(np.arange(20), 10))
     >>> LambdaMART(trees=50).fit(examples).value(examples, "nDCG@5") > 0.95
     True
     """
@@ -398,7 +398,7 @@ class RandomForests(TreeModel):
     --------
     >>> draw = np.random.default_rng(0)
     >>> x = draw.normal(size=(200, 2))
-    >>> examples = Examples.of_arrays(x, np.abs(x[:, 0]).round(), np.repeat(np.arange(20), 10))
+    >>> examples = Examples.from_arrays(x, np.abs(x[:, 0]).round(), np.repeat(np.arange(20), 10))
     >>> RandomForests(trees=50).fit(examples).value(examples, "nDCG@5") > 0.95
     True
     """
@@ -463,7 +463,7 @@ class BoostedTrees(TreeModel):
     >>> draw = np.random.default_rng(0)
     >>> x = draw.normal(size=(400, 2))
     >>> labels = np.where(np.abs(x[:, 0]) > 1, 1, -1)
-    >>> examples = Examples.of_arrays(x, labels, np.repeat(np.arange(40), 10))
+    >>> examples = Examples.from_arrays(x, labels, np.repeat(np.arange(40), 10))
     >>> model = BoostedTrees("mse", gains={-1: -10}).fit(examples)
     >>> bool(np.array_equal(model.score(examples) > model.natural_cut_, labels > 0))
     True
@@ -610,7 +610,7 @@ class LambdaMARTf(TreeModel):
     >>> draw = np.random.default_rng(0)
     >>> x = draw.normal(size=(400, 2))
     >>> labels = np.where(np.abs(x[:, 0]) > 1, 1, -1)
-    >>> examples = Examples.of_arrays(x, labels, np.repeat(np.arange(40), 10))
+    >>> examples = Examples.from_arrays(x, labels, np.repeat(np.arange(40), 10))
     >>> model = LambdaMARTf(gains={-1: -10}).fit(examples)
     >>> bool(np.array_equal(model.score(examples) > 0, labels > 0))
     True
@@ -654,7 +654,7 @@ class LambdaMARTf(TreeModel):
             return size * gradient[:, None], size * curvature[:, None]
 
         self._grow(examples, validation, loss, gain, np.zeros(1))
-        shown = Lists.of_arrays(self._score(examples.features), examples.labels, examples.query, gains=self.gains)
+        shown = Lists.from_arrays(self._score(examples.features), examples.labels, examples.query, gains=self.gains)
         self.cutoff_ = FixedCutoff(0.0).fit_lists(shown)
 
     def _target(self) -> Target:
@@ -672,7 +672,7 @@ class LambdaMARTf(TreeModel):
         sign = 1.0 if measure.higher_is_better else -1.0
 
         def value(outputs: NDArray[np.float64]) -> float:
-            lists = Lists.of_arrays(outputs[:, 0], validation.labels, validation.query, gains=self.gains)
+            lists = Lists.from_arrays(outputs[:, 0], validation.labels, validation.query, gains=self.gains)
             top, bottom = measure.per_query(lists.judged_by(lists.score >= 0.0))
             return sign * float(measure.aggregate(top, np.ones(len(top)) if bottom is None else bottom))
 

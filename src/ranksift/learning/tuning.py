@@ -252,7 +252,7 @@ def tune(
     >>> from ranksift.learning import RankSVM
     >>> draw = np.random.default_rng(0)
     >>> x = draw.normal(size=(60, 2))
-    >>> examples = Examples.of_arrays(x, (x[:, 0] > 0).astype(int), np.repeat(np.arange(12), 5))
+    >>> examples = Examples.from_arrays(x, (x[:, 0] > 0).astype(int), np.repeat(np.arange(12), 5))
     >>> tune(RankSVM(), examples, space={"C": [0.01, 1.0, 100.0]}, folds=3).best_params
     {'C': 1.0}
     """

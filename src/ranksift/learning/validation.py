@@ -30,7 +30,7 @@ def three_way(examples: Any, folds: int = 5, seed: int = 0) -> list[Fold]:
     Examples
     --------
     >>> from ranksift import Examples
-    >>> examples = Examples.of_arrays([[0.0]] * 6, [0, 1] * 3, ["a", "a", "b", "b", "c", "c"])
+    >>> examples = Examples.from_arrays([[0.0]] * 6, [0, 1] * 3, ["a", "a", "b", "b", "c", "c"])
     >>> [(len(f.train), len(f.test)) for f in three_way(examples, 3)]
     [(2, 2), (2, 2), (2, 2)]
     """
@@ -116,7 +116,7 @@ class HeldOut:
         if not len(tests):
             raise InputError("no document of the test sets has a label", remedy="label some")
         scores = np.concatenate([part.scores for part in parts])
-        lists = Lists.of_arrays(scores, tests.labels, tests.query, gains=ranker.gains)
+        lists = Lists.from_arrays(scores, tests.labels, tests.query, gains=ranker.gains)
         kept = None
         if any(part.kept is not None for part in parts):
             every = [np.ones(len(part.test), dtype=bool) if part.kept is None else part.kept for part in parts]
@@ -214,7 +214,7 @@ def cross_validated(
     >>> from ranksift.learning import L2LogisticRegression
     >>> draw = np.random.default_rng(0)
     >>> x = draw.normal(size=(60, 2))
-    >>> examples = Examples.of_arrays(x, (x[:, 0] > 0).astype(int), np.repeat(np.arange(12), 5))
+    >>> examples = Examples.from_arrays(x, (x[:, 0] > 0).astype(int), np.repeat(np.arange(12), 5))
     >>> scores = cross_validated([L2LogisticRegression()], three_way(examples, 3), "nDCG@3")
     >>> scores
     <Scores: 1 run × 12 queries × 1 measure>

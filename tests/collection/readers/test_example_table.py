@@ -191,7 +191,7 @@ def test_sources_that_are_no_table(source):
 
 @pytest.mark.parametrize("name", ["label", "qid", "doc", "index", "", " a"])
 def test_features_that_would_not_be_read_back_are_not_written(tmp_path, name):
-    examples = rs.Examples.of_arrays([[1.0, 2.0]], [1], ["q"], feature_names=["x", name])
+    examples = rs.Examples.from_arrays([[1.0, 2.0]], [1], ["q"], feature_names=["x", name])
     with pytest.raises(rs.InputError, match="; rename "):
         examples.save(tmp_path / "a.csv")
     assert not list(tmp_path.iterdir())

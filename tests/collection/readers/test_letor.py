@@ -316,7 +316,7 @@ def test_real_documents_have_names(data_dir):
 
 
 def test_what_is_written(tmp_path):
-    examples = rs.Examples.of_arrays(
+    examples = rs.Examples.from_arrays(
         [[0.5, 1], [nan, -2], [1e-7, 2.25]], [2, None, -1.5], ["a", "b", "a"], docs=["x", "y", "z"]
     )
     examples.save(tmp_path / "a.letor")
@@ -326,7 +326,7 @@ def test_what_is_written(tmp_path):
 
 
 def test_names_are_written_only_where_there_are_any(tmp_path):
-    rs.Examples.of_arrays([[1.0], [2.0]], [1, 0], ["a", "a"]).save(tmp_path / "a.txt")
+    rs.Examples.from_arrays([[1.0], [2.0]], [1, 0], ["a", "a"]).save(tmp_path / "a.txt")
     assert (tmp_path / "a.txt").read_text() == "1 qid:a 1:1\n0 qid:a 1:2\n"
 
 
@@ -336,7 +336,7 @@ def test_features_from_zero_stay_so(write, tmp_path):
 
 
 def test_names_of_features_are_lost_with_a_note(tmp_path):
-    examples = rs.Examples.of_arrays([[1.0, 2.0]], [1], ["a"], feature_names=["bm25", "length"])
+    examples = rs.Examples.from_arrays([[1.0, 2.0]], [1], ["a"], feature_names=["bm25", "length"])
     with pytest.warns(rs.RankSiftWarning, match="'bm25' becomes 1, …; save as .csv or .parquet") as caught:
         examples.save(tmp_path / "a.txt")
     assert caught[0].filename == __file__
@@ -345,7 +345,7 @@ def test_names_of_features_are_lost_with_a_note(tmp_path):
 
 @pytest.mark.parametrize(("query", "doc"), [("a b", "x"), ("a", "x\ny"), ("a", "\x01")])
 def test_ids_that_would_not_be_read_back(tmp_path, query, doc):
-    examples = rs.Examples.of_arrays([[1.0]], [1], [query], docs=[doc])
+    examples = rs.Examples.from_arrays([[1.0]], [1], [query], docs=[doc])
     with pytest.raises(rs.InputError, match=r"which LETOR's format cannot hold; save as \.csv"):
         examples.save(tmp_path / "a.txt")
     assert not list(tmp_path.iterdir())

@@ -76,7 +76,7 @@ def read_example_table(source: Any, features: Sequence[str] | None = None) -> Ex
         _tell(table, source, [*layout.leftover, *(c for c in chosen if c not in kept)])
     queries = Ids.from_strings(table.ids(layout.query, "query"))
     number, first = queries.factorize()
-    return Examples.of_rows(
+    return Examples.from_rows(
         matrix,
         np.full(table.height, np.nan) if layout.label is None else table.numbers(layout.label, "label", gaps=True),
         number,

@@ -75,7 +75,7 @@ def _read(source: str | os.PathLike[str], features: Sequence[str] | None = None)
     labels = np.concatenate([part.labels for part in parts])
     docs = [doc for part in parts for doc in part.docs]
     written = {index for part in parts for index in np.flatnonzero(np.bincount(part.index)).tolist()}
-    found = Examples.of_rows(
+    found = Examples.from_rows(
         _matrix(parts, wanted, name),
         labels,
         number,
