@@ -6,6 +6,7 @@ What a name below is imported from is where it lives. Nothing is imported before
 from typing import TYPE_CHECKING, Any
 
 from ranksift._lazy import export
+from ranksift._moved import keep_old_paths
 
 __version__ = "0.1.0"
 
@@ -65,3 +66,4 @@ if TYPE_CHECKING:
     from ranksift.report.study import write_study as write_study
 
 export(__name__, make=_measure)
+keep_old_paths()

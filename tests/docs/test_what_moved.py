@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import ranksift as rs
+from ranksift._moved import MOVED
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "what-moved.md"
 ROWS = re.findall(r"^\| `(.+?)` \| `(.+?)` \|$", PAGE.read_text(), re.M)
@@ -61,6 +63,22 @@ def test_an_old_spelling_works_and_warns(old: str, new: str, given: dict[str, An
     assert re.sub(r"test=\((.*)\)\)$", r"test=\1)", named[2]) in new.replace("rs.", "")
     after = done(new, given)  # where a warning is an error
     assert before is after or repr(before) == repr(after)
+
+
+def test_the_page_has_every_path_that_moved():
+    listed = {
+        tuple(re.sub(r"^from (\S+) import (\S+)$", r"\1.\2", code) for code in row)
+        for row in ROWS
+        if row[0].startswith("from ")
+    }
+    assert listed == set(MOVED.items())
+
+
+def test_a_module_that_is_no_more_has_nothing_else_in_it():
+    with pytest.raises(ImportError, match=r"cannot import name 'join' from 'ranksift\.collection\.judged'"):
+        from ranksift.collection.judged import join  # noqa: F401
+    with pytest.raises(ModuleNotFoundError, match=r"No module named 'ranksift\.collection\.sheet'"):
+        import_module("ranksift.collection.sheet")
 
 
 def test_the_page_is_read():
