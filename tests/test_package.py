@@ -1,5 +1,7 @@
 """The package as a whole: light to import, complete, typed, one version."""
 
+import os
+import py_compile
 import re
 import subprocess
 import sys
@@ -8,6 +10,7 @@ from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from types import ModuleType
+from zipfile import ZipFile
 
 import pytest
 
@@ -40,6 +43,47 @@ def test_evaluating_trec_files_needs_numpy_only(tmp_path: Path):
     imported = imported_by(EVALUATION, str(tmp_path))
     assert "numpy" in imported
     assert imported & {"polars", "scipy", "pandas", "pyarrow", "typer", "rich"} == set()
+
+
+def packed(into: Path, suffix: str = ".py") -> Path:
+    """The package in a zip file."""
+    source = Path(ranksift.__file__).parent
+    with ZipFile(into / "ranksift.zip", "w") as archive:
+        for file in sorted(source.rglob("*.py")):
+            name = str(Path("ranksift") / file.relative_to(source).with_suffix(suffix))
+            if suffix == ".pyc":
+                py_compile.compile(str(file), str(into / "compiled"), doraise=True)
+                file = into / "compiled"
+            archive.write(file, name)
+    return into / "ranksift.zip"
+
+
+def run_from(archive: Path, program: str) -> str:
+    """What a program prints that imports the package from a zip file; its last line where it fails."""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=archive.parent,
+        env={**os.environ, "PYTHONPATH": str(archive)},
+    )
+    return done.stdout.strip() or done.stderr.strip().splitlines()[-1]
+
+
+def test_it_can_be_imported_from_a_zip_file(tmp_path: Path):
+    program = """
+import ranksift as rs
+assert ".zip" in rs.__file__, rs.__file__
+value = rs.evaluate({"q": {"good": 2}}, {"q": {"good": 1.0}}, [rs.nDCG_f @ 2]).mean_of("nDCG_f@2")
+print(value, rs.cutoffs.GlobalCutoff.__name__, len(rs.__all__))
+"""
+    assert run_from(packed(tmp_path), program) == f"1.0 GlobalCutoff {len(ranksift.__all__)}"
+
+
+def test_without_its_source_it_says_what_is_missing(tmp_path: Path):
+    said = run_from(packed(tmp_path, ".pyc"), "import ranksift; ranksift.evaluate")
+    assert said.endswith("ranksift is here without its source, which says what it exports; ship its .py files, too")
 
 
 def test_version_is_the_installed_one():

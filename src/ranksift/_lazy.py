@@ -37,7 +37,7 @@ class LazyPackage(ModuleType):
     def _homes(self) -> dict[str, tuple[str, str]]:
         """The module of each public name, and what it is called there; no module for an instance."""
         if "_known_homes" not in self.__dict__:
-            self.__dict__["_known_homes"] = _listed(str(self.__file__))
+            self.__dict__["_known_homes"] = _listed(self.__name__)
         known: dict[str, tuple[str, str]] = self.__dict__["_known_homes"]
         return known
 
@@ -71,23 +71,33 @@ class LazyPackage(ModuleType):
         return sorted({*super().__dir__(), *self.__all__})
 
 
-def _listed(file: str) -> dict[str, tuple[str, str]]:
-    """Read what a package's file lists under ``if TYPE_CHECKING:``."""
+def _listed(package: str) -> dict[str, tuple[str, str]]:
+    """Read what a package lists under ``if TYPE_CHECKING:``, without importing it."""
     import ast  # which takes as long as all the rest, and is needed for Python's users only, not for the command
-    from pathlib import Path
 
     homes: dict[str, tuple[str, str]] = {}
-    for block in ast.parse(Path(file).read_bytes()).body:
+    for block in ast.parse(_source(package)).body:
         if not (isinstance(block, ast.If) and isinstance(block.test, ast.Name) and block.test.id == "TYPE_CHECKING"):
             continue
         for line in block.body:
             if isinstance(line, ast.ImportFrom) and line.module:
                 for alias in line.names:
                     if alias.name == "*":
-                        room = Path(file).with_name(line.module.rpartition(".")[2]) / "__init__.py"
-                        homes |= {name: (line.module, name) for name in _listed(str(room))}
+                        homes |= {name: (line.module, name) for name in _listed(line.module)}
                     else:
                         homes[alias.asname or alias.name] = line.module, alias.name
             elif isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name):
                 homes[line.target.id] = "", line.target.id
     return homes
+
+
+def _source(package: str) -> str:
+    """The text of a package's ``__init__.py``, also where that lies in a zip file: whatever loads it can read it."""
+    from importlib.util import find_spec
+
+    spec = find_spec(package)
+    loader: Any = None if spec is None else spec.loader
+    source = loader.get_source(package) if hasattr(loader, "get_source") else None
+    if source is None:
+        raise ImportError(f"{package} is here without its source, which says what it exports; ship its .py files, too")
+    return str(source)
