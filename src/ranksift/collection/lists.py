@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_args
@@ -55,7 +55,7 @@ class Lists:
     judged: NDArray[np.bool_]
     row: Ints
     pool: Pool
-    names: Sequence[Any]
+    names: Sequence[Hashable]
     gains: Gains = LINEAR
     documents: Ids | None = field(default=None, repr=False)
     two_scores: bool = False
