@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import ranksift as rs
-from ranksift.cli import story
+from ranksift.cli import demo_story
+from ranksift.cli.demo_story import CHAPTERS
 from ranksift.cli.main import COMMANDS, run
-from ranksift.cli.story import CHAPTERS
 from ranksift.datasets.synthetic import synthetic_collection
 
 MEASURES = 'nDCG@10 AP nDCG_f@10 nDCG_org@10 nDCG_min@10 Fdocs@10 nDCG_qwa(scale="max") c_at_1'
@@ -76,7 +76,7 @@ def test_what_it_says_of_rankers_is_true(told):
 
 
 def test_without_the_libraries_a_line_tells_what_to_install(tmp_path: Path, capsys, monkeypatch):
-    monkeypatch.setattr(story, "CHAPTERS", (("A ranker", story.training),))
+    monkeypatch.setattr(demo_story, "CHAPTERS", (("A ranker", demo_story.training),))
     monkeypatch.setitem(sys.modules, "lightgbm", None)
     assert run(["demo", "--out", str(tmp_path / "demo")]) == 0
     out = " ".join(capsys.readouterr().out.split())
@@ -149,7 +149,7 @@ def test_what_it_says_is_true():
 
 def test_again_into_the_same_folder_and_into_an_interrupted_one(told, monkeypatch):
     _, folder = told
-    monkeypatch.setattr(story, "CHAPTERS", story.CHAPTERS[:2])  # the longest chapters were told once
+    monkeypatch.setattr(demo_story, "CHAPTERS", demo_story.CHAPTERS[:2])  # the longest chapters were told once
     for _ in range(2):
         with redirect_stdout(io.StringIO()):
             assert run(["demo", "--out", str(folder)]) == 0

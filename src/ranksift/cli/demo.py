@@ -26,8 +26,8 @@ def demo(
     ),
 ) -> None:
     """Tell the whole story on built-in data; it ends in a page to look at."""
-    from ranksift.cli.stage import Stage
-    from ranksift.cli.story import CHAPTERS
+    from ranksift.cli.demo_stage import Stage
+    from ranksift.cli.demo_story import CHAPTERS
     from ranksift.datasets.synthetic import synthetic_collection, write_collection
     from ranksift.report.page import page
 

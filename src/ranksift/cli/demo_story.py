@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from ranksift.cli.stage import Stage
+from ranksift.cli.demo_stage import Stage
 from ranksift.collection.run import read_run
 from ranksift.datasets.reviews import product_reviews
 from ranksift.datasets.synthetic import synthetic_safety
