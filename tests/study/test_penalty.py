@@ -9,7 +9,7 @@ from scipy import stats
 import ranksift as rs
 from ranksift import study
 from ranksift.errors import InputError, RankSiftWarning
-from ranksift.study.swaps import Curves, crossings
+from ranksift.study.crossings import Curves, crossings
 
 
 def collection(seed, labels=(-2, 0, 1, 2), systems=5, topics=4, documents=6):

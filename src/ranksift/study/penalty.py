@@ -23,10 +23,10 @@ from ranksift.measures.cumulative import DCG, Cumulative, nDCG
 from ranksift.measures.measure import flat
 from ranksift.measures.names import MeasureLike
 from ranksift.study.agreement import correlation
+from ranksift.study.crossings import Curves, crossings
 from ranksift.study.discrimination import percentage_absolute_difference
 from ranksift.study.preconditions import check_scores, check_share, peculiarities, tell
 from ranksift.study.result import Picture, Result
-from ranksift.study.swaps import Curves, crossings
 from ranksift.study.systems import levels
 from ranksift.study.wording import counted, joined
 
