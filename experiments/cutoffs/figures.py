@@ -30,7 +30,7 @@ def tradeoff(forum: Forum) -> str:
 
 def thresholds(forum: Forum, tuned: Tuned) -> str:
     """The measure at every threshold, on dev and on test, with the interval of the fitted one."""
-    from ranksift.figure import drawing, legend
+    from ranksift.plotting import drawing, legend
 
     figure, axes = drawing("threshold: lowest expected gain that is shown", MEASURE, width=7.0)
     axes.axvspan(tuned.interval.low, tuned.interval.high, color="0.93", label="95 % interval, from dev")

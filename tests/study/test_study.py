@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ranksift
-from ranksift import InputError, Scores, figure, study
+from ranksift import InputError, Scores, plotting, study
 
 
 def imported_by(program: str) -> str:
@@ -55,7 +55,7 @@ def test_unknown_name_is_an_attribute_error():
 def test_a_picture_without_matplotlib_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(InputError, match=r"pictures need matplotlib; pip install 'ranksift\[report\]'"):
-        figure.drawing("x", "y")
+        plotting.drawing("x", "y")
 
 
 class TestWebTrack:

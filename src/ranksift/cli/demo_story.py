@@ -15,7 +15,7 @@ from ranksift.datasets.synthetic import synthetic_safety
 from ranksift.errors import InputError
 from ranksift.evaluation.evaluate import evaluate
 from ranksift.evaluation.explain import explain
-from ranksift.figure import can_draw
+from ranksift.plotting import can_draw
 from ranksift.report.charts import dumbbells, stacks, strips
 
 MEASURE = "nDCG_f@10"

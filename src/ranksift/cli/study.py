@@ -92,7 +92,7 @@ def study(
     ranksift study qrels.txt *.run -m "nDCG@10 nDCG_f@10 AP" --out study
     """
     from ranksift.evaluation.cache import forget
-    from ranksift.figure import can_draw
+    from ranksift.plotting import can_draw
     from ranksift.report.study import PAGE, check_folder, write_study
     from ranksift.study.survey import QUESTIONS, survey
 

@@ -265,7 +265,7 @@ class CutoffComparison:
         The curve is that of thresholds which are the same for all queries. The points are what rules gave that were
         fitted on other queries.
         """
-        from ranksift.figure import drawing, legend, styles
+        from ranksift.plotting import drawing, legend, styles
 
         shown = next(m for m in self.scores.measures if str(m) == f"Fdocs@{self.k}")
         figure, axes = drawing("good documents filtered (%)", f"forbidden documents in the top {self.k} (%)", width=7.0)

@@ -65,7 +65,7 @@ class ReliabilityDiagram:
 
     def plot(self) -> Figure:
         """Shares against probabilities, with 95 % intervals (Wilson); on the diagonal they agree."""
-        from ranksift.figure import drawing
+        from ranksift.plotting import drawing
 
         figure, axes = drawing("probability", "share of outcomes", width=4.6, height=4.4)
         axes.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, linestyle="--")

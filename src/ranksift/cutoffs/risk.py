@@ -317,7 +317,7 @@ class RiskCutoff(Cutoff):
 
     def plot(self) -> Figure:
         """The risk of the queries that it was fitted on, and what is compared with α, at every threshold."""
-        from ranksift.figure import drawing, legend
+        from ranksift.plotting import drawing, legend
 
         if not hasattr(self, "curve_"):
             raise InputError("the documents that it was fitted on are not in a cutoff's file", remedy="fit it anew")

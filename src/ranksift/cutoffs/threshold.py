@@ -160,7 +160,7 @@ class GlobalCutoff(Cutoff):
 
     def plot(self) -> Figure:
         """The measure at every threshold, with the best one."""
-        from ranksift.figure import drawing
+        from ranksift.plotting import drawing
 
         sweep = self._sweep()
         figure, axes = drawing("threshold", str(sweep.measure))

@@ -13,7 +13,7 @@ from ranksift.collection.ragged import Floats, Ints
 from ranksift.errors import InputError
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
-from ranksift.figure import drawing, shown
+from ranksift.plotting import drawing, shown
 from ranksift.study.preconditions import check_scores, peculiarities, tell
 from ranksift.study.result import PerMeasure, Picture, Result
 from ranksift.study.systems import families, system_levels

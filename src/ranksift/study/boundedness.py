@@ -18,11 +18,11 @@ from ranksift.collection.ragged import Floats
 from ranksift.errors import InputError
 from ranksift.evaluation.evaluate import Queries, evaluate, ready_measures
 from ranksift.evaluation.table import Column, Table
-from ranksift.figure import drawing
 from ranksift.measures.cumulative import DCG, Cumulative, dcg_of_pool, nDCG, nDCG_f, nDCG_min, negative, positive
 from ranksift.measures.filtering import UBQ_over, UBQ_under
 from ranksift.measures.measure import TOLERANCE, flat, ratio
 from ranksift.measures.names import MeasureLike
+from ranksift.plotting import drawing
 from ranksift.study.result import PerMeasure, Picture, Result
 from ranksift.study.wording import joined, percent
 

@@ -16,8 +16,8 @@ from ranksift.errors import InputError
 from ranksift.evaluation.compare import CORRECTIONS, TESTS, Comparison, Correction, TestName, compare
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
-from ranksift.figure import drawing, legend, shown, styles
 from ranksift.measures.names import MeasureLike
+from ranksift.plotting import drawing, legend, shown, styles
 from ranksift.study.preconditions import ROUNDING, check_scores, peculiarities, tell
 from ranksift.study.result import PerMeasure, Picture, Result, pictures_by_k
 from ranksift.study.systems import families, system_scores

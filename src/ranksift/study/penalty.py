@@ -18,10 +18,10 @@ from ranksift.evaluation.compare import compare
 from ranksift.evaluation.evaluate import Queries, evaluate, ready_measures
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
-from ranksift.figure import drawing, legend, shown, styles
 from ranksift.measures.cumulative import DCG, Cumulative, nDCG
 from ranksift.measures.measure import flat
 from ranksift.measures.names import MeasureLike
+from ranksift.plotting import drawing, legend, shown, styles
 from ranksift.study.agreement import correlation
 from ranksift.study.crossings import Curves, crossings
 from ranksift.study.discrimination import percentage_absolute_difference

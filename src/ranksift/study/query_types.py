@@ -17,10 +17,10 @@ from ranksift.errors import InputError
 from ranksift.evaluation.evaluate import ready_measures
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Table
-from ranksift.figure import drawing, legend
 from ranksift.measures.bounds import E_DCG, E_SP
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
+from ranksift.plotting import drawing, legend
 from ranksift.study.preconditions import check_choice, tell
 from ranksift.study.result import Picture, Result
 from ranksift.study.systems import levels

@@ -14,7 +14,7 @@ from ranksift.errors import InputError
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.significance import product, resamples
 from ranksift.evaluation.table import Cell, Column, Table
-from ranksift.figure import drawing, legend, shown, styles
+from ranksift.plotting import drawing, legend, shown, styles
 from ranksift.study.preconditions import check_integer, check_scores, check_share, peculiarities, tell
 from ranksift.study.result import PerMeasure, Picture, Result, pictures_by_k
 from ranksift.study.wording import counted, joined, ranked

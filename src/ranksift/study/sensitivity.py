@@ -14,7 +14,7 @@ from ranksift.errors import InputError
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.significance import SAME, Paired, bootstrap, shifted_resamples, times_drawn
 from ranksift.evaluation.table import Column, Table
-from ranksift.figure import drawing, legend, shown, styles
+from ranksift.plotting import drawing, legend, shown, styles
 from ranksift.study.preconditions import (
     ROUNDING,
     check_choice,

@@ -18,12 +18,12 @@ from ranksift.errors import InputError
 from ranksift.evaluation.evaluate import Queries, evaluate, ready_measures
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
-from ranksift.figure import drawing, legend
 from ranksift.measures.classic import AP, RBP, RR
 from ranksift.measures.cumulative import nDCG
 from ranksift.measures.measure import Measure, PerQuery
 from ranksift.measures.names import MeasureLike
 from ranksift.measures.truncation import AP_qwa, QuitWhileAhead, RBP_qwa, RR_qwa, nDCG_qwa
+from ranksift.plotting import drawing, legend
 from ranksift.study.agreement import Correlation, correlation
 from ranksift.study.preconditions import check_choice, tell
 from ranksift.study.result import PerMeasure, Picture, Result
