@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from ranksift.collection import ragged
 from ranksift.collection._engine.grouping import Grouped, by_rank, without_duplicates
 from ranksift.collection._engine.ids import Ids
-from ranksift.collection._engine.objects import ids_of, is_missing
+from ranksift.collection._engine.python_values import ids_of, is_missing
 from ranksift.collection.qrels import Qrels
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.collection.readers.formats import TABLES, kind

@@ -12,7 +12,7 @@ from ranksift.collection._engine.decimals import nulls, parse_decimals, parse_to
 from ranksift.collection._engine.grouping import Floats, Gathering, Grouped, OnDuplicate, Part, without_duplicates
 from ranksift.collection._engine.ids import Ids, Ints
 from ranksift.collection._engine.lines import Block, Columns, over_blocks
-from ranksift.collection._engine.objects import Fail
+from ranksift.collection._engine.python_values import Fail
 from ranksift.errors import InputError
 from ranksift.files import Text
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ranksift.collection._engine.grouping import Grouped, OnDuplicate
 from ranksift.collection._engine.ids import Ints
 from ranksift.collection._engine.lines import Block, Columns
-from ranksift.collection._engine.objects import Fail
+from ranksift.collection._engine.python_values import Fail
 from ranksift.collection._engine.rows import Rows, collect, collect_text
 from ranksift.collection.readers.column_names import find_columns
 from ranksift.files import PADDING, Bytes, Text

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ranksift.collection._engine.grouping import Grouped, Part, group
-from ranksift.collection._engine.objects import ids_of, numbers_of
+from ranksift.collection._engine.python_values import ids_of, numbers_of
 from ranksift.collection.ragged import offsets_of
 from ranksift.errors import InputError
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ranksift.collection._engine.ids import Ids
-from ranksift.collection._engine.objects import is_missing
+from ranksift.collection._engine.python_values import is_missing
 from ranksift.collection.examples import Examples, are_whole
 from ranksift.collection.ragged import Floats
 from ranksift.collection.readers.column_names import find_column, has_column, is_number

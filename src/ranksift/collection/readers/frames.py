@@ -10,7 +10,7 @@ import numpy as np
 
 from ranksift.collection._engine.grouping import Floats, Grouped, OnDuplicate
 from ranksift.collection._engine.ids import Ids
-from ranksift.collection._engine.objects import Fail, ids_of, is_missing, numbers_of
+from ranksift.collection._engine.python_values import Fail, ids_of, is_missing, numbers_of
 from ranksift.collection._engine.rows import Rows, collect
 from ranksift.collection.readers.column_names import find_columns
 from ranksift.collection.readers.formats import unsupported

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ranksift.collection._engine.grouping import Grouped, OnDuplicate
-from ranksift.collection._engine.objects import ids_of, numbers_of
+from ranksift.collection._engine.python_values import ids_of, numbers_of
 from ranksift.collection._engine.rows import Rows, collect
 from ranksift.collection.readers.column_names import find_columns
 from ranksift.errors import InputError

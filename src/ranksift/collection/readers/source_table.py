@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from ranksift.collection._engine import rows
 from ranksift.collection._engine.lines import Columns
-from ranksift.collection._engine.objects import Fail
+from ranksift.collection._engine.python_values import Fail
 from ranksift.collection.ragged import Floats
 from ranksift.collection.readers import delimited, frames
 from ranksift.collection.readers.column_names import is_number
