@@ -19,7 +19,7 @@ from experiments.peers import LightGBM
 from ranksift.collection.examples import Fold, together
 from ranksift.collection.ragged import Floats
 from ranksift.learning.ranker import Ranker
-from ranksift.learning.space import Space, with_parameters
+from ranksift.learning.search_space import Space, with_parameters
 from ranksift.learning.trees import LambdaMART
 from ranksift.learning.validation import cross_validated
 

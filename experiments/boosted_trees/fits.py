@@ -18,7 +18,7 @@ from ranksift.collection.ragged import Floats
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.significance import Paired, holm, t_test
 from ranksift.learning.ranker import Ranker
-from ranksift.learning.space import SpaceLike
+from ranksift.learning.search_space import SpaceLike
 from ranksift.learning.tuning import Tuning, tune
 
 MEASURE = "nDCG@10"

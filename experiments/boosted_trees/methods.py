@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from experiments.peers import CatBoost, LightGBM, XGBoost
 from ranksift.learning.ranker import Ranker
-from ranksift.learning.space import SpaceLike
+from ranksift.learning.search_space import SpaceLike
 from ranksift.learning.trees import LambdaMART, LambdaMARTf
 
 #: The most trees of a model, and of how many a number of trees is a multiple where libraries are asked.

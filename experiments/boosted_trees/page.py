@@ -45,7 +45,7 @@ from experiments.boosted_trees.methods import (
 from experiments.markdown import between, bullets, number, page, paragraph, probability, says, table, word
 from ranksift.collection.ragged import Floats
 from ranksift.errors import RankSiftWarning
-from ranksift.learning.space import Space
+from ranksift.learning.search_space import Space
 
 NEEDS: tuple[str, ...] = ("letor4_mq2008",)
 ALPHA = 0.05

@@ -20,7 +20,7 @@ from experiments.boosted_trees.methods import METHODS, OURS, PEERS, WIDE_LEAVES,
 from experiments.learning import in_parallel, mq2007, mq2008
 from ranksift.collection.examples import Fold
 from ranksift.collection.ragged import Floats
-from ranksift.learning.space import Space, with_parameters
+from ranksift.learning.search_space import Space, with_parameters
 from ranksift.learning.validation import cross_validated
 
 #: Settings of each method, with the one that is given, which has so many seeds.

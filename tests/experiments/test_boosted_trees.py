@@ -25,7 +25,7 @@ from experiments.learning import Collection
 from experiments.markdown import page
 from ranksift.collection.examples import Examples
 from ranksift.datasets.letor import mq2008
-from ranksift.learning.space import Space, with_parameters
+from ranksift.learning.search_space import Space, with_parameters
 from ranksift.learning.validation import cross_validated, three_way
 
 

@@ -30,7 +30,7 @@ from experiments.learned_rankers.tables import (
 )
 from experiments.learning import mq2008
 from ranksift.collection.examples import Examples
-from ranksift.learning.space import Space
+from ranksift.learning.search_space import Space
 
 
 @pytest.fixture(scope="module")

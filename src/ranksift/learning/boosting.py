@@ -16,7 +16,7 @@ from ranksift.collection.ragged import Floats, Ints
 from ranksift.errors import InputError
 from ranksift.learning.objective import Objective, Rounds, with_several_gains
 from ranksift.learning.ranker import Ranker
-from ranksift.learning.space import SpaceLike
+from ranksift.learning.search_space import SpaceLike
 from ranksift.learning.topk import BETAS, Focus, check_focus
 from ranksift.learning.weighted_sum import WeightedSum
 

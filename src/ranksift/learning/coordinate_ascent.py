@@ -10,7 +10,7 @@ import numpy as np
 from ranksift.collection.examples import Examples
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.learning.objective import Objective, stopping_value, with_several_gains
-from ranksift.learning.space import SpaceLike
+from ranksift.learning.search_space import SpaceLike
 from ranksift.learning.weighted_sum import WeightedSum
 
 #: How far a weight may move in one step, either way, where the sizes of all weights sum to 1.

@@ -13,7 +13,7 @@ from ranksift.collection.examples import Examples
 from ranksift.collection.gains import Gains
 from ranksift.collection.ragged import Floats
 from ranksift.errors import InputError
-from ranksift.learning.space import SpaceLike
+from ranksift.learning.search_space import SpaceLike
 from ranksift.learning.weighted_sum import WeightedSum
 
 

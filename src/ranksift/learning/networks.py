@@ -20,7 +20,7 @@ from ranksift.learning.batches import Batch, batches
 from ranksift.learning.objective import stopping_value
 from ranksift.learning.outputs import Outputs, ScoreKind, check_scores, parse_loss
 from ranksift.learning.ranker import Ranker
-from ranksift.learning.space import SpaceLike
+from ranksift.learning.search_space import SpaceLike
 from ranksift.learning.topk import BETAS, Focus, check_focus, topk_truth
 
 if TYPE_CHECKING:

@@ -34,7 +34,7 @@ from ranksift.errors import InputError
 from ranksift.learning.batches import some_at_a_time
 from ranksift.learning.lambdas import target_of
 from ranksift.learning.ranker import RANKERS, JudgedDocuments, Ranker
-from ranksift.learning.space import SpaceLike
+from ranksift.learning.search_space import SpaceLike
 from ranksift.learning.trees import BoostedTrees
 from ranksift.measures.cumulative import discounted
 from ranksift.measures.names import MeasureLike

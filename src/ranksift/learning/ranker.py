@@ -43,7 +43,7 @@ from ranksift.learning.folder import (
     workshop,
 )
 from ranksift.learning.libraries import require, versions
-from ranksift.learning.space import SpaceLike
+from ranksift.learning.search_space import SpaceLike
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
 from ranksift.parameters import Parameterised, plain

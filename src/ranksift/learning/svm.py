@@ -16,8 +16,8 @@ from ranksift.collection.gains import Gains
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.errors import InputError, RankSiftWarning
 from ranksift.learning.objective import stopping_value
+from ranksift.learning.search_space import SpaceLike
 from ranksift.learning.sorted_lists import ListOrder
-from ranksift.learning.space import SpaceLike
 from ranksift.learning.topk import BETAS, Focus, check_focus
 from ranksift.learning.weighted_sum import WeightedSum
 

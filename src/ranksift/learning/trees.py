@@ -23,7 +23,7 @@ from ranksift.learning.libraries import require
 from ranksift.learning.objective import stopping_value
 from ranksift.learning.outputs import Outputs, ScoreKind, check_scores
 from ranksift.learning.ranker import Ranker
-from ranksift.learning.space import SpaceLike
+from ranksift.learning.search_space import SpaceLike
 from ranksift.learning.tree_text import check_trees, trees_alone
 from ranksift.measures.names import MeasureLike
 
