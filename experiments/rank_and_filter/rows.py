@@ -11,8 +11,8 @@ from experiments.peers import CatBoost, CatBoostFilter, LightGBM, Peer, XGBoost
 from experiments.rank_and_filter.settings import FOLDS, FORUM, MEASURE, REVIEWS, K
 from ranksift.cutoffs.baselines import FilterAll, RankOnly
 from ranksift.cutoffs.cutoff import Cutoff
+from ranksift.learning.expected_gain import ExpectedGainRanker
 from ranksift.learning.networks import LinearRanker, MLPRanker
-from ranksift.learning.optimal import ExpectedGainRanker
 from ranksift.learning.ranker import Ranker
 from ranksift.learning.trees import BoostedTrees, LambdaMARTf
 

@@ -21,7 +21,7 @@ from ranksift.cutoffs.threshold import GlobalCutoff
 from ranksift.evaluation.compare import compare
 from ranksift.evaluation.evaluate import ready_measures
 from ranksift.evaluation.scores import Scores
-from ranksift.learning.optimal import expected_shares
+from ranksift.learning.expected_gain import expected_shares
 from ranksift.learning.validation import HeldOut, Scored
 
 _MEASURES = ready_measures(list(MEASURES))

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from ranksift.evaluation.explain import QueryExplanation as QueryExplanation
     from ranksift.evaluation.explain import RunExplanation as RunExplanation
     from ranksift.evaluation.explain import explain as explain
-    from ranksift.evaluation.registration import register_ir_measures as register_ir_measures
+    from ranksift.evaluation.ir_measures_registration import register_ir_measures as register_ir_measures
     from ranksift.evaluation.score_table import read_scores as read_scores
     from ranksift.evaluation.scores import Scores as Scores
     from ranksift.evaluation.table import Table as Table

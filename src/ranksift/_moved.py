@@ -20,6 +20,9 @@ MOVED = {
     "ranksift.collection.errors.RankSiftWarning": "ranksift.RankSiftWarning",
     "ranksift.collection.judged.Judged": "ranksift.JudgedRun",
     "ranksift.cutoffs.shaped.ShapeCutoff": "ranksift.ShapeCutoff",
+    "ranksift.evaluation.registration.register_ir_measures": "ranksift.register_ir_measures",
+    "ranksift.learning.optimal.ExpectedGainRanker": "ranksift.learning.ExpectedGainRanker",
+    "ranksift.learning.optimal.expected_shares": "ranksift.learning.expected_shares",
 }
 
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from ranksift.learning.boosting import FocusedBoost as FocusedBoost
     from ranksift.learning.boosting import RankBoost as RankBoost
     from ranksift.learning.coordinate_ascent import CoordinateAscent as CoordinateAscent
+    from ranksift.learning.expected_gain import ExpectedGainRanker as ExpectedGainRanker
+    from ranksift.learning.expected_gain import expected_shares as expected_shares
     from ranksift.learning.lambdas import Stops as Stops
     from ranksift.learning.lambdas import Swaps as Swaps
     from ranksift.learning.logistic import L2LogisticRegression as L2LogisticRegression
@@ -24,8 +26,6 @@ if TYPE_CHECKING:
     from ranksift.learning.networks import Network as Network
     from ranksift.learning.networks import RankNet as RankNet
     from ranksift.learning.networks import TopKListMLE as TopKListMLE
-    from ranksift.learning.optimal import ExpectedGainRanker as ExpectedGainRanker
-    from ranksift.learning.optimal import expected_shares as expected_shares
     from ranksift.learning.ranker import Ranker as Ranker
     from ranksift.learning.ranker import load as load
     from ranksift.learning.svm import SVMMAP as SVMMAP
