@@ -1,6 +1,7 @@
 """What the documentation shows runs, and what is made from the code is complete and fresh."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,36 @@ def test_the_readme_names_every_measure_and_only_those():
     named = set(re.findall(r"`(\w+)(?:\(…\))?`", "\n".join(x for x in table.splitlines() if x.startswith("|"))))
     assert set(CATALOGUE) - named <= {"UBQ_over", "UBQ_under"}
     assert named <= set(CATALOGUE)
+
+
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+
+
+def extras_of(page: str) -> dict[str, str]:
+    """The table of extras on a page: what each is said to bring."""
+    table = (ROOT / page).read_text().partition("| extra |")[2].partition("\n\n")[0]
+    return dict(re.findall(r"^\| `(\w+)` \|.*\| ([^|]+) \|$", table, re.M))
+
+
+def test_every_extra_is_explained_to_those_who_need_it():
+    users = extras_of("README.md")
+    assert users == extras_of("docs/index.md")
+    assert [*users, *extras_of("CONTRIBUTING.md")] == [*EXTRAS]
+    for extra, brings in users.items():
+        said = brings.replace("what `trees` brings", users["trees"]).lower()
+        assert [part for part in EXTRAS[extra] if part.partition(">=")[0] not in said] == []
+
+
+def test_only_extras_that_exist_are_asked_for():
+    files = [*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *(ROOT / "src").rglob("*.py"), ROOT / "pyproject.toml"]
+    asked = {(f.name, name) for f in files for some in _asked(f) for name in some.split(",")}
+    assert {pair for pair in asked if pair[1] not in EXTRAS} == set()
+    assert {name for _, name in asked} >= {"report", "trees", "learn"}
+
+
+def _asked(file: Path) -> list[str]:
+    """The extras that a file tells to install."""
+    return re.findall(r"(?:\branksift|'\.)\[([a-z,]+)\]", file.read_text())
 
 
 def test_links_of_the_readme_lead_somewhere():
