@@ -99,7 +99,7 @@ class Peer(Ranker, abstract=True):
             cutoff = GlobalCutoff(measure).fit_lists(lists)
             return cutoff.value_, cutoff
         top, bottom = measure.per_query(lists.judged_by(lists.score >= 0.0))
-        value = measure.aggregate(top, np.ones(len(top)) if bottom is None else bottom)
+        value = measure.aggregate(top, bottom)
         return float(value), FixedCutoff(0.0).fit_lists(lists)
 
     def _cut_lists(self, scores: Floats, examples: Examples) -> Lists:

@@ -20,8 +20,7 @@ def at_threshold(
         kept=scores >= threshold,
     )
     found = measure.per_query(judged.without_unjudged() if unjudged == "drop" else judged)
-    bottom = np.ones(len(found.numerator)) if found.denominator is None else found.denominator
-    return measure.values(found.numerator, bottom), float(measure.aggregate(found.numerator, bottom))
+    return measure.values(*found), float(measure.aggregate(*found))
 
 
 def all_thresholds(scores):

@@ -54,7 +54,7 @@ def own_value(measure, labels, place, kept):
     known = ~np.isnan(labels)
     judged = JudgedRun.from_arrays(np.nan_to_num(labels), -place, np.zeros(len(labels)), judged=known, kept=kept)
     top, bottom = measure.per_query(judged)
-    return float(measure.values(top, np.ones(1) if bottom is None else bottom)[0])
+    return float(measure.values(top, bottom)[0])
 
 
 @quiet

@@ -37,7 +37,7 @@ def over_all_orders(measure, scores, labels, groups, kept):
                 kept=[i in place for i in mine],
             )
             top, bottom = measure.per_query(judged)
-            totals[:, q] += [top[0] / len(orders), (1.0 if bottom is None else bottom[0]) / len(orders)]
+            totals[:, q] += [top[0] / len(orders), bottom[0] / len(orders)]
     return totals
 
 
@@ -52,7 +52,7 @@ def test_filter_only_is_the_mean_of_all_orders(name):
         top, bottom = FilterOnly(RankOnly()).expected(measure, lists, kept[lists.row])
         expected = over_all_orders(measure, scores, labels, groups.tolist(), kept)
         np.testing.assert_allclose(top, expected[0], rtol=0, atol=1e-12)
-        np.testing.assert_allclose(np.ones(len(top)) if bottom is None else bottom, expected[1], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(bottom, expected[1], rtol=0, atol=1e-12)
 
 
 def test_filter_only_of_other_measures_is_near_the_mean_of_all_orders_and_follows_the_seed():
@@ -102,7 +102,7 @@ class TestOracle:
             lists = Lists.from_arrays(scores, labels, groups, rank_scores=rank_scores)
             kept = Oracle(name).fit_lists(lists).keep_lists(lists)
             top, bottom = measure.per_query(lists.judged_by(kept))
-            own = measure.values(top, np.ones(len(top)) if bottom is None else bottom)
+            own = measure.values(top, bottom)
             cuts = [at_threshold(measure, scores, labels, groups, t, rank_scores)[0] for t in all_thresholds(scores)]
             np.testing.assert_allclose(own, np.max(cuts, axis=0), rtol=0, atol=1e-12)
 

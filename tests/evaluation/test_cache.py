@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import ranksift as rs
+from ranksift.collection import judged_runs as module
 from ranksift.datasets.synthetic import synthetic_collection, write_collection
-from ranksift.evaluation import evaluate as module
 from ranksift.evaluation.cache import forget
 
 MEASURES = "nDCG_f@5 AP Fdocs@3 c_at_1"

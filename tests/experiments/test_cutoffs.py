@@ -58,7 +58,8 @@ def page() -> str:
 
 def test_documentation_shows_what_is_computed_now(forum: Forum, page: str) -> None:
     """The whole page takes a minute; these parts go through every rule."""
-    assert forum.tested.table() in page, "cutoffs.md is stale: run make experiments"
+    stale = [row for row in forum.tested.table().splitlines() if row not in page]
+    assert not stale, "cutoffs.md is stale: run make experiments"
     tuned, _ = promised(forum, [])
     for name, drawn in {
         "tradeoff": figures.tradeoff(forum),

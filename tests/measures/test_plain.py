@@ -106,5 +106,5 @@ def test_arrays_break_ties_by_input_order(data):
             ranking = [str(j) for j in sorted(mine, key=lambda j: -scores[j]) if kept[j]]
             pool = {str(j): labels[j] for j in mine if known[j]}
             expected = plain.value(plain.Topic(ranking, pool, {group: pool}), name)
-            denominator = 1 if bottom is None else bottom[i]
+            denominator = bottom[i]
             assert (top[i] / denominator if denominator else 0.0) == pytest.approx(expected, abs=1e-12)

@@ -71,8 +71,8 @@ Digits = Annotated[int | None, typer.Option("--digits", min=0, max=17, help="Dig
 
 def read(qrels: str, runs: list[str], on_duplicate: Literal["error", "first", "best"]) -> tuple[Qrels, list[Run]]:
     """Read judgments and runs; the runs have distinct names."""
+    from ranksift.collection.judged_runs import named_runs
     from ranksift.collection.qrels import read_qrels
-    from ranksift.evaluation.evaluate import named_runs
 
     check_standard_input(qrels, runs)
     judgments = read_qrels(qrels, on_duplicate=on_duplicate)

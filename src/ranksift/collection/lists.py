@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from ranksift.collection import ragged
 from ranksift.collection._engine.ids import Ids
 from ranksift.collection.gains import LINEAR, Gains, GainsLike
-from ranksift.collection.judged_run import JudgedRun, Unjudged, join
+from ranksift.collection.judged_run import JudgedRun, Unjudged
 from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.errors import InputError, RankSiftWarning, warn_renamed
@@ -245,6 +245,7 @@ class Lists:
         >>> Lists.from_run({"q": {"a": 1, "b": -1}}, {"q": {"a": 0.3, "b": 0.9}}).label.tolist()
         [-1.0, 1.0]
         """
+        from ranksift.collection.judged_runs import JudgedRuns
         from ranksift.collection.qrels import read_qrels
         from ranksift.collection.run import read_run
 
@@ -257,7 +258,7 @@ class Lists:
             pool = Pool.of(np.zeros(len(names) + 1, dtype=np.int64), np.zeros(0))
         else:
             names = qrels.query_ids
-            judged = join(qrels, run, names, gains=gains)
+            judged = JudgedRuns.of(qrels, run, gains=gains).joined(run).judged
             label[judged.row], known[judged.row], pool = judged.label, True, judged.pool
         number = {name: i for i, name in enumerate(names)}
         query = np.repeat(np.array([number.get(name, -1) for name in run.query_ids], dtype=np.int64), run.lengths)

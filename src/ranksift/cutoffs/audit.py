@@ -365,7 +365,7 @@ def audit(
     judge = one_measure(_measure_of(cutoff) if measure is None else measure)
     if type(judge).values is not Measure.values:
         raise InputError(f"{judge} gives a query no value of its own", remedy="use another measure")
-    gain = np.where(lists.judged, (getattr(judge, "gains", None) or lists.gains)(lists.label), 0.0)
+    gain = np.where(lists.judged, (judge.gains or lists.gains)(lists.label), 0.0)
     everything = np.ones(len(kept), dtype=bool)
     return Audit(
         rule=cutoff.rule or type(cutoff).__name__,

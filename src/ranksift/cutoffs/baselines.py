@@ -14,7 +14,6 @@ from ranksift.cutoffs.cutoff import Cutoff, check_between
 from ranksift.cutoffs.sweep import Sweep
 from ranksift.cutoffs.threshold import one_measure
 from ranksift.errors import InputError
-from ranksift.measures.cumulative import Cumulative
 from ranksift.measures.filtering import Empty, Fdocs, GoodFiltered
 from ranksift.measures.measure import Measure, PerQuery, ratio
 from ranksift.measures.names import MeasureLike
@@ -192,11 +191,12 @@ class FilterOnly:
                 return PerQuery(forbidden)
             shown = np.minimum(length, measure.k or np.inf)
             return PerQuery(forbidden * ratio(shown, length, length == 0), shown)
-        if isinstance(measure, Cumulative) and getattr(measure, "nil", None) is None:
-            mean = ratio(judged.sum(measure.gain(judged)), length, length == 0)
+        line = measure.line(lists.pool, measure.gains or lists.gains)
+        if line is not None:
+            mean = ratio(judged.sum(measure.gain(judged.label, judged.gains)), length, length == 0)
             depth = np.minimum(judged.length, measure.k or np.inf).astype(np.int64)
             discounts = np.cumsum(1.0 / np.log2(np.arange(2, depth.max(initial=0) + 2)))
-            at_zero, slope = measure.line(lists.pool, measure.gains or lists.gains)
+            at_zero, slope = line
             return PerQuery(at_zero + slope * mean * np.append(0.0, discounts)[depth])
         return self._sampled(measure, lists, kept)
 
@@ -206,7 +206,7 @@ class FilterOnly:
         for _ in range(SHUFFLES):
             order = np.lexsort((draw.random(len(lists.score)), lists.query))
             top, bottom = measure.per_query(lists.judged_by(kept, order))
-            if bottom is not None and measure.aggregation == "mean":
-                top, bottom = measure.values(top, bottom), None
-            total += np.stack([top, np.ones(len(top)) if bottom is None else bottom])
+            if measure.aggregation == "mean":
+                top, bottom = PerQuery(measure.values(top, bottom))
+            total += np.stack([top, bottom])
         return PerQuery(*(total / SHUFFLES))

@@ -7,7 +7,6 @@ from dataclasses import fields
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ranksift.collection.lists import Lists
 from ranksift.cutoffs.baselines import FilterAll, FilterOnly, FixedCutoff, Oracle
@@ -16,7 +15,7 @@ from ranksift.cutoffs.held_out import Split
 from ranksift.cutoffs.rules import known_rules
 from ranksift.cutoffs.threshold import GlobalCutoff
 from ranksift.errors import InputError
-from ranksift.evaluation.evaluate import run_values
+from ranksift.evaluation.evaluate import degenerate_queries, run_values
 from ranksift.evaluation.scores import Scores
 from ranksift.measures.measure import Measure
 
@@ -158,19 +157,16 @@ class HeldOutCandidates:
         queries = [str(name) for name in self.lists.names]
         shape = (len(self.candidates), len(queries), len(measures))
         numerators, denominators = np.empty(shape), np.ones(shape)
-        degenerate: Mapping[str, NDArray[np.bool_]] = {}
         for r, (name, candidate) in enumerate(self.candidates.items()):
             kept = self._kept[_cutoff(candidate)]
             if isinstance(candidate, FilterOnly):
                 for m, measure in enumerate(measures):
-                    top, bottom = candidate.expected(measure, self.lists, kept)
-                    numerators[r, :, m], denominators[r, :, m] = top, 1.0 if bottom is None else bottom
+                    numerators[r, :, m], denominators[r, :, m] = candidate.expected(measure, self.lists, kept)
                 continue
-            found = run_values(name, measures, self.lists.judged_by(kept), queries, [], first=not degenerate)
+            found = run_values(name, measures, self.lists.judged_by(kept), queries)
             numerators[r], denominators[r] = found.numerators, found.denominators
-            degenerate = found.degenerate or degenerate
-        counted = {m: int(mask.sum()) for m, mask in degenerate.items() if mask.any()}
-        return Scores(tuple(self.candidates), tuple(queries), tuple(measures), numerators, denominators, counted)
+        degenerate = degenerate_queries(measures, self.lists.pool, self.lists.gains)
+        return Scores(tuple(self.candidates), tuple(queries), tuple(measures), numerators, denominators, degenerate)
 
 
 def _cutoff(candidate: Candidate) -> Cutoff:

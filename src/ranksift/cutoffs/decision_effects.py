@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ranksift.collection import ragged
 from ranksift.collection.lists import Lists
 from ranksift.collection.ragged import Floats, Ints
-from ranksift.measures.cumulative import Cumulative, discounted
+from ranksift.measures.cumulative import discounted
 from ranksift.measures.measure import Measure
 
 # Documents of lists with one decision reversed that are judged at once: it bounds the memory, not the result.
@@ -29,9 +29,9 @@ def if_reversed(measure: Measure, lists: Lists, kept: NDArray[np.bool_], documen
     [1.7381, -1.2619, 0.5]
     """
     query = lists.query[documents]
-    if isinstance(measure, Cumulative) and getattr(measure, "nil", None) is None:
-        _, slope = measure.line(lists.pool, measure.gains or lists.gains)
-        return _dcg_if_reversed(measure, lists, kept)[documents] * slope[query]
+    line = measure.line(lists.pool, measure.gains or lists.gains)
+    if line is not None:
+        return _dcg_if_reversed(measure, lists, kept)[documents] * line[1][query]
     before = own_values(measure, lists, kept)
     after = np.empty(len(documents))
     for some in _batches(lists.lengths[query]):
@@ -53,10 +53,9 @@ def _batches(lengths: Ints) -> Iterator[slice]:
         first = last
 
 
-def _dcg_if_reversed(measure: Cumulative, lists: Lists, kept: NDArray[np.bool_]) -> Floats:
+def _dcg_if_reversed(measure: Measure, lists: Lists, kept: NDArray[np.bool_]) -> Floats:
     """The change of DCG@k for each document: its own part, and that of what is shown below it, which moves by one."""
-    gain = np.zeros(len(kept))
-    gain[lists.judged] = measure.gain(lists.judged_by(np.ones(len(kept), dtype=bool)))
+    gain = np.where(lists.judged, measure.gain(lists.label, lists.gains), 0.0)
     shown = ragged.offsets_of(kept.astype(np.int64))
     # The rank that a document has among those shown, or would have.
     rank = shown[:-1] - shown[lists.offsets[:-1]][lists.query] + 1
@@ -78,5 +77,4 @@ def _below(values: Floats, lists: Lists) -> Floats:
 
 def own_values(measure: Measure, lists: Lists, kept: NDArray[np.bool_]) -> Floats:
     """Each query's own value, with only some documents shown."""
-    top, bottom = measure.per_query(lists.judged_by(kept))
-    return measure.values(top, np.ones(len(top)) if bottom is None else bottom)
+    return measure.values(*measure.per_query(lists.judged_by(kept)))

@@ -21,7 +21,7 @@ from ranksift.cutoffs.score_shape import FEATURES, Shape
 from ranksift.cutoffs.sweep import SAME
 from ranksift.cutoffs.threshold import one_measure
 from ranksift.errors import InputError
-from ranksift.measures.cumulative import Cumulative, discounted
+from ranksift.measures.cumulative import discounted
 from ranksift.measures.names import MeasureLike
 
 # Numbers of a document that rise with its score; the others are those of its list.
@@ -112,18 +112,18 @@ class ExpectedGainCutoff(Cutoff):
         if self.measure is None:
             return gain, np.ones(len(gain))
         measure = one_measure(self.measure)
-        if not isinstance(measure, Cumulative):
+        line = measure.line(lists.pool, measure.gains or lists.gains)
+        if line is None:
             self.notes_ += (f"{measure} does not add up gains: every document counts the same",)
             return gain, np.ones(len(gain))
         everything = lists.judged_by(np.ones(len(lists.score), dtype=bool))
-        _, slope = measure.line(lists.pool, measure.gains or lists.gains)
-        weight = discounted(slope[everything.query], everything.rank)
+        weight = discounted(line[1][everything.query], everything.rank)
         if measure.k is not None:
             weight[everything.rank > measure.k] = 0.0
         if not (weight > 0).any():
             self.notes_ += (f"no document counts in {measure}: all count the same",)
             weight = np.ones(len(gain))
-        return measure.gain(everything), weight
+        return measure.gain(everything.label, everything.gains), weight
 
     def _columns(self, lists: Lists) -> Floats:
         if self.features == "score":

@@ -17,9 +17,7 @@ from ranksift.measures.measure import Measure
 
 def aggregate(measure: Measure, lists: Lists, kept: NDArray[np.bool_]) -> float:
     """A measure over all queries, with only some documents shown."""
-    found = measure.per_query(lists.judged_by(kept))
-    bottom = np.ones(len(found.numerator)) if found.denominator is None else found.denominator
-    return float(measure.aggregate(found.numerator, bottom))
+    return float(measure.aggregate(*measure.per_query(lists.judged_by(kept))))
 
 
 class Split(NamedTuple):

@@ -24,9 +24,8 @@ from ranksift.collection.judged_run import JudgedRun
 from ranksift.collection.lists import Lists
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.errors import InputError
-from ranksift.measures.cumulative import Cumulative, nDCG
 from ranksift.measures.filtering import Fdocs, GoodFiltered
-from ranksift.measures.measure import Measure
+from ranksift.measures.measure import Measure, PerQuery
 
 #: Values this near are equal: of cuts with equal values the lowest is the best.
 SAME = 1e-12
@@ -72,8 +71,9 @@ class Sweep:
                 f"{measure} is no mean of queries' own values, and no ratio of sums", remedy="use another measure"
             )
         entry = entry_order(lists)
-        if isinstance(measure, Cumulative) and getattr(measure, "nil", None) is None:
-            start, change = _cumulative(lists, measure, entry)
+        line = measure.line(lists.pool, measure.gains or lists.gains)
+        if line is not None:
+            start, change = _cumulative(lists, measure, entry, *line)
         elif isinstance(measure, Fdocs) and measure.average == "micro":
             start, change = _forbidden_shown(lists, measure, entry)
         elif isinstance(measure, GoodFiltered):
@@ -206,13 +206,9 @@ def entry_order(lists: Lists) -> Ints:
 # -- DCG and its normalisations ------------------------------------------------------------------------------------
 
 
-def _cumulative(lists: Lists, measure: Cumulative, entry: Ints) -> tuple[Floats, Floats]:
+def _cumulative(lists: Lists, measure: Measure, entry: Ints, nothing: Floats, scale: Floats) -> tuple[Floats, Floats]:
     """What documents change in DCG@k between its bounds."""
-    worth = measure.gains or lists.gains
-    gain = np.where(lists.judged, worth(lists.label), 0.0)
-    if isinstance(measure, nDCG):
-        gain = np.maximum(gain, 0.0)
-    nothing, scale = measure.line(lists.pool, worth)
+    gain = np.where(lists.judged, measure.gain(lists.label, lists.gains), 0.0)
     k = int(min(measure.k or np.inf, lists.lengths.max(initial=0)))
     if lists.cuts_from_the_end:
         shown = lists.rank <= k
@@ -315,11 +311,10 @@ def _any_measure(lists: Lists, measure: Measure, entry: Ints) -> tuple[Floats, F
         part = lists.of_queries(np.arange(first, last))
         own = entry[lists.offsets[first] : lists.offsets[last]] - lists.offsets[first]
         for owner, count, states in _states(part, own):
-            found = measure.per_query(states)
-            top, bottom = found.numerator, found.denominator
-            if bottom is not None and measure.aggregation == "mean":
-                top, bottom = measure.values(top, bottom), None
-            values = np.stack([top, np.ones(len(top)) if bottom is None else bottom])
+            top, bottom = measure.per_query(states)
+            if measure.aggregation == "mean":
+                top, bottom = PerQuery(measure.values(top, bottom))
+            values = np.stack([top, bottom])
             begins = count == 0
             start[:, first + owner[begins]] = values[:, begins]
             where = lists.offsets[first + owner[~begins]] + count[~begins] - 1

@@ -35,13 +35,13 @@ class Cache:
         self.folder = Path(folder)
         self._about = hashlib.sha256(repr((__version__, _digest(qrels), *settings)).encode())
 
-    def values(self, source: Any, role: Any, compute: Callable[[], RunValues]) -> RunValues:
+    def values(self, source: Any, name: str | None, compute: Callable[[], RunValues]) -> RunValues:
         """The values of a run: those kept, or else those computed, which are kept if the run is a file."""
         if not isinstance(source, str | os.PathLike) or not os.path.isfile(source):
             return compute()
         status = os.stat(source)
         key = self._about.copy()
-        key.update(repr((os.path.abspath(source), role, status.st_size, status.st_mtime_ns)).encode())
+        key.update(repr((os.path.abspath(source), name, status.st_size, status.st_mtime_ns)).encode())
         path = self.folder / f"{key.hexdigest()[:32]}.npz"
         kept = _read(path)
         if kept is None:
@@ -80,7 +80,7 @@ def _digest(qrels: Qrels) -> str:
 
 
 def _write(path: Path, values: RunValues) -> None:
-    words = {"name": values.name, "degenerate": list(values.degenerate), "notes": list(values.notes)}
+    words = {"name": values.name, "notes": list(values.notes)}
     with writing(path) as file:
         np.savez(
             file,
@@ -88,7 +88,6 @@ def _write(path: Path, values: RunValues) -> None:
             numerators=values.numerators,
             denominators=values.denominators,
             answered=values.answered,
-            degenerate=np.array(list(values.degenerate.values()), dtype=bool),
         )
 
 
@@ -96,8 +95,7 @@ def _read(path: Path) -> RunValues | None:
     try:
         with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             words = json.loads(file["words"].tobytes())
-            masks = dict(zip(words["degenerate"], file["degenerate"], strict=True))
             numerators, denominators, answered = (file[name] for name in ("numerators", "denominators", "answered"))
-            return RunValues(words["name"], numerators, denominators, answered, masks, words["notes"])
+            return RunValues(words["name"], numerators, denominators, answered, words["notes"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, BadZipFile):
         return None

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ranksift.collection.gains import GainsLike
 from ranksift.collection.judged_run import Unjudged
+from ranksift.collection.judged_runs import Queries, named_runs
 from ranksift.collection.qrels import read_qrels
 from ranksift.collection.run import Run
 from ranksift.errors import InputError, RankSiftWarning
-from ranksift.evaluation.evaluate import Queries, evaluate, named_runs
+from ranksift.evaluation.evaluate import evaluate
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
 from ranksift.measures.measure import TOLERANCE, Measure

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from ranksift.collection.gains import Gains, GainsLike
 from ranksift.collection.judged_run import join
+from ranksift.collection.judged_runs import named_runs
 from ranksift.collection.qrels import Qrels, read_qrels
 from ranksift.collection.run import Run
 from ranksift.errors import InputError
-from ranksift.evaluation.evaluate import named_runs
 from ranksift.evaluation.table import Column, Table
 from ranksift.measures.coverage import Judged
 

@@ -7,22 +7,23 @@ import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, fields
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.collection.gains import Gains, GainsLike
-from ranksift.collection.judged_run import JudgedRun, Unjudged, join
-from ranksift.collection.qrels import Qrels, read_qrels
+from ranksift.collection.gains import GainsLike
+from ranksift.collection.judged_run import JudgedRun, Unjudged
+from ranksift.collection.judged_runs import JudgedRuns, Queries
+from ranksift.collection.qrels import Qrels
 from ranksift.collection.ragged import Floats, Ints
-from ranksift.collection.run import Run
+from ranksift.collection.run import Run, read_run
 from ranksift.errors import InputError, RankSiftWarning
 from ranksift.evaluation.alternative_lists import ideal_lists, in_ideal_order, repeated, without
-from ranksift.evaluation.evaluate import Queries, choose_queries, named_runs, nil_ids, ready_measures
+from ranksift.evaluation.evaluate import nil_ids, ready_measures
 from ranksift.evaluation.table import Column, Table
-from ranksift.measures.cumulative import Cumulative, discounted, positive
-from ranksift.measures.measure import TOLERANCE, Measure
+from ranksift.measures.cumulative import discounted
+from ranksift.measures.measure import TOLERANCE, Measure, PerQuery
 from ranksift.measures.names import MeasureLike, parse_measure
 
 if TYPE_CHECKING:
@@ -402,18 +403,20 @@ def explain(
     ----------  --------  -----  ----  ----------  -------------
              2  fair          1     1     +0.1362  -
     """
-    judgments = read_qrels(qrels)
-    runs = named_runs(run)
-    if len(runs) != 1:
-        raise InputError(f"{len(runs)} runs are given", remedy="explain one run at a time")
     if worst < 1:
         raise InputError(f"worst={worst} is not a positive number", remedy="ask for at least one query")
     (wanted,) = ready_measures([parse_measure(measure)])
-    chosen, notes = choose_queries(judgments, runs, queries)
+    given = JudgedRuns.of(qrels, run, gains=gains, unjudged=unjudged, queries=queries, nil=nil_ids([wanted]))
+    if len(given) != 1:
+        raise InputError(f"{len(given)} runs are given", remedy="explain one run at a time")
+    ((source, name),) = given.sources
+    listed = read_run(source, name=name)
+    _, judged, notes = given.joined(listed)
     for note in notes:
         warnings.warn(note, RankSiftWarning, stacklevel=2)
-    judged = join(judgments, runs[0], chosen, unjudged=unjudged, gains=Gains.of(gains), nil=nil_ids([wanted]))
-    case = _Case(judgments, runs[0], wanted, chosen, judged)
+    counted = given.counted(judged.listed > 0)
+    chosen = tuple(np.array(given.queries, dtype=object)[counted].tolist())
+    case = _Case(given.qrels, listed, wanted, chosen, repeated(judged, np.flatnonzero(counted)))
     if query is None:
         return case.explain_all(worst)
     if query not in chosen:
@@ -428,9 +431,7 @@ class _Case:
 
     def __init__(self, qrels: Qrels, run: Run, measure: Measure, queries: tuple[str, ...], judged: JudgedRun) -> None:
         self.qrels, self.run, self.measure, self.queries, self.judged = qrels, run, measure, queries, judged
-        core = _core(measure)
-        self.gains: Gains = getattr(core, "gains", None) or judged.gains
-        self.k: int | None = getattr(core, "k", None)
+        self.gains, self.k = measure.gains or judged.gains, measure.k
         self.forbidden: NDArray[np.bool_] = self.gains(judged.label) < 0
         self.sign = 1.0 if measure.higher_is_better else -1.0
         self.now = _evaluated(measure, judged)
@@ -456,18 +457,18 @@ class _Case:
         lost = (self.sign * (after - before) for before, after in pairwise((value, clean, ordered, best)))
         return Losses(value, empty, best, *lost)
 
-    def steps(self) -> list[_Evaluated]:
+    def steps(self) -> list[PerQuery]:
         """The empty list, the list, the list without forbidden documents, that in ideal order, the ideal list."""
         judged, at = self.judged, self.forbidden
         nothing = ideal_lists(judged, judged.pool.labels, np.zeros(len(judged.pool.labels), dtype=bool))
         clean = without(judged, judged.query[at], judged.place[at])
-        ordered = in_ideal_order(clean, worth(self.measure, clean.label, judged.gains))
+        ordered = in_ideal_order(clean, self.measure.worth(clean.label, judged.gains))
         return [*(_evaluated(self.measure, lists) for lists in (nothing, judged, clean, ordered)), self.ideal()]
 
-    def ideal(self) -> _Evaluated:
+    def ideal(self) -> PerQuery:
         """The best that a perfect ranker might show: the good documents alone, those of gain 0 behind them, or NIL."""
         judged, measure = self.judged, self.measure
-        value = worth(measure, judged.pool.labels, judged.gains)
+        value = measure.worth(judged.pool.labels, judged.gains)
         good = value > 0
         harmless = good | (self.gains(judged.pool.labels) >= 0)
         lists = [ideal_lists(judged, value, good), ideal_lists(judged, value, harmless)]
@@ -476,7 +477,7 @@ class _Case:
         best, *others = (_evaluated(measure, x) for x in lists)
         for other in others:
             better = self.sign * (measure.values(*other) - measure.values(*best)) > TOLERANCE
-            best = _Evaluated(*(np.where(better, o, b) for o, b in zip(other, best, strict=True)))
+            best = PerQuery(*(np.where(better, o, b) for o, b in zip(other, best, strict=True)))
         return best
 
     def most_harmful(self) -> dict[int, tuple[str, int, float]]:
@@ -536,7 +537,7 @@ class _Case:
             top = min(max(self.k or 0, LOOKED_AT), int(judged.listed[q]))
             place = rank = np.union1d(place, np.arange(1, top + 1))
         entry = {int(at): i for i, at in enumerate(judged.place[mine], mine.start)}
-        gain = self.measure.gain(judged) if isinstance(self.measure, Cumulative) else self.gains(judged.label)
+        gain = self.measure.gain(judged.label, judged.gains)
         weight, scale = self.discount(rank), self.scale(q)
         change = self.if_filtered(np.full(len(place), q), place)
         rows = place - 1
@@ -567,7 +568,7 @@ class _Case:
         docs = self.qrels.docs[start : start + len(labels)].tolist()
         mine = slice(*judged.offsets[q : q + 2].tolist())
         found = dict(zip(self.run.docs.take(judged.row[mine]).tolist(), judged.rank[mine].tolist(), strict=True))
-        value, gain = worth(self.measure, labels, judged.gains), self.gains(labels)
+        value, gain = self.measure.worth(labels, judged.gains), self.gains(labels)
         # Among equally good documents the run's own come first: they are not missing.
         order = np.lexsort(([found.get(d, np.inf) for d in docs], -value))
         order = order[value[order] > 0]
@@ -583,46 +584,15 @@ class _Case:
 
     def scale(self, q: int) -> float | None:
         """What a DCG of 1 adds to the query's value, 1 / (I − W); None where the measure is no sum of gains."""
-        if not isinstance(self.measure, Cumulative) or self.judged.nil:
-            return None
-        return float(self.measure.line(self.judged.pool, self.gains)[1][q])
+        line = self.measure.line(self.judged.pool, self.gains)
+        return None if line is None else float(line[1][q])
 
     def as_judged(self, label: float) -> int | float:
         return int(label) if self.qrels.whole else float(label)
 
 
-def worth(measure: Measure, labels: Floats, gains: Gains) -> Floats:
-    """What a label is worth to a measure, to tell the ideal order by: 0 where the measure has no use for it.
-
-    >>> from ranksift.measures.names import parse_measure
-    >>> worth(parse_measure("nDCG_f@5"), np.array([-2.0, 0.0, 1.0, 2.0]), Gains.of({2: 7})).tolist()
-    [0.0, 0.0, 1.0, 7.0]
-    >>> worth(parse_measure("AP(rel=2)"), np.array([-2.0, 0.0, 1.0, 2.0]), Gains.of({2: 7})).tolist()
-    [0.0, 0.0, 0.0, 1.0]
-    """
-    core = _core(measure)
-    own: Gains | None = getattr(core, "gains", None)
-    rel: float | None = getattr(core, "rel", None)
-    if rel is not None and own is None:
-        return np.where(labels >= rel, labels - rel + 1.0, 0.0)
-    return positive((own or gains)(labels) if hasattr(core, "gains") else labels)
-
-
-def _core(measure: Measure) -> Measure:
-    """The measure itself, or the one that it is put around."""
-    inner = getattr(measure, "measure", None)
-    return inner if isinstance(inner, Measure) else measure
-
-
-class _Evaluated(NamedTuple):
-    """A measure's numerator and denominator of each query."""
-
-    numerator: Floats
-    denominator: Floats
-
-
-def _evaluated(measure: Measure, judged: JudgedRun) -> _Evaluated:
-    numerator, denominator = measure.per_query(judged)
-    if not np.isfinite(numerator).all():
+def _evaluated(measure: Measure, judged: JudgedRun) -> PerQuery:
+    found = measure.per_query(judged)
+    if not np.isfinite(found.numerator).all():
         raise InputError(f"{measure} of some query is not finite", remedy="labels or gains are too large for it")
-    return _Evaluated(numerator, np.ones(len(numerator)) if denominator is None else denominator)
+    return found

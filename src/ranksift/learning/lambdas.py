@@ -25,6 +25,7 @@ from ranksift.errors import InputError
 from ranksift.learning.batches import some_at_a_time
 from ranksift.learning.sorted_lists import ListOrder
 from ranksift.measures.cumulative import DCG, discounted, nDCG, nDCG_f
+from ranksift.measures.measure import flat, ratio
 from ranksift.measures.names import MeasureLike
 
 #: Pairs are taken of which one document, at least, is among this many first ones, as LightGBM does.
@@ -314,7 +315,8 @@ def _discounts(size: int) -> Floats:
 
 def slope_of(offsets: Ints, gain: Floats, k: int | None = None) -> Floats:
     """Of each query what a DCG of 1 adds to nDCG_f@k: 1 / (I − W), 0 where both are equal."""
-    return nDCG_f(k=k).line(Pool.of(offsets, gain), LINEAR)[1]
+    lower, upper = nDCG_f(k=k).bounds(Pool.of(offsets, gain), LINEAR)
+    return ratio(np.ones(len(lower)), upper - lower, flat(lower, upper))
 
 
 class _Drawn(NamedTuple):

@@ -73,8 +73,7 @@ class Objective:
         parts = [self._judged(scores[i : i + step]) for i in range(0, len(scores), step)]
         shape = (len(scores), len(self._lengths))
         top = np.concatenate([part.numerator for part in parts]).reshape(shape)
-        bottom = [np.ones(len(p.numerator)) if p.denominator is None else p.denominator for p in parts]
-        return top, np.concatenate(bottom).reshape(shape)
+        return top, np.concatenate([part.denominator for part in parts]).reshape(shape)
 
     def _judged(self, scores: NDArray[np.float64]) -> PerQuery:
         pool, query, rank = self._copies(len(scores))

@@ -673,7 +673,6 @@ class LambdaMARTf(TreeModel):
 
         def value(outputs: NDArray[np.float64]) -> float:
             lists = Lists.from_arrays(outputs[:, 0], validation.labels, validation.query, gains=self.gains)
-            top, bottom = measure.per_query(lists.judged_by(lists.score >= 0.0))
-            return sign * float(measure.aggregate(top, np.ones(len(top)) if bottom is None else bottom))
+            return sign * float(measure.aggregate(*measure.per_query(lists.judged_by(lists.score >= 0.0))))
 
         return value

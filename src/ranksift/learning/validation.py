@@ -143,10 +143,10 @@ class HeldOut:
 
     def values(self, measures: Sequence[Measure]) -> RunValues:
         """Of every query and measure."""
-        found = run_values("", list(measures), self._judged(self.asked), self.queries, [], False)
+        found = run_values("", measures, self._judged(self.asked), self.queries)
         for m, measure in enumerate(measures):
             if self.kept is not None and not self.asked and of_filtered_lists(measure):
-                own = run_values("", [measure], self._judged(True), self.queries, [], False)
+                own = run_values("", [measure], self._judged(True), self.queries)
                 found.numerators[:, m], found.denominators[:, m] = own.numerators[:, 0], own.denominators[:, 0]
         return found
 

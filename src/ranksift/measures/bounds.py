@@ -45,32 +45,38 @@ def normalise_2(value: Floats, random: Floats, perfect: Floats) -> Floats:
 
 
 class V1(Measure, abstract=True):
-    """The first normalisation of a measure that has ``parts``."""
+    """The first normalisation of a value that lies between a random and a perfect one."""
 
-    def parts(self, judged: JudgedRun) -> tuple[Floats, Floats, Floats]:
-        """The measure's value for each list, for a random and for a perfect ranking."""
+    def value(self, judged: JudgedRun) -> Floats:
+        """What is normalised, for each list."""
+        raise NotImplementedError
+
+    def random_and_perfect(self, pool: Pool, gains: Gains) -> tuple[Floats, Floats]:
+        """The expected value of a random ranking of each pool, and that of a perfect one."""
         raise NotImplementedError
 
     def per_query(self, judged: JudgedRun) -> PerQuery:
         """The value over the perfect one, damped."""
-        return PerQuery(normalise_1(*self.parts(judged)))
+        ends = self.random_and_perfect(judged.pool, self.gains or judged.gains)
+        return PerQuery(normalise_1(self.value(judged), *ends))
 
-    def degenerate(self, judged: JudgedRun) -> NDArray[np.bool_] | None:
+    def degenerate(self, pool: Pool, gains: Gains) -> NDArray[np.bool_] | None:
         """Queries in which no ranking gets anything."""
-        _, random, perfect = self.parts(judged)
+        random, perfect = self.random_and_perfect(pool, gains)
         return nothing(random) | nothing(perfect)
 
 
 class V2(V1, abstract=True):
-    """The second normalisation of a measure that has ``parts``."""
+    """The second normalisation of a value that lies between a random and a perfect one."""
 
     def per_query(self, judged: JudgedRun) -> PerQuery:
         """The value between the random and the perfect one."""
-        return PerQuery(normalise_2(*self.parts(judged)))
+        ends = self.random_and_perfect(judged.pool, self.gains or judged.gains)
+        return PerQuery(normalise_2(self.value(judged), *ends))
 
-    def degenerate(self, judged: JudgedRun) -> NDArray[np.bool_] | None:
+    def degenerate(self, pool: Pool, gains: Gains) -> NDArray[np.bool_] | None:
         """Queries in which no ranking gets anything, or every one the same."""
-        _, random, perfect = self.parts(judged)
+        random, perfect = self.random_and_perfect(pool, gains)
         return nothing(random) | flat(random, perfect)
 
 
@@ -181,12 +187,14 @@ class BoundedDCG(Bounded, abstract=True):
         super().__post_init__()
         check_choice(self, "expected", ("exact", "paper"))
 
-    def parts(self, judged: JudgedRun) -> tuple[Floats, Floats, Floats]:
-        """DCG@k of each list, of a random and of a perfect ranking."""
-        gains = self.gains or judged.gains
+    def value(self, judged: JudgedRun) -> Floats:
+        """DCG@k of each list."""
+        return dcg_of_list(judged, positive(self.gain(judged.label, judged.gains)), self.k)
+
+    def random_and_perfect(self, pool: Pool, gains: Gains) -> tuple[Floats, Floats]:
+        """DCG@k of a random and of a perfect ranking."""
         dcg = DCG(k=self.k)
-        value = dcg_of_list(judged, positive(judged.gain(gains)), self.k)
-        return value, dcg.expectation(judged.pool, gains), dcg.perfection(judged.pool, gains)
+        return dcg.expectation(pool, gains), dcg.perfection(pool, gains)
 
 
 class DCG_ul1(BoundedDCG, V1):
@@ -231,11 +239,14 @@ class BoundedMSP(Bounded, abstract=True):
         check_choice(self, "expected", ("exact", "paper"))
         check_choice(self, "upper", ("k", "attainable"))
 
-    def parts(self, judged: JudgedRun) -> tuple[Floats, Floats, Floats]:
-        """MSP@k of each list, of a random and of a perfect ranking."""
-        k, pool = self.depth, judged.pool
-        random, perfect = expected_sp(pool, k, self.expected), perfect_sp(pool, k, self.upper)
-        return sum_of_precisions(judged, k) / k, random / k, perfect / k
+    def value(self, judged: JudgedRun) -> Floats:
+        """MSP@k of each list."""
+        return sum_of_precisions(judged, self.depth) / self.depth
+
+    def random_and_perfect(self, pool: Pool, gains: Gains) -> tuple[Floats, Floats]:
+        """MSP@k of a random and of a perfect ranking."""
+        k = self.depth
+        return expected_sp(pool, k, self.expected) / k, perfect_sp(pool, k, self.upper) / k
 
 
 class MSP_ul1(BoundedMSP, V1):
@@ -279,9 +290,13 @@ class E_DCG(Bounded):
 
     gains: Gains | None = None
 
-    def per_query(self, judged: JudgedRun) -> PerQuery:
+    def expectation(self, pool: Pool, gains: Gains) -> Floats:
         """Mean gain times the discounts of the ranks that the pool fills."""
-        return PerQuery(DCG(k=self.k).expectation(judged.pool, self.gains or judged.gains))
+        return DCG(k=self.k).expectation(pool, gains)
+
+    def per_query(self, judged: JudgedRun) -> PerQuery:
+        """The expected value, whatever the list."""
+        return PerQuery(self.expectation(judged.pool, self.gains or judged.gains))
 
 
 class E_nDCG(E_DCG):
@@ -296,13 +311,13 @@ class E_nDCG(E_DCG):
     0.5
     """
 
-    def per_query(self, judged: JudgedRun) -> PerQuery:
+    def expectation(self, pool: Pool, gains: Gains) -> Floats:
         """E[DCG@k] over the ideal."""
-        return PerQuery(nDCG(k=self.k).expectation(judged.pool, self.gains or judged.gains))
+        return nDCG(k=self.k).expectation(pool, gains)
 
-    def degenerate(self, judged: JudgedRun) -> NDArray[np.bool_] | None:
+    def degenerate(self, pool: Pool, gains: Gains) -> NDArray[np.bool_] | None:
         """Queries in which nothing is relevant."""
-        return nDCG(k=self.k, gains=self.gains).degenerate(judged)
+        return nDCG(k=self.k).degenerate(pool, gains)
 
 
 @dataclass(frozen=True, repr=False)
@@ -327,9 +342,13 @@ class E_SP(Bounded):
         super().__post_init__()
         check_choice(self, "expected", ("exact", "paper"))
 
-    def per_query(self, judged: JudgedRun) -> PerQuery:
+    def expectation(self, pool: Pool, gains: Gains) -> Floats:
         """E[SP@k]."""
-        return PerQuery(expected_sp(judged.pool, self.depth, self.expected))
+        return expected_sp(pool, self.depth, self.expected)
+
+    def per_query(self, judged: JudgedRun) -> PerQuery:
+        """The expected value, whatever the list."""
+        return PerQuery(self.expectation(judged.pool, judged.gains))
 
 
 class E_MSP(E_SP):
@@ -344,9 +363,9 @@ class E_MSP(E_SP):
     0.375
     """
 
-    def per_query(self, judged: JudgedRun) -> PerQuery:
+    def expectation(self, pool: Pool, gains: Gains) -> Floats:
         """E[SP@k] over k."""
-        return PerQuery(super().per_query(judged).numerator / self.depth)
+        return super().expectation(pool, gains) / self.depth
 
 
 @dataclass(frozen=True, repr=False)
@@ -365,19 +384,18 @@ class Around(Measure, abstract=True):
         return super().__call__(*around[1:], **parameters)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if isinstance(self.measure, str):
             try:
                 object.__setattr__(self, "measure", parse_measure(self.measure))
             except RecursionError:
                 raise InputError(f"{self.name} is around too much", remedy=f"write {self.name}(DCG@10)") from None
-        empty = Pool.of(np.zeros(1, dtype=np.int64), np.zeros(0))
         inner = self.measure
         if not isinstance(inner, Measure):
             raise InputError(f"{self.name}({inner!r}) is not around a measure", remedy=f"write {self.name}(DCG@10)")
-        if inner.needs_k and getattr(inner, "k", None) is None:
+        if inner.needs_k and inner.k is None:
             raise InputError(f"{inner} needs a cutoff", remedy=f"write {self.name}({inner}@10)")
-        if inner.expectation(empty, Gains()) is None:
+        empty = Pool.of(np.zeros(1, dtype=np.int64), np.zeros(0)), Gains()
+        if inner.expectation(*empty) is None or inner.perfection(*empty) is None:
             raise InputError(
                 f"{self.name}({inner}): the expected value of a random ranking has no closed form here",
                 remedy="use DCG, nDCG, SP, MSP, AP, P, R, RR, RBP or Success",
@@ -389,15 +407,36 @@ class Around(Measure, abstract=True):
     def __repr__(self) -> str:
         return str(self)
 
-    def parts(self, judged: JudgedRun) -> tuple[Floats, Floats, Floats]:
-        """The measure's value for each list, for a random and for a perfect ranking."""
-        gains = getattr(self.measure, "gains", None) or judged.gains
-        random = self.measure.expectation(judged.pool, gains)
-        perfect = self.measure.perfection(judged.pool, gains)
-        assert random is not None and perfect is not None
+    @property
+    def k(self) -> int | None:
+        """That of the measure inside."""
+        return self.measure.k
+
+    @property
+    def gains(self) -> Gains | None:
+        """Those of the measure inside."""
+        return self.measure.gains
+
+    @property
+    def nil(self) -> str | None:
+        """That of the measure inside."""
+        return self.measure.nil
+
+    def worth(self, labels: Floats, gains: Gains) -> Floats:
+        """What a label is worth to the measure inside."""
+        return self.measure.worth(labels, gains)
+
+    def value(self, judged: JudgedRun) -> Floats:
+        """The measure's value for each list."""
         if isinstance(self.measure, DCG):  # with negative gains the normalisation would flip its sign
-            return dcg_of_list(judged, positive(judged.gain(gains)), self.measure.k), random, perfect
-        return self.measure.per_query(judged).numerator, random, perfect
+            return dcg_of_list(judged, positive(self.gain(judged.label, judged.gains)), self.k)
+        return self.measure.per_query(judged).numerator
+
+    def random_and_perfect(self, pool: Pool, gains: Gains) -> tuple[Floats, Floats]:
+        """What the measure gives a random and a perfect ranking."""
+        random, perfect = self.measure.expectation(pool, gains), self.measure.perfection(pool, gains)
+        assert random is not None and perfect is not None
+        return random, perfect
 
 
 class UL1(Around, V1):

@@ -54,6 +54,12 @@ class Binary(Measure, abstract=True):
         super().__post_init__()
         check_number(self, "rel", "rel=1")
 
+    def worth(self, labels: Floats, gains: Gains) -> Floats:
+        """1 for the smallest relevant label, more for larger ones; the gain where it has gains of its own."""
+        if self.gains is not None:
+            return super().worth(labels, gains)
+        return np.where(labels >= self.rel, labels - self.rel + 1.0, 0.0)
+
     def relevant(self, pool: Pool) -> Ints:
         """Relevant documents of each query."""
         return pool.count(lambda label: label >= self.rel)
@@ -65,10 +71,9 @@ class Binary(Measure, abstract=True):
         (the TREC 2001 rule), and irrelevant elsewhere.
         """
         relevant = self.relevant(judged.pool)
-        nil = getattr(self, "nil", None)
         nil_rank = None
-        if nil is not None:
-            judged, nil_rank = judged.ranks_with_nil(nil)
+        if self.nil is not None:
+            judged, nil_rank = judged.ranks_with_nil(self.nil)
         hit = judged.label >= self.rel
         query, rank = judged.query[hit], judged.rank[hit]
         if nil_rank is not None:
@@ -89,9 +94,9 @@ class Binary(Measure, abstract=True):
 class Recalling(Binary, abstract=True):
     """A measure that divides by the number of relevant documents: 0 where there is none."""
 
-    def degenerate(self, judged: JudgedRun) -> NDArray[np.bool_] | None:
-        """Queries without a relevant document."""
-        return None if getattr(self, "nil", None) else self.relevant(judged.pool) == 0
+    def degenerate(self, pool: Pool, gains: Gains) -> NDArray[np.bool_] | None:
+        """Queries without a relevant document; with ``nil`` none, because NIL can still be right or missing."""
+        return self.relevant(pool) == 0 if self.nil is None else None
 
 
 def over(numerator: NDArray[np.generic], count: Ints) -> Floats:

@@ -75,20 +75,22 @@ class Cumulative(Measure, abstract=True):
     k: int | None = None
     gains: Gains | None = None
 
-    def gain(self, judged: JudgedRun) -> Floats:
-        """Gain of each entry."""
-        return judged.gain(self.gains)
-
     def dcg(self, judged: JudgedRun) -> Floats:
         """DCG@k of each list."""
-        return dcg_of_list(judged, self.gain(judged), self.k)
+        return dcg_of_list(judged, self.gain(judged.label, judged.gains), self.k)
+
+
+class Normalised(Cumulative, abstract=True):
+    """DCG@k between two bounds, which are 0 and 1."""
 
     def bounds(self, pool: Pool, gains: Gains) -> tuple[Floats, Floats]:
         """What maps to 0 and what maps to 1."""
         raise NotImplementedError
 
-    def line(self, pool: Pool, gains: Gains) -> tuple[Floats, Floats]:
-        """Each query's value for a DCG of 0, and what a DCG of 1 adds to it."""
+    def line(self, pool: Pool, gains: Gains) -> tuple[Floats, Floats] | None:
+        """Where the bounds are, and 1 over their distance."""
+        if self.nil is not None:
+            return None
         lower, upper = self.bounds(pool, gains)
         slope = ratio(np.ones(len(lower)), upper - lower, flat(lower, upper))
         return -lower * slope, slope
@@ -98,9 +100,9 @@ class Cumulative(Measure, abstract=True):
         lower, upper = self.bounds(judged.pool, self.gains or judged.gains)
         return PerQuery(ratio(self.dcg(judged) - lower, upper - lower, flat(lower, upper)))
 
-    def degenerate(self, judged: JudgedRun) -> NDArray[np.bool_] | None:
+    def degenerate(self, pool: Pool, gains: Gains) -> NDArray[np.bool_] | None:
         """Queries whose bounds coincide."""
-        return flat(*self.bounds(judged.pool, self.gains or judged.gains))
+        return flat(*self.bounds(pool, gains))
 
 
 class DCG(Cumulative):
@@ -125,10 +127,6 @@ class DCG(Cumulative):
         """0 and 1: nothing is normalised."""
         return np.zeros(len(pool)), np.ones(len(pool))
 
-    def degenerate(self, judged: JudgedRun) -> NDArray[np.bool_] | None:
-        """Never: nothing is normalised."""
-        return None
-
     def expectation(self, pool: Pool, gains: Gains) -> Floats:
         """Mean gain (negative ones as 0) times the discounts of the first min(k, n) ranks (paper 3, Eq. 7)."""
         n = np.maximum(pool.size, 1)
@@ -141,7 +139,7 @@ class DCG(Cumulative):
 
 
 @dataclass(frozen=True, repr=False)
-class nDCG(Cumulative):
+class nDCG(Normalised):
     r"""Normalised DCG with negative gains counted as 0: trec_eval's values with linear gains.
 
     .. math:: nDCG@k = \frac{\sum_{i=1}^{k} \max(0, g_i) / \log_2(i+1)}{I_k}
@@ -171,9 +169,9 @@ class nDCG(Cumulative):
         """``nDCG``, or the other name that it was asked for by."""
         return self.alias or "nDCG"
 
-    def gain(self, judged: JudgedRun) -> Floats:
-        """Gain of each entry, negative ones as 0."""
-        return positive(judged.gain(self.gains))
+    def gain(self, labels: Floats, gains: Gains) -> Floats:
+        """The gain, negative ones as 0."""
+        return positive(super().gain(labels, gains))
 
     def bounds(self, pool: Pool, gains: Gains) -> tuple[Floats, Floats]:
         """0 and the ideal order."""
@@ -190,9 +188,9 @@ class nDCG(Cumulative):
         right &= nil_rank <= (self.k or nil_rank)
         return PerQuery(np.where(right, 1.0 / np.log2(np.maximum(nil_rank, 1) + 1), value))
 
-    def degenerate(self, judged: JudgedRun) -> NDArray[np.bool_] | None:
+    def degenerate(self, pool: Pool, gains: Gains) -> NDArray[np.bool_] | None:
         """Queries without a good document; with ``nil`` none, because NIL can still be right or missing."""
-        return super().degenerate(judged) if self.nil is None else None
+        return super().degenerate(pool, gains) if self.nil is None else None
 
     def expectation(self, pool: Pool, gains: Gains) -> Floats:
         """E[DCG@k] over the ideal DCG@k."""
@@ -204,7 +202,7 @@ class nDCG(Cumulative):
         return (~flat(*self.bounds(pool, gains))).astype(np.float64)
 
 
-class nDCG_org(Cumulative):
+class nDCG_org(Normalised):
     r"""nDCG with negative gains acting in both parts: unbounded (paper 4's NDCG_org, paper 1's Eq. 1).
 
     .. math:: nDCG_{org}@k = \frac{DCG@k}{I_k} \quad (0 \text{ where } I_k = 0)
@@ -226,7 +224,7 @@ class nDCG_org(Cumulative):
         return np.zeros(len(pool)), ideal(pool, gains, self.k)
 
 
-class nDCG_min(Cumulative):
+class nDCG_min(Normalised):
     r"""nDCG between the worst and the best order of the whole pool (paper 4; paper 1's Eq. 2).
 
     .. math:: nDCG_{min}@k = \frac{DCG@k - W_k}{I_k - W_k} \quad (0 \text{ where } I_k = W_k)
@@ -249,7 +247,7 @@ class nDCG_min(Cumulative):
         return worst(pool, gains, self.k), ideal(pool, gains, self.k)
 
 
-class nDCG_f(Cumulative):
+class nDCG_f(Normalised):
     r"""nDCG for lists that may leave documents out: between the worst and the best sublist (paper 1's Eq. 3).
 
     .. math:: nDCG_f@k = \frac{DCG@k - W_{k,f}}{I_{k,f} - W_{k,f}} \quad (0 \text{ where both are equal})

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from ranksift.collection.gains import Gains
 from ranksift.collection.judged_run import JudgedRun
+from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats
 from ranksift.errors import InputError
-from ranksift.measures.cumulative import PAPER_1, dcg_of_list, ideal, ideal_sublist, worst, worst_sublist
+from ranksift.measures.cumulative import PAPER_1, dcg_of_list, ideal, nDCG_f, worst
 from ranksift.measures.measure import TOLERANCE, Measure, PerQuery, flat, ratio
 
 
@@ -148,16 +149,12 @@ class Difficulty(Filtering):
 
     def per_query(self, judged: JudgedRun) -> PerQuery:
         """nDCG_f of nothing."""
-        lower, upper = self._bounds(judged)
+        lower, upper = nDCG_f(k=self.k).bounds(judged.pool, self.gains or judged.gains)
         return PerQuery(ratio(-lower, upper - lower, flat(lower, upper)))
 
-    def degenerate(self, judged: JudgedRun) -> NDArray[np.bool_] | None:
+    def degenerate(self, pool: Pool, gains: Gains) -> NDArray[np.bool_] | None:
         """Queries with gains of 0 only."""
-        return flat(*self._bounds(judged))
-
-    def _bounds(self, judged: JudgedRun) -> tuple[Floats, Floats]:
-        gains = self.gains or judged.gains
-        return worst_sublist(judged.pool, gains, self.k), ideal_sublist(judged.pool, gains, self.k)
+        return flat(*nDCG_f(k=self.k).bounds(pool, gains))
 
 
 @dataclass(frozen=True, repr=False)

@@ -25,11 +25,25 @@ MOST = 10**18
 CATALOGUE: dict[str, type[Measure]] = {}
 
 
-class PerQuery(NamedTuple):
-    """A measure's values: a numerator for each query, and a denominator where it is not 1."""
-
+class _Parts(NamedTuple):
     numerator: Floats
-    denominator: Floats | None = None
+    denominator: Floats
+
+
+class PerQuery(_Parts):
+    """A measure's values: a numerator and a denominator for each query; where none is given, it is 1.
+
+    Examples
+    --------
+    >>> PerQuery(np.array([0.5, 0.25])).denominator.tolist()
+    [1.0, 1.0]
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, numerator: Floats, denominator: Floats | None = None) -> Self:
+        """Put a denominator of 1 under a plain value."""
+        return super().__new__(cls, numerator, np.ones(len(numerator)) if denominator is None else denominator)
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,6 +52,10 @@ class Measure:
 
     A measure is a frozen dataclass. Its fields are its parameters; a field ``k`` is set by ``@``. A
     subclass that is not abstract gets a name, its class name, and enters the catalogue.
+
+    Everyone may ask a measure for ``k``, ``gains`` and ``nil``: a measure that has no such parameter answers None. What
+    depends on the judgments alone (:meth:`bounds`, :meth:`degenerate`, :meth:`complaint`, …) is a function of the pool
+    and of the gains that count, which are the measure's own where it has them: ``measure.gains or gains``.
 
     Class attributes
     ----------------
@@ -82,19 +100,17 @@ class Measure:
 
     def __matmul__(self, k: int) -> Self:
         """The measure of the top k."""
-        if "k" not in {f.name for f in fields(self)}:
+        if not self.takes("k"):
             raise InputError(f"{self.name} takes no @k", remedy=f"write {self.name} without it")
         return replace(self, k=k)  # type: ignore[call-arg]
 
     def __post_init__(self) -> None:
-        k = getattr(self, "k", None)
+        k, nil, gains = self.k, self.nil, self.gains
         if k is not None and (isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= MOST):
             raise InputError(f"{self.name}@{k}: k is not a positive integer", remedy=f"write {self.name}@10")
-        nil = getattr(self, "nil", None)
         if nil is not None and (not isinstance(nil, str) or not nil):
             raise InputError(f"{self.name}(nil={nil!r}): not a document id", remedy='write nil="NIL"')
-        gains = getattr(self, "gains", None)
-        if gains is not None:
+        if gains is not None and self.takes("gains"):
             object.__setattr__(self, "gains", Gains.of(gains))
 
     @property
@@ -108,12 +124,51 @@ class Measure:
             value = getattr(self, f.name)
             if f.name != "k" and f.repr and (value != f.default or f.name in self.shown):
                 inside.append(f"{f.name}={_shown(value)}")
-        k = getattr(self, "k", None)
+        k = self.k if self.takes("k") else None
         parameters = f"({', '.join(inside)})" if inside else ""
         return f"{self.name}{parameters}{'' if k is None else f'@{k}'}"
 
     def __repr__(self) -> str:
         return str(self)
+
+    # -- what others may ask for; a parameter of the same name takes its place -----------------------------
+
+    @property
+    def k(self) -> int | None:
+        """The rank at which it stops; None: it looks at the whole list."""
+        return None
+
+    @property
+    def gains(self) -> Gains | None:
+        """Gains of its own, which win over those of the evaluation."""
+        return None
+
+    @property
+    def nil(self) -> str | None:
+        """The document id that it takes for "no answer"."""
+        return None
+
+    @classmethod
+    def takes(cls, parameter: str) -> bool:
+        """Whether it has a parameter of this name."""
+        return parameter in cls.__dataclass_fields__
+
+    def gain(self, labels: Floats, gains: Gains) -> Floats:
+        """What it counts a label as."""
+        return (self.gains or gains)(labels)
+
+    def worth(self, labels: Floats, gains: Gains) -> Floats:
+        """What a label is worth to it, to tell the ideal order by: 0 where it has no use for it.
+
+        Examples
+        --------
+        >>> from ranksift import AP, nDCG_f
+        >>> (nDCG_f @ 5).worth(np.array([-2.0, 0.0, 1.0, 2.0]), Gains.of({2: 7})).tolist()
+        [0.0, 0.0, 1.0, 7.0]
+        >>> AP(rel=2).worth(np.array([-2.0, 0.0, 1.0, 2.0]), Gains.of({2: 7})).tolist()
+        [0.0, 0.0, 0.0, 1.0]
+        """
+        return np.maximum(self.gain(labels, gains) if self.takes("gains") else labels, 0.0)
 
     # -- the function ----------------------------------------------------------------------------------
 
@@ -135,11 +190,23 @@ class Measure:
             return self.values(top, bottom)
         return np.asarray(self.values(numerator, denominator).mean(axis=-1))
 
-    def degenerate(self, judged: JudgedRun) -> NDArray[np.bool_] | None:
+    # -- what the judgments alone say ----------------------------------------------------------------------
+
+    def complaint(self, pool: Pool, gains: Gains) -> str | None:
+        """What the labels break of its assumptions, in words; None: nothing."""
+        return None
+
+    def degenerate(self, pool: Pool, gains: Gains) -> NDArray[np.bool_] | None:
         """Queries in which the measure cannot tell any two rankings apart (``None``: there are none)."""
         return None
 
-    # -- what a random and a perfect ranking get, where that has a closed form -----------------------------
+    def bounds(self, pool: Pool, gains: Gains) -> tuple[Floats, Floats] | None:
+        """The DCG of each query that counts 0, and the one that counts 1; None: it is not a normalised DCG."""
+        return None
+
+    def line(self, pool: Pool, gains: Gains) -> tuple[Floats, Floats] | None:
+        """Each query's value for a DCG of 0, and what a DCG of 1 adds to it; None: it is no such line."""
+        return None
 
     def expectation(self, pool: Pool, gains: Gains) -> Floats | None:
         """Expected value of a random ranking of each query's pool."""

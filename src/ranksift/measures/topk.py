@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ranksift.collection.gains import Gains
 from ranksift.collection.judged_run import JudgedRun
+from ranksift.collection.pool import Pool
 from ranksift.errors import InputError
 from ranksift.measures.classic import cascade, largest_label, satisfaction
 from ranksift.measures.cumulative import dcg_of_list, dcg_of_pool
@@ -61,9 +63,9 @@ class kNDCG(Measure):
         ideal = dcg_of_pool(pool, satisfaction(best, most[pool.query]), self.k)
         return PerQuery(ratio(dcg_of_list(judged, gain, self.k), ideal, ideal <= 0))
 
-    def degenerate(self, judged: JudgedRun) -> NDArray[np.bool_] | None:
+    def degenerate(self, pool: Pool, gains: Gains) -> NDArray[np.bool_] | None:
         """Queries without a positive label."""
-        most = largest_label(judged.pool)
+        most = largest_label(pool)
         return flat(np.zeros(len(most)), most)
 
 

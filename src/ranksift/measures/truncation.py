@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ranksift.collection.gains import Gains
 from ranksift.collection.judged_run import JudgedRun
+from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.errors import InputError
 from ranksift.measures.classic import check_persistence
@@ -82,9 +83,9 @@ class QuitWhileAhead(Measure, abstract=True):
         share = np.where(total > 0, ratio(judged.sum(gain), total, total <= 0), 1.0)
         return Ended(judged, gain, judged.length, total, np.where(stopped, share, 0.0), stopped, best)
 
-    def complaint(self, judged: JudgedRun) -> str | None:
+    def complaint(self, pool: Pool, gains: Gains) -> str | None:
         """A word of warning where gains exceed 1, which the paper's measures do not foresee."""
-        most = judged.pool.largest_gain(self.gains or judged.gains)
+        most = pool.largest_gain(gains)
         if self.scale == "max" or most <= 1 or not self.assumes_unit_gains:
             return None
         return f'gains up to {most:g} where [0, 1] is assumed: values may exceed 1, scale="max" divides by the largest'

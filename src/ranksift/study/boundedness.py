@@ -12,15 +12,16 @@ from numpy.typing import NDArray
 
 from ranksift.collection.gains import Gains, GainsLike
 from ranksift.collection.judged_run import Unjudged
+from ranksift.collection.judged_runs import Queries
 from ranksift.collection.pool import Pool
 from ranksift.collection.qrels import read_qrels
 from ranksift.collection.ragged import Floats
 from ranksift.errors import InputError
-from ranksift.evaluation.evaluate import Queries, evaluate, ready_measures
+from ranksift.evaluation.evaluate import evaluate, ready_measures
 from ranksift.evaluation.table import Column, Table
-from ranksift.measures.cumulative import DCG, Cumulative, dcg_of_pool, nDCG, nDCG_f, nDCG_min, negative, positive
+from ranksift.measures.cumulative import Normalised, dcg_of_pool, nDCG, nDCG_f, nDCG_min, negative, positive
 from ranksift.measures.filtering import UBQ_over, UBQ_under
-from ranksift.measures.measure import TOLERANCE, flat, ratio
+from ranksift.measures.measure import TOLERANCE, Measure, flat, ratio
 from ranksift.measures.names import MeasureLike
 from ranksift.plotting import drawing
 from ranksift.study.result import PerMeasure, Picture, Result
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def attainable(measure: Cumulative, pool: Pool, gains: Gains, *, partial: bool = False) -> tuple[Floats, Floats]:
+def attainable(measure: Normalised, pool: Pool, gains: Gains, *, partial: bool = False) -> tuple[Floats, Floats]:
     """The lowest and the highest score of each query: over all orders of its pool, or of all parts of it.
 
     >>> from ranksift import parse_measure, read_qrels
@@ -263,8 +264,8 @@ def boundedness(
     )
 
 
-def _normalised(measure: Any) -> Cumulative:
-    if not isinstance(measure, Cumulative) or isinstance(measure, DCG):
+def _normalised(measure: Measure) -> Normalised:
+    if not isinstance(measure, Normalised):
         raise InputError(
             f"what {measure} can attain has no closed form here", remedy="use nDCG, nDCG_org, nDCG_min or nDCG_f"
         )
@@ -272,7 +273,7 @@ def _normalised(measure: Any) -> Cumulative:
 
 
 def _unbounded(
-    measures: list[Cumulative], qrels: Any, runs: Any, **how: Any
+    measures: list[Normalised], qrels: Any, runs: Any, **how: Any
 ) -> tuple[tuple[str, ...], tuple[str, ...], Floats, Floats]:
     """The queries, the runs, and the share of runs above and below [0, 1]: queries × measures."""
     # An nDCG_min whose bounds coincide is 0, but the list can have left them all the same.
@@ -293,7 +294,7 @@ def _unbounded(
     return scores.queries, scores.runs, np.stack(over, axis=1), np.stack(under, axis=1)
 
 
-def _difficulty(measure: Cumulative, pool: Pool, gains: Gains) -> Floats:
+def _difficulty(measure: Normalised, pool: Pool, gains: Gains) -> Floats:
     """nDCG_f@k of the empty list."""
     lower, upper = nDCG_f(k=measure.k).bounds(pool, gains)
     return ratio(-lower, upper - lower, flat(lower, upper))

@@ -11,11 +11,12 @@ import numpy as np
 
 from ranksift.collection.gains import Gains, GainsLike
 from ranksift.collection.judged_run import Unjudged
+from ranksift.collection.judged_runs import Queries
 from ranksift.collection.qrels import read_qrels
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.errors import InputError
 from ranksift.evaluation.compare import compare
-from ranksift.evaluation.evaluate import Queries, evaluate, ready_measures
+from ranksift.evaluation.evaluate import evaluate, ready_measures
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
 from ranksift.measures.cumulative import DCG, Cumulative, nDCG
@@ -250,9 +251,8 @@ def penalty_sweep(
     pool = judgments.pool_of(dcg.queries)
 
     def bounds_at(penalty: float) -> tuple[Floats, Floats]:
-        if isinstance(chosen, DCG):
-            return np.zeros(len(pool)), np.ones(len(pool))
-        return chosen.bounds(pool, gains_at(penalty))
+        found = chosen.bounds(pool, gains_at(penalty))
+        return (np.zeros(len(pool)), np.ones(len(pool))) if found is None else found
 
     turns = -base(np.setdiff1d(judgments.pool.all_labels, swept))
     breaks = np.unique(np.concatenate([at[[0, -1]], turns[(turns > at[0]) & (turns < at[-1])]]))

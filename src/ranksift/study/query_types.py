@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection.gains import Gains, GainsLike
-from ranksift.collection.judged_run import JudgedRun
+from ranksift.collection.pool import Pool
 from ranksift.collection.qrels import read_qrels
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.errors import InputError
 from ranksift.evaluation.evaluate import ready_measures
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Table
-from ranksift.measures.bounds import E_DCG, E_SP
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
 from ranksift.plotting import drawing, legend
@@ -60,16 +59,13 @@ def expected_scores(
     """
     judgments, wanted, worth = read_qrels(qrels), ready_measures(measures), Gains.of(gains)
     chosen = judgments.query_ids if queries is None else tuple(dict.fromkeys(map(str, queries)))
-    pool, nothing = judgments.pool_of(chosen), np.zeros(0, dtype=np.int64)
-    empty = JudgedRun(pool, nothing, nothing, np.zeros(0), nothing, np.zeros(len(chosen), dtype=np.int64), worth)
-    values = np.stack([_expected(measure, empty) for measure in wanted], axis=1)[None]
+    pool = judgments.pool_of(chosen)
+    values = np.stack([_expected(measure, pool, measure.gains or worth) for measure in wanted], axis=1)[None]
     return Scores.from_array(values, runs=["random"], queries=chosen, measures=wanted)
 
 
-def _expected(measure: Measure, empty: JudgedRun) -> Floats:
-    if isinstance(measure, E_DCG | E_SP):
-        return measure.per_query(empty).numerator
-    value = measure.expectation(empty.pool, getattr(measure, "gains", None) or empty.gains)
+def _expected(measure: Measure, pool: Pool, gains: Gains) -> Floats:
+    value = measure.expectation(pool, gains)
     if value is None:
         raise InputError(
             f"the expected {measure} of a random ranking has no closed form here",

@@ -14,12 +14,13 @@ import numpy as np
 
 from ranksift.collection.gains import GainsLike
 from ranksift.collection.judged_run import Unjudged
-from ranksift.collection.qrels import Qrels, read_qrels
+from ranksift.collection.judged_runs import JudgedRuns, Queries
+from ranksift.collection.qrels import Qrels
 from ranksift.errors import InputError, RankSiftWarning
-from ranksift.evaluation.evaluate import Queries, evaluate
+from ranksift.evaluation.evaluate import evaluate, nil_ids, ready_measures
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
-from ranksift.measures.cumulative import DCG, Cumulative, nDCG
+from ranksift.measures.cumulative import Cumulative, Normalised, nDCG
 from ranksift.measures.measure import TOLERANCE, Measure
 from ranksift.measures.names import MeasureLike
 from ranksift.measures.truncation import QuitWhileAhead
@@ -347,7 +348,7 @@ class _Subject:
 
     scores: Scores
     qrels: Qrels | None
-    runs: Any
+    runs: JudgedRuns | None
     how: Mapping[str, Any]
     nil: str | None
     limit: int | None
@@ -369,9 +370,11 @@ class _Subject:
             "queries": queries,
             "cache": cache,
         }
-        judgments = read_qrels(qrels)
-        wanted = measures or (plan.measures if plan else DEFAULT_MEASURES)
-        return cls(evaluate(judgments, runs, wanted, progress=progress, **how), judgments, runs, how, nil, limit)
+        wanted = ready_measures(measures or (plan.measures if plan else DEFAULT_MEASURES))
+        joined_by = {name: value for name, value in how.items() if name != "cache"}
+        # Every procedure looks at the same joined runs: they are read once.
+        given = JudgedRuns.of(qrels, runs, nil={*nil_ids(wanted), *([nil] if nil else [])}, keep=True, **joined_by)
+        return cls(evaluate(given.qrels, given, wanted, progress=progress, **how), given.qrels, given, how, nil, limit)
 
     @property
     def settings(self) -> dict[str, str]:
@@ -461,7 +464,7 @@ def _judged(subject: _Subject) -> Qrels:
 
 def _boundedness(subject: _Subject, given: Mapping[str, Any], again: Any, seed: int) -> Iterator[Part]:
     qrels = _judged(subject)
-    measures = [m for m in subject.measures if isinstance(m, Cumulative) and not isinstance(m, DCG)]
+    measures = [m for m in subject.measures if isinstance(m, Normalised)]
     if not measures:
         raise _NotApplicableError("the attainable range is known of nDCG, nDCG_org, nDCG_min and nDCG_f only")
     yield Part("boundedness", boundedness(qrels, subject.runs, measures, **{**subject.how, **given}))

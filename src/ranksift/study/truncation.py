@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from ranksift.collection.gains import Gains, GainsLike
 from ranksift.collection.judged_run import JudgedRun, Unjudged
+from ranksift.collection.judged_runs import Queries
 from ranksift.collection.qrels import read_qrels
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.errors import InputError
-from ranksift.evaluation.evaluate import Queries, evaluate, ready_measures
+from ranksift.evaluation.evaluate import evaluate, ready_measures
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
 from ranksift.measures.classic import AP, RBP, RR

@@ -1,0 +1,245 @@
+"""From judgments and runs as people have them to runs joined with the judgments: one route for everything."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ranksift.collection._engine.grouping import OnDuplicate
+from ranksift.collection.gains import Gains, GainsLike
+from ranksift.collection.judged_run import JudgedRun, Unjudged, join
+from ranksift.collection.pool import Pool
+from ranksift.collection.qrels import Qrels, is_two_level, read_qrels
+from ranksift.collection.run import Run, read_run
+from ranksift.errors import InputError
+
+#: Which queries count: all that are judged, those that the run answers, or these.
+Queries: TypeAlias = Literal["qrels", "run"] | Sequence[str]
+
+
+class RunSource(NamedTuple):
+    """What :func:`read_run` takes, and the name that the run shall have, where one is given."""
+
+    source: Any
+    name: str | None
+
+
+class OneJudgedRun(NamedTuple):
+    """A run's name, the run joined with the judgments, and what a reader should know of it."""
+
+    name: str
+    judged: JudgedRun
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedRuns:
+    """Runs that are read and joined with the judgments one after another, when somebody asks for them.
+
+    Attributes
+    ----------
+    qrels
+        The judgments.
+    sources
+        The runs, as they were given.
+    queries
+        The queries that may count, in this order.
+    which
+        The rule by which they count.
+    gains, unjudged, nil, on_duplicate
+        As in :func:`join` and :func:`read_run`.
+    """
+
+    qrels: Qrels
+    sources: tuple[RunSource, ...]
+    queries: tuple[str, ...]
+    which: Queries
+    gains: Gains
+    unjudged: Unjudged
+    nil: frozenset[str]
+    on_duplicate: OnDuplicate
+    _kept: dict[int, OneJudgedRun] | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        qrels: Any,
+        runs: Any,
+        *,
+        gains: GainsLike = "linear",
+        unjudged: Unjudged = "zero",
+        queries: Queries = "qrels",
+        nil: Iterable[str] = (),
+        on_duplicate: OnDuplicate = "error",
+        keep: bool = False,
+    ) -> JudgedRuns:
+        """Read the judgments, and see which runs there are.
+
+        Runs that are ``JudgedRuns`` of the same judgments already are not read again, unless they are to be joined in
+        another way.
+
+        Parameters
+        ----------
+        qrels, runs, gains, unjudged, queries, on_duplicate
+            As in :func:`evaluate`.
+        nil
+            Document ids that mean "no answer".
+        keep
+            Whether a run that was joined is kept, so that it is read once however often it is asked for. What is kept
+            are its judged documents.
+
+        Examples
+        --------
+        >>> given = JudgedRuns.of({"q": {"a": 1}, "r": {"b": 2}}, {"one": {"q": {"a": 0.5, "c": 0.1}}})
+        >>> given.queries, [(name, judged.length.tolist()) for name, judged, _ in given]
+        (('q', 'r'), [('one', [2, 0])])
+        """
+        judgments = read_qrels(qrels, on_duplicate=on_duplicate)
+        wanted = cls(
+            judgments,
+            runs.sources if isinstance(runs, JudgedRuns) else tuple(run_sources(runs)),
+            _candidates(judgments, queries),
+            queries,
+            Gains.of(gains),
+            unjudged,
+            frozenset(nil),
+            on_duplicate,
+            {} if keep else None,
+        )
+        return runs._worth(wanted.gains) if isinstance(runs, JudgedRuns) and runs._serves(wanted) else wanted
+
+    def _serves(self, wanted: JudgedRuns) -> bool:
+        """Whether its runs are joined as is wanted; what labels are worth is seen afterwards."""
+        same = self.qrels is wanted.qrels and self.which == wanted.which and self.queries == wanted.queries
+        return same and self.unjudged == wanted.unjudged and wanted.nil <= self.nil
+
+    def _worth(self, gains: Gains) -> JudgedRuns:
+        return self if gains == self.gains else replace(self, gains=gains)
+
+    def __len__(self) -> int:
+        return len(self.sources)
+
+    def __iter__(self) -> Iterator[OneJudgedRun]:
+        return (self[r] for r in range(len(self)))
+
+    def __getitem__(self, r: int) -> OneJudgedRun:
+        """Read and join a run."""
+        found = None if self._kept is None else self._kept.get(r)
+        if found is None:
+            source, name = self.sources[r]
+            found = self.joined(read_run(source, name=name, on_duplicate=self.on_duplicate))
+            if self._kept is not None:
+                self._kept[r] = found
+        return found._replace(judged=replace(found.judged, gains=self.gains))
+
+    def joined(self, run: Run) -> OneJudgedRun:
+        """Join a run that is read already."""
+        strangers = _strangers(self.qrels, run) if isinstance(self.which, str) else ()
+        how = {"unjudged": self.unjudged, "gains": self.gains, "nil": self.nil}
+        return OneJudgedRun(run.name, join(self.qrels, run, self.queries, **how), strangers)  # type: ignore[arg-type]
+
+    @property
+    def settings(self) -> tuple[Any, ...]:
+        """What decides how a run is joined, beside the judgments."""
+        return self.gains, self.unjudged, self.which, self.queries, sorted(self.nil), self.on_duplicate
+
+    @cached_property
+    def pool(self) -> Pool:
+        """All that was judged of the queries that may count."""
+        return self.qrels.pool_of(self.queries)
+
+    def counted(self, answered: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Which queries count, given those that every run answers."""
+        if not isinstance(self.which, str) or self.which == "qrels":
+            return np.ones(len(self.queries), dtype=bool)
+        if not answered.any():
+            raise InputError("no judged query is answered by every run", remedy="use queries='qrels'")
+        return answered
+
+    def distinct(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Names of the runs; those that share one get another."""
+        return tuple(distinct_names(names, [source for source, _ in self.sources]))
+
+
+def run_sources(runs: Any) -> list[RunSource]:
+    """One run, a list or ``{name: run}`` as a list of what :func:`read_run` takes, with names where they are given."""
+    if isinstance(runs, Mapping):
+        # {query: {document: score}} is one run, also when every inner dict is empty.
+        if is_two_level(runs) and not any(is_two_level(v) and v for v in runs.values()):
+            return [RunSource(runs, None)]
+        return [RunSource(run, str(name)) for name, run in runs.items()]
+    if isinstance(runs, str | os.PathLike | Run) or hasattr(runs, "columns") or not isinstance(runs, Iterable):
+        return [RunSource(runs, None)]
+    given = [RunSource(run, None) for run in runs]
+    if not given:
+        raise InputError("no run is given", remedy="name at least one run")
+    return given
+
+
+def named_runs(
+    runs: Any, *, on_duplicate: OnDuplicate = "error", progress: Callable[[Iterable[Any]], Iterable[Any]] = iter
+) -> list[Run]:
+    """One run, a list or ``{name: run}`` as a list of runs with distinct names."""
+    sources = run_sources(runs)
+    read = [read_run(source, name=name, on_duplicate=on_duplicate) for source, name in progress(sources)]
+    names = distinct_names([run.name for run in read], [source for source, _ in sources])
+    return [run if run.name == name else run.named(name) for run, name in zip(read, names, strict=True)]
+
+
+def distinct_names(names: Sequence[str], sources: Sequence[Any]) -> list[str]:
+    """Rename runs that share a name: by their folder where they come from files, else by number."""
+    if len(set(names)) == len(names):
+        return list(names)
+    out: list[str] = []
+    for name, source in zip(names, sources, strict=True):
+        own = name
+        if names.count(name) > 1 and isinstance(source, str | os.PathLike):
+            own = "/".join([*os.path.dirname(os.path.abspath(source)).split(os.sep)[-1:], name])
+        base, n = own, 1
+        while own in out:
+            n += 1
+            own = f"{base}_{n}"
+        out.append(own)
+    return out
+
+
+def _candidates(qrels: Qrels, queries: Queries) -> tuple[str, ...]:
+    """The queries that may count: those that are judged, or those that are named."""
+    if isinstance(queries, str):
+        if queries not in ("qrels", "run"):
+            raise InputError(f"queries={queries!r} is unknown", remedy="use 'qrels', 'run' or a list of query ids")
+        if not qrels.query_ids:
+            raise InputError(
+                "there is no judgment", source=qrels.name, remedy="give one, or name the queries that count"
+            )
+        return qrels.query_ids
+    if not isinstance(queries, Iterable):
+        raise InputError(f"queries={queries!r} is unknown", remedy="use 'qrels', 'run' or a list of query ids")
+    named = tuple(dict.fromkeys(str(q) for q in queries))
+    if not named:
+        raise InputError("the list of queries is empty", remedy="name at least one query")
+    return named
+
+
+def _strangers(qrels: Qrels, run: Run) -> tuple[str, ...]:
+    """A note about queries of the run that nobody judged; an error where that is all of them."""
+    judged = set(qrels.query_ids)
+    strangers = [q for q in run.query_ids if q not in judged]
+    if not strangers:
+        return ()
+    if len(strangers) == len(run.query_ids):
+        raise InputError(
+            f"run {run.name!r} and {qrels.name!r} have no query in common",
+            remedy=f"the run has {run.query_ids[0]!r}, the judgments have {qrels.query_ids[0]!r}: make the ids match",
+        )
+    n = len(strangers)
+    return (
+        f"run {run.name!r}: {n} quer{'y' if n == 1 else 'ies'} without judgments left out "
+        f"(the first is {strangers[0]!r})",
+    )
