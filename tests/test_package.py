@@ -199,3 +199,17 @@ def test_measures_are_public_names():
 
 def test_types_are_shipped():
     assert files(ranksift).joinpath("py.typed").is_file()
+
+
+def test_rules_and_methods_do_not_depend_on_who_imported_what_first():
+    listed = "print([*__import__('ranksift.cutoffs.rules').cutoffs.rules.known_rules()])"
+    program = "import ranksift.cutoffs.{first}; " + listed
+    said = {
+        subprocess.run([sys.executable, "-c", program.format(first=first)], capture_output=True, text=True).stdout
+        for first in ("risk", "shape", "expected_gain")
+    }
+    assert len(said) == 1
+    assert "'global'" in said.pop()
+    inside = "import ranksift as rs; rs.learning.ExpectedGainRanker(model='RankSVM').check_parameters(); print('fine')"
+    told = subprocess.run([sys.executable, "-c", inside], capture_output=True, text=True)
+    assert told.stdout == "fine\n", told.stderr

@@ -228,6 +228,8 @@ class ExpectedGainRanker(Ranker):
     def check_parameters(self) -> None:
         """Refuse what is no rule of this kind, and what the model inside refuses."""
         super().check_parameters()
+        import ranksift.learning.methods  # noqa: F401 (every method can be the model inside, whoever imported it)
+
         known = [name for name in RANKERS if name != type(self).__name__]
         if self.model not in known:
             raise InputError(f"model={self.model!r} is unknown", remedy=f"use one of: {', '.join(known)}")

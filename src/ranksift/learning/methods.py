@@ -28,8 +28,8 @@ from ranksift.learning.trees import RandomForests as RandomForests
 
 
 def known_rankers() -> dict[str, type[Ranker]]:
-    """Every ranker by its name."""
-    return dict(RANKERS)
+    """Every ranker by its name, in the order of the alphabet."""
+    return dict(sorted(RANKERS.items()))
 
 
 def summary_of(kind: type[Ranker]) -> str:
