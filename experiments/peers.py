@@ -22,7 +22,8 @@ from ranksift.collection.ragged import Floats
 from ranksift.cutoffs.baselines import FixedCutoff
 from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.threshold import GlobalCutoff, one_measure
-from ranksift.learning.ranker import Ranker, value_of
+from ranksift.learning.judged_documents import value_of
+from ranksift.learning.ranker import Ranker
 from ranksift.learning.trees import with_context
 from ranksift.learning.validation import of_filtered_lists
 

@@ -9,8 +9,9 @@ import pytest
 
 from ranksift import GlobalCutoff, InputError, RankSiftWarning, RiskCutoff, evaluate, load
 from ranksift.collection.examples import Examples
+from ranksift.learning.judged_documents import value_of
 from ranksift.learning.methods import FocusedBoost, L2LogisticRegression, RankSVM, known_rankers
-from ranksift.learning.ranker import RANKERS, value_of
+from ranksift.learning.ranker import RANKERS
 from ranksift.learning.validation import cross_validated, three_way
 
 pytestmark = pytest.mark.filterwarnings("ignore::ranksift.RankSiftWarning")

@@ -5,7 +5,7 @@ import pytest
 
 from ranksift.collection.examples import read_examples
 from ranksift.learning import SVMMAP, AdaRank, CoordinateAscent, FocusedBoost, FocusedSVM, RankBoost, RankSVM
-from ranksift.learning.ranker import value_of
+from ranksift.learning.judged_documents import value_of
 
 
 @pytest.fixture(scope="module")

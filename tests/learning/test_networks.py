@@ -17,10 +17,11 @@ from ranksift.cutoffs.baselines import FixedCutoff
 from ranksift.errors import InputError
 from ranksift.learning import networks
 from ranksift.learning.batches import batches
+from ranksift.learning.judged_documents import value_of
 from ranksift.learning.logistic import L2LogisticRegression
 from ranksift.learning.networks import FocusedNet, LinearRanker, ListNet, MLPRanker, RankNet, TopKListMLE
 from ranksift.learning.outputs import Outputs
-from ranksift.learning.ranker import load, value_of
+from ranksift.learning.ranker import load
 from ranksift.learning.topk import topk_truth
 
 GAINS = {-1: -10}

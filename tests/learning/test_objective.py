@@ -7,8 +7,8 @@ from ranksift import InputError
 from ranksift.collection import ragged
 from ranksift.collection.examples import Examples
 from ranksift.cutoffs.threshold import GlobalCutoff
+from ranksift.learning.judged_documents import value_of
 from ranksift.learning.objective import Objective, Rounds, stopping_value, with_several_gains
-from ranksift.learning.ranker import value_of
 from ranksift.learning.sorted_lists import ListOrder
 
 

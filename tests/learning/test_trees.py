@@ -13,9 +13,9 @@ from ranksift import InputError
 from ranksift.collection.examples import Examples
 from ranksift.collection.gains import Gains
 from ranksift.learning.expected_gain import ExpectedGainRanker, _pools, expected_shares
+from ranksift.learning.judged_documents import value_of
 from ranksift.learning.lambdas import PairLoss, Stops, slope_of
 from ranksift.learning.methods import meanings_of
-from ranksift.learning.ranker import value_of
 from ranksift.learning.trees import BoostedTrees, LambdaMART, LambdaMARTf, RandomForests, with_context
 
 lightgbm = pytest.importorskip("lightgbm")

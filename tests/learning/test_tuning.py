@@ -11,8 +11,9 @@ import pytest
 from ranksift import GlobalCutoff, InputError, load
 from ranksift.collection.examples import Examples, Fold, folds_of
 from ranksift.learning import L2LogisticRegression, LambdaMART, LambdaMARTf, RankSVM, tune
+from ranksift.learning.judged_documents import value_of
 from ranksift.learning.methods import known_rankers
-from ranksift.learning.ranker import RANKERS, Ranker, value_of
+from ranksift.learning.ranker import RANKERS, Ranker
 from ranksift.learning.search_space import Space, with_parameters
 from ranksift.learning.validation import HeldOut, Scored
 from ranksift.measures.names import parse_measure

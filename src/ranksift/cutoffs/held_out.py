@@ -9,15 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection.examples import folds_of
+from ranksift.collection.judged_run import JudgedRun
 from ranksift.collection.lists import Lists
 from ranksift.collection.ragged import Ints
 from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.measures.measure import Measure
 
 
+def overall(measure: Measure, judged: JudgedRun) -> float:
+    """A measure over all queries of a run."""
+    return float(measure.aggregate(*measure.per_query(judged)))
+
+
 def aggregate(measure: Measure, lists: Lists, kept: NDArray[np.bool_]) -> float:
     """A measure over all queries, with only some documents shown."""
-    return float(measure.aggregate(*measure.per_query(lists.judged_by(kept))))
+    return overall(measure, lists.judged_by(kept))
 
 
 class Split(NamedTuple):

@@ -32,8 +32,10 @@ from ranksift.cutoffs.baselines import FixedCutoff
 from ranksift.cutoffs.calibration import METHODS, Calibrator
 from ranksift.errors import InputError
 from ranksift.learning.batches import some_at_a_time
+from ranksift.learning.judged_documents import JudgedDocuments
 from ranksift.learning.lambdas import target_of
-from ranksift.learning.ranker import RANKERS, JudgedDocuments, Ranker
+from ranksift.learning.ranker import RANKERS, Ranker
+from ranksift.learning.scaling import FeatureScale
 from ranksift.learning.search_space import SpaceLike
 from ranksift.learning.trees import BoostedTrees
 from ranksift.measures.cumulative import discounted
@@ -303,10 +305,10 @@ class ExpectedGainRanker(Ranker):
     # -- files ----------------------------------------------------------------------------------------------------
 
     def _state(self) -> Mapping[str, NDArray[Any] | str]:
-        inner = {f"{_INNER}{name}": value for name, value in self.model_._state().items()}
-        scale = {f"{_INNER}_centre": self.model_._centre, f"{_INNER}_spread": self.model_._spread}
+        model = {**self.model_._state(), **self.model_._scale.state()}
+        inner = {f"{_INNER}{name}": value for name, value in model.items()}
         levels = json.dumps([level.to_dict() for level in self._levels], indent=2)
-        return {**inner, **scale, "gains": self.gains_, _CALIBRATION: levels + "\n"}
+        return {**inner, "gains": self.gains_, _CALIBRATION: levels + "\n"}
 
     def _restore(self, state: Mapping[str, Any]) -> None:
         inner = {name.removeprefix(_INNER): value for name, value in state.items() if name.startswith(_INNER)}
@@ -314,5 +316,5 @@ class ExpectedGainRanker(Ranker):
         self._levels = [Calibrator.from_dict(level) for level in json.loads(state[_CALIBRATION])]
         self.model_ = self._inner()
         self.model_.feature_names_, self.model_.cutoff_ = self.feature_names_, None
-        self.model_._centre, self.model_._spread = inner.pop("_centre"), inner.pop("_spread")
+        self.model_._scale = FeatureScale.taken_from(inner)
         self.model_._restore(inner)

@@ -6,21 +6,18 @@ import json
 import os
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ranksift import __version__
-from ranksift.collection import ragged
 from ranksift.collection.examples import Examples, read_examples
 from ranksift.collection.gains import Gains, GainsLike
-from ranksift.collection.judged_run import JudgedRun
 from ranksift.collection.lists import Lists
-from ranksift.collection.pool import Pool
-from ranksift.collection.ragged import Floats, Ints
+from ranksift.collection.ragged import Floats
 from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.threshold import GlobalCutoff, one_measure
 from ranksift.errors import InputError, RankSiftWarning
@@ -42,9 +39,10 @@ from ranksift.learning.folder import (
     which_folder,
     workshop,
 )
+from ranksift.learning.judged_documents import JudgedDocuments, with_labels
 from ranksift.learning.libraries import require, versions
+from ranksift.learning.scaling import FeatureScale, Scaling
 from ranksift.learning.search_space import SpaceLike
-from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
 from ranksift.parameters import Parameterised, plain
 
@@ -53,40 +51,6 @@ if TYPE_CHECKING:
 
 #: Every ranker by its name, filled as the files of this room are imported.
 RANKERS: dict[str, type[Ranker]] = {}
-
-#: How features are put on one scale.
-Scaling = Literal["none", "standard", "query"]
-
-
-class JudgedDocuments(NamedTuple):
-    """Documents with labels and scores; ``kept`` are those that a cutoff keeps, None where there is none."""
-
-    examples: Examples
-    scores: Floats
-    kept: NDArray[np.bool_] | None
-
-    def as_in_a_run(self) -> JudgedDocuments:
-        """The same in an order that puts equal scores as a run has them: by falling id."""
-        _, number = np.unique(self.examples.docs, return_inverse=True)
-        return self._taken(np.lexsort((-number, self.examples.query)))
-
-    def worst_first(self, gains: GainsLike) -> JudgedDocuments:
-        """The same with the worst documents of each query first, as equal scores count where something is chosen.
-
-        In the order of a file a ranker that says nothing could look perfect, as some files list the best documents
-        first.
-        """
-        return self._taken(np.lexsort((Gains.of(gains)(self.examples.labels), self.examples.query)))
-
-    def _taken(self, order: Ints) -> JudgedDocuments:
-        own = self.examples
-        docs = tuple(map(own.docs.__getitem__, order.tolist()))
-        moved = replace(own, features=own.features[order], labels=own.labels[order], docs=docs, row=own.row[order])
-        return JudgedDocuments(moved, self.scores[order], None if self.kept is None else self.kept[order])
-
-    def lists(self, gains: GainsLike) -> Lists:
-        """The same as scored lists, for cutoffs."""
-        return Lists.from_arrays(self.scores, self.examples.labels, self.examples.query, gains=gains)
 
 
 @dataclass(eq=False)
@@ -161,7 +125,7 @@ class Ranker(Parameterised):
         try:
             self.feature_names_ = training.feature_names
             self.cutoff_: Cutoff | None = None
-            self._centre, self._spread = _scale(training.features)
+            self._scale = FeatureScale.fit(training.features)
             self.card_ = {
                 "data": {**_told(training), "features": len(training.feature_names)},
                 "versions": versions("numpy", *self.libraries()),
@@ -288,12 +252,8 @@ class Ranker(Parameterised):
         cut
             Without what the model's cutoff drops; else nothing is dropped.
         """
-        found = self.judged(with_labels(self.read(examples))).as_in_a_run()
-        wanted = self.measure if measure is None else measure
-        if not cut or found.kept is None:
-            return value_of(found.scores, found.examples, wanted, self.gains)
-        lists = found.lists(self.gains)
-        return _aggregate(one_measure(wanted), lists.judged_by(found.kept[lists.row]))
+        found = self.judged(with_labels(self.read(examples)))
+        return found.value(self.measure if measure is None else measure, self.gains, cut=cut)
 
     def scored(self, examples: Examples) -> Floats:
         """A score for every document, in the order of the examples: query after query."""
@@ -322,22 +282,7 @@ class Ranker(Parameterised):
     def _prepared(self, examples: Examples) -> Examples:
         """Features on the model's scale; one that is scaled has no gaps, and others have them where the method may."""
         how = self.scaling or self.natural_scaling
-        if how == "none" and self.takes_missing:
-            return examples
-        values = np.where(np.isnan(examples.features), self._centre, examples.features)
-        if how == "none":
-            return examples.with_features(values)
-        with np.errstate(over="ignore", invalid="ignore"):
-            in_query = how == "query"
-            values = scaled_in_query(values, examples) if in_query else (values - self._centre) / self._spread
-        fits = np.isfinite(values).all(axis=0)
-        if not fits.all():
-            raise InputError(
-                f"the values of feature {examples.feature_names[int(fits.argmin())]!r} lie too far apart to be scaled",
-                source=examples.name,
-                remedy="leave a missing value out, rather than writing a huge number",
-            )
-        return examples.with_features(values)
+        return self._scale.apply(examples, how, keep_missing=self.takes_missing)
 
     # -- files -----------------------------------------------------------------------------------------------------
 
@@ -355,7 +300,7 @@ class Ranker(Parameterised):
             with workshop(target) as made:
                 new = made / NEW
                 arrays, texts = _split(self._state())
-                arrays |= {"_centre": self._centre, "_spread": self._spread}
+                arrays |= self._scale.state()
                 weights = save({name: np.ascontiguousarray(value) for name, value in arrays.items()})
                 (new / WEIGHTS).write_bytes(weights)
                 for name, text in texts.items():
@@ -441,7 +386,7 @@ def _loaded(target: Path) -> Ranker:
         _check_card(model, target)
         model._fitted_with = model._plain_parameters()
         arrays = load_file(target / WEIGHTS)
-        model._centre, model._spread = arrays.pop("_centre"), arrays.pop("_spread")
+        model._scale = FeatureScale.taken_from(arrays)
         model.feature_names_ = _words(card["feature_names"])
         model.card_ = {"data": card["data"], **{name: value for name, value in card.items() if name not in ALWAYS}}
         texts = {name: (target / name).read_text("utf-8") for name in card["files"] if name not in (WEIGHTS, CUTOFF)}
@@ -473,9 +418,10 @@ def _check_card(model: Ranker, target: Path) -> None:
 def _prove(model: Ranker) -> None:
     """Score a list, so that parts of a model that do not belong together are found out when it is read."""
     width, count = len(model.feature_names_), 7
-    if not model._centre.shape == model._spread.shape == (width,):
+    scale = model._scale
+    if not scale.centre.shape == scale.spread.shape == (width,):
         raise ValueError(f"the scale is not that of {width} features")
-    ids, rows = tuple(map(str, range(count))), np.tile(model._centre, (count, 1))
+    ids, rows = tuple(map(str, range(count))), np.tile(scale.centre, (count, 1))
     usual = Examples(
         ("",), np.array([0, count]), rows, np.full(count, np.nan), ids, model.feature_names_, np.arange(count)
     )
@@ -509,58 +455,6 @@ def _told(examples: Examples) -> dict[str, Any]:
         "documents": len(examples),
         "labels": {f"{x:g}": int((examples.labels == x).sum()) for x in np.unique(examples.labels)},
     }
-
-
-def _scale(features: NDArray[np.float64]) -> tuple[Floats, Floats]:
-    """Mean and deviation of each feature; 0 and 1 where nothing is known, and a deviation of 1 where all are equal."""
-    known = np.where(np.isnan(features).all(axis=0), 0.0, features)
-    # In powers of two near the values, which changes no bit: squares of huge or tiny ones are out of range.
-    unit = np.ldexp(0.5, np.frexp(np.nanmax(np.abs(known), axis=0))[1])
-    centre, spread = np.nanmean(known / unit, axis=0), np.nanstd(known / unit, axis=0)
-    # A constant feature can have a deviation that is rounding.
-    varies = spread > 1e-12 * np.abs(centre)
-    return centre * unit, np.where(varies, spread * unit, 1.0)
-
-
-def value_of(scores: Floats, examples: Examples, measure: MeasureLike, gains: GainsLike = "linear") -> float:
-    """A measure of the ranking of labelled examples by some scores; ties stand as they come."""
-    return _aggregate(one_measure(measure), judged_by(scores, examples, gains))
-
-
-def judged_by(scores: Floats, examples: Examples, gains: GainsLike = "linear") -> JudgedRun:
-    """What measures see of labelled examples, ranked by some scores."""
-    order = np.lexsort((-scores, examples.query))
-    pool = Pool.of(examples.offsets, examples.labels)
-    rank = ragged.positions(examples.lengths) + 1
-    return JudgedRun(pool, examples.query, rank, examples.labels[order], order, examples.lengths, Gains.of(gains))
-
-
-def _aggregate(measure: Measure, judged: JudgedRun) -> float:
-    top, bottom = measure.per_query(judged)
-    return float(measure.aggregate(top, np.ones(len(top)) if bottom is None else bottom))
-
-
-def scaled_in_query(values: NDArray[np.float64], examples: Examples) -> NDArray[np.float64]:
-    """Each feature from 0 to 1 inside each query; 0 where it is the same for all documents."""
-    if not len(values):
-        return values
-    starts = examples.offsets[:-1][examples.lengths > 0]
-    own = np.repeat(np.arange(len(starts)), examples.lengths[examples.lengths > 0])
-    low, high = np.minimum.reduceat(values, starts, axis=0), np.maximum.reduceat(values, starts, axis=0)
-    width = np.where(high > low, high - low, 1.0)
-    return np.asarray((values - low[own]) / width[own])
-
-
-def with_labels(given: Examples) -> Examples:
-    """The queries in which a document has a label; refused where there are none."""
-    known = ragged.counts(given.judged, given.query, len(given.query_ids)) > 0
-    if not known.any():
-        raise InputError(
-            "no document has a label",
-            source=given.name,
-            remedy="give some: the first number of a LETOR line, or a column called label",
-        )
-    return given if known.all() else given.of_queries(np.flatnonzero(known))
 
 
 def _split(state: Mapping[str, NDArray[Any] | str]) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:

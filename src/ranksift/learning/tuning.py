@@ -21,8 +21,9 @@ from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.threshold import one_measure
 from ranksift.errors import InputError
 from ranksift.learning.features import read_as
+from ranksift.learning.judged_documents import with_labels
 from ranksift.learning.libraries import require
-from ranksift.learning.ranker import Ranker, checked_ranker, checked_rule, with_labels
+from ranksift.learning.ranker import Ranker, checked_ranker, checked_rule
 from ranksift.learning.search_space import Space, SpaceLike, key_of, with_parameters, word
 from ranksift.learning.validation import HeldOut, Scored, number_of_folds
 from ranksift.measures.measure import Measure
