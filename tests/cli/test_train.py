@@ -244,3 +244,13 @@ def test_a_rule_has_parameters(ranksift: Command, letor, tmp_path):
     done = ranksift(*train, "--cutoff", "normalized", "--cutoff-set", "by=minmax", "--out", tmp_path / "model")
     assert done.code == 0, done.err
     assert rs.load(tmp_path / "model").cutoff_.by == "minmax"
+
+
+def test_what_is_told_of_a_model_takes_one_scoring_of_each_data_set(ranksift: Command, letor, tmp_path, monkeypatch):
+    scored, sets = rs.learning.RankSVM.scored, []
+    monkeypatch.setattr(rs.learning.RankSVM, "scored", lambda self, x: sets.append(x.name) or scored(self, x))
+    train = ("train", letor["train"], "--validation", letor["vali"], "--model", "RankSVM", "--out", tmp_path / "model")
+    done = ranksift(*train)
+    assert sets == [str(letor["train"]), str(letor["vali"])]
+    value = rs.load(tmp_path / "model").value(letor["vali"])
+    assert done.out.splitlines()[4].split() == ["validation", "15", "90", f"{value:.4f}"]

@@ -126,14 +126,15 @@ def train(
 
 def told(ranker: Ranker, given: dict[str, Examples | None]) -> Table:
     """What the model gives, on what it was fitted to and on what it was stopped by."""
-    from ranksift.learning.ranker import with_labels
+    from ranksift.learning.judged_documents import with_labels
 
     rows: list[list[str | int | float]] = []
     for name, examples in given.items():
         if examples is not None:
-            known, _, kept = ranker.judged(with_labels(examples))
-            dropped = [] if kept is None else [1.0 - float(kept.mean())]
-            rows.append([name, len(known.query_ids), len(known), ranker.value(examples, cut=True), *dropped])
+            found = ranker.judged(with_labels(examples))
+            value, known = found.value(ranker.measure, ranker.gains, cut=True), found.examples
+            dropped = [] if found.kept is None else [1.0 - float(found.kept.mean())]
+            rows.append([name, len(known.query_ids), len(known), value, *dropped])
     measure = str(ranker.measure)
     columns: list[Column | str] = ["", "queries", "documents", measure]
     if ranker.cutoff_ is not None:
