@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from ranksift.evaluation.score_table import read_scores as read_scores
     from ranksift.evaluation.scores import Scores as Scores
     from ranksift.evaluation.table import Table as Table
-    from ranksift.learning.ranker import load as load
+    from ranksift.learning.saved_model import load as load
 
     # Every measure, as its default instance: nDCG_f @ 10, RBP(p=0.8).
     from ranksift.measures import *  # noqa: F403

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import ranksift as rs
-from ranksift.learning.folder import CARD, CUTOFF, WEIGHTS
+from ranksift.learning.model_folder import CARD
+from ranksift.learning.saved_model import CUTOFF, WEIGHTS
 from tests.cli.conftest import Command
 
 QUERIES, DOCS = 12, 6
@@ -137,8 +138,8 @@ RANK = [
     ("model-txt infinite.txt", "infinite.txt:1: value 'inf' is not finite"),
     ("model-txt half.txt rest.txt", "rest.txt: example 1: query 'test1' is also in 'half.txt'; put each query"),
     ("model-txt absent.txt", "absent.txt: no such file"),
-    ("absent test.txt", "absent: is no folder of a model; name what ranksift train wrote"),
-    ("test.txt test.txt", "test.txt: is no folder of a model"),
+    ("absent test.txt", "absent: is not a folder of a model; name what ranksift train wrote"),
+    ("test.txt test.txt", "test.txt: is not a folder of a model"),
     (". test.txt", ".: has no model.json"),
     ("model-txt test.txt --out absent/test.run", "absent/test.run: cannot be written"),
 ]  # fmt: skip
@@ -164,8 +165,8 @@ TRAIN = [
     ("train.txt --set rounds=many", "rounds='many' is not an integer; give an integer"),
     ("train.txt --set rounds=2.5", "rounds=2.5 is not an integer"),
     ("train.txt --set rounds=true", "rounds=True is not an integer"),
-    ("train.txt --out train.csv", "train.csv: is there already, and is no model; name another folder"),
-    ("train.txt --out .", ".: is there already, and is no model"),
+    ("train.txt --out train.csv", "train.csv: is there already, and is not a model; name another folder"),
+    ("train.txt --out .", ".: is there already, and is not a model"),
     ("train.txt --out train.csv/model", "train.csv/model: cannot be written"),
 ]  # fmt: skip
 
@@ -185,14 +186,14 @@ def test_a_folder_that_cannot_hold_a_model_is_refused_before_anything_is_read(ra
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.tex").write_text("years")
     done = ranksift("train", tmp_path / "absent.txt", "--model", "AdaRank", "--out", tmp_path / "mine")
-    assert done.err == f"{tmp_path / 'mine'}: is there already, and is no model; name another folder\n"
+    assert done.err == f"{tmp_path / 'mine'}: is there already, and is not a model; name another folder\n"
 
 
 @pytest.mark.parametrize("name", [CARD, WEIGHTS, CUTOFF])
 @pytest.mark.parametrize("harm", ["remove", "empty", "other"])
 def test_a_model_that_is_not_whole(ranksift: Command, data: Path, models, tmp_path: Path, name: str, harm: str):
     shutil.copytree(models["txt"], tmp_path / "model")
-    file = tmp_path / "model" / name
+    (file,) = (tmp_path / "model").rglob(name)
     if harm == "remove":
         file.unlink()
     else:
@@ -205,7 +206,7 @@ def test_a_model_that_is_not_whole(ranksift: Command, data: Path, models, tmp_pa
 
 def test_a_cutoff_may_be_changed_by_hand(ranksift: Command, data: Path, models, tmp_path: Path):
     shutil.copytree(models["txt"], tmp_path / "model")
-    cutoff = tmp_path / "model" / CUTOFF
+    (cutoff,) = (tmp_path / "model").rglob(CUTOFF)
     cutoff.write_text(re.sub(r'("threshold":) [^,]+,', r"\1 -1000,", cutoff.read_text()))
     assert len(rs.load(tmp_path / "model").rank(data / "test.txt")) == QUERIES * DOCS
 
@@ -235,12 +236,13 @@ def test_what_is_ranked_is_not_overwritten(ranksift: Command, data: Path, models
 
 
 def test_a_run_is_not_written_into_the_model(ranksift: Command, data: Path, models):
-    before = {path.name: path.read_bytes() for path in Path(models["txt"]).iterdir()}
-    for name in ("model.json", "weights.safetensors", "new.run"):
-        done = ranksift("rank", models["txt"], data / "test.txt", "--out", Path(models["txt"]) / name)
+    files = [path for path in models["txt"].rglob("*") if path.is_file()]
+    before = {path: path.read_bytes() for path in files}
+    for path in (*files, models["txt"] / "new.run", models["txt"] / "new" / "new.run"):
+        done = ranksift("rank", models["txt"], data / "test.txt", "--out", path)
         assert done.code == 2
-        assert done.err == f"{Path(models['txt']) / name}: is in the folder of the model; write the run elsewhere\n"
-    assert {path.name: path.read_bytes() for path in Path(models["txt"]).iterdir()} == before
+        assert done.err == f"{path}: is in the folder of the model; write the run elsewhere\n"
+    assert {path: path.read_bytes() for path in models["txt"].rglob("*") if path.is_file()} == before
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
@@ -277,12 +279,13 @@ def test_a_file_that_was_edited_into_nonsense_is_named(
     ranksift: Command, data, models, tmp_path, file, old, new, fault
 ):
     shutil.copytree(models["txt"], tmp_path / "model")
-    text, changed = re.subn(old, new, (tmp_path / "model" / file).read_text())
+    (edited,) = (tmp_path / "model").rglob(file)
+    text, changed = re.subn(old, new, edited.read_text())
     assert changed == 1
-    (tmp_path / "model" / file).write_text(text)
+    edited.write_text(text)
     done = ranksift("rank", tmp_path / "model", data / "test.txt")
     assert done.code == 2
-    assert done.err.startswith(f"{tmp_path / 'model' / file}: {fault}")
+    assert done.err.startswith(f"{edited}: {fault}")
 
 
 def test_nothing_to_filter_is_told(ranksift: Command, data: Path, tmp_path: Path):

@@ -21,7 +21,7 @@ from ranksift.learning.judged_documents import value_of
 from ranksift.learning.logistic import L2LogisticRegression
 from ranksift.learning.networks import FocusedNet, LinearRanker, ListNet, MLPRanker, RankNet, TopKListMLE
 from ranksift.learning.outputs import Outputs
-from ranksift.learning.ranker import load
+from ranksift.learning.saved_model import load
 from ranksift.learning.topk import topk_truth
 
 GAINS = {-1: -10}
@@ -285,7 +285,7 @@ def test_a_loaded_model_scores_the_same_and_needs_no_pytorch(model, tmp_path):
         "import numpy as np\n"
         "from ranksift.collection.examples import Examples\n"
         f"import ranksift.learning.{type(model).__module__.rpartition('.')[2]}\n"
-        "from ranksift.learning.ranker import load\n"
+        "from ranksift.learning.saved_model import load\n"
         f"x = np.load({str(tmp_path / 'features.npy')!r})\n"
         f"scores = load({str(tmp_path / 'model')!r}).score(Examples.from_arrays(x, None, np.arange(len(x)) // 8))\n"
         f"np.save({str(tmp_path / 'scores.npy')!r}, scores)\n"

@@ -113,9 +113,10 @@ class TestModels:
         )
         assert both.trees_ == 10
         both.save(tmp_path / "model")
-        assert {"trees.txt", "trees-2.txt"} < {path.name for path in (tmp_path / "model").iterdir()}
+        (version,) = (tmp_path / "model").glob("version-*")
+        assert {"trees.txt", "trees-2.txt"} < {path.name for path in version.iterdir()}
         assert np.array_equal(rs.load(tmp_path / "model").score(test_set), both.score(test_set))
-        (tmp_path / "model" / "trees-2.txt").unlink()
+        (version / "trees-2.txt").unlink()
         with pytest.raises(InputError, match=r"has no trees-2\.txt"):
             rs.load(tmp_path / "model")
 
@@ -319,7 +320,9 @@ class TestLambdaMARTf:
         assert again.rank(test_set).to_dict() == model.rank(test_set).to_dict()
         card = json.loads((tmp_path / "model" / "model.json").read_text())
         assert card["cutoff"]["rule"] == "fixed"
-        assert lightgbm.Booster(model_file=str(tmp_path / "model" / "trees.txt")).num_trees() == model.trees_
+        assert (
+            lightgbm.Booster(model_file=tmp_path / "model" / card["version"] / "trees.txt").num_trees() == model.trees_
+        )
 
     def test_it_beats_a_ranker_with_a_tuned_cutoff(self, training, validation, test_set):
         model = LambdaMARTf(gains=GAINS, measure="nDCG_f@3").fit(training, validation)

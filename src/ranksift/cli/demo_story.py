@@ -266,7 +266,7 @@ def _write_reviews(folder: Path) -> None:
 
 
 def _all_shown(model: str) -> float:
-    from ranksift.learning.ranker import load
+    from ranksift.learning.saved_model import load
 
     return load(f"models/{model}").value("reviews/test.csv", "nDCG_f@10")
 

@@ -28,7 +28,7 @@ def rank(
 
     ranksift rank model test.txt --out model.run
     """
-    from ranksift.learning.ranker import load
+    from ranksift.learning.saved_model import load
 
     if out is not None and out.exists() and any(Path(one).exists() and out.samefile(one) for one in data):
         raise InputError("is what is to be ranked", source=str(out), remedy="write the run to another file")

@@ -86,7 +86,7 @@ def train(
     """
     from ranksift.collection.examples import read_examples
     from ranksift.learning.features import read_as
-    from ranksift.learning.folder import place_for_a_model
+    from ranksift.learning.model_folder import place_for_a_model
 
     if list_models:
         show(_list(model))

@@ -116,7 +116,7 @@ def tune(
     """
     from ranksift.collection.examples import read_examples
     from ranksift.learning.features import read_as
-    from ranksift.learning.folder import place_for_a_model
+    from ranksift.learning.model_folder import place_for_a_model
     from ranksift.learning.tuning import tune as search
 
     ranker = configured(

@@ -252,11 +252,15 @@ class Cutoff(Parameterised):
             "notes": list(self.notes_),
         }
 
+    def to_json(self) -> str:
+        """The rule as JSON; an infinite number is the word ``inf`` or ``-inf``, which ``float`` reads."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the rule as JSON; an infinite number is the word ``inf`` or ``-inf``, which ``float`` reads."""
-        text = json.dumps(self.to_dict(), ensure_ascii=False, indent=2, allow_nan=False)
+        """Write :meth:`to_json` into a file."""
+        text = self.to_json()
         with writing(path) as file:
-            file.write((text + "\n").encode())
+            file.write(text.encode())
 
     @classmethod
     def _from_dict(cls, given: Mapping[str, Any]) -> Self:
@@ -298,13 +302,20 @@ def load_cutoff(path: str | os.PathLike[str]) -> Cutoff:
     >>> load_cutoff(path).keep([0.8, 0.3]).tolist()
     [True, False]
     """
+    try:
+        text = Path(path).read_bytes()
+    except OSError as error:
+        what = f"cannot be read ({error.strerror})"
+        raise InputError(what, source=str(path), remedy="name a cutoff's file") from None
+    return cutoff_of_json(text, str(path))
+
+
+def cutoff_of_json(text: bytes, source: str) -> Cutoff:
+    """The rule of a file that :meth:`Cutoff.save` wrote, from its contents; ``source`` is its name in a message."""
     import ranksift.cutoffs.rules  # noqa: F401 (the rules enter themselves)
 
-    source = str(path)
     try:
-        given = json.loads(Path(path).read_text("utf-8"), parse_constant=_no_number)
-    except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror})", source=source, remedy="name a cutoff's file") from None
+        given = json.loads(text.decode("utf-8"), parse_constant=_no_number)
     except (RecursionError, ValueError) as error:
         raise InputError(f"is not JSON ({error})", source=source, remedy="name a cutoff's file") from None
     if not isinstance(given, dict) or given.get("format") != FORMAT:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ranksift.learning.networks import RankNet as RankNet
     from ranksift.learning.networks import TopKListMLE as TopKListMLE
     from ranksift.learning.ranker import Ranker as Ranker
-    from ranksift.learning.ranker import load as load
+    from ranksift.learning.saved_model import load as load
     from ranksift.learning.svm import SVMMAP as SVMMAP
     from ranksift.learning.svm import FocusedSVM as FocusedSVM
     from ranksift.learning.svm import RankSVM as RankSVM

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift import __version__
 from ranksift.collection.examples import Examples, read_examples
 from ranksift.collection.gains import Gains, GainsLike
 from ranksift.collection.lists import Lists
@@ -22,23 +19,6 @@ from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.threshold import GlobalCutoff, one_measure
 from ranksift.errors import InputError, RankSiftWarning
 from ranksift.learning.features import read_as, same_features
-from ranksift.learning.folder import (
-    ALWAYS,
-    CARD,
-    CUTOFF,
-    FORMAT,
-    NEW,
-    TRIES,
-    WEIGHTS,
-    cannot_be_written,
-    card_of,
-    check_files,
-    file_sum,
-    place_for_a_model,
-    put_in_place,
-    which_folder,
-    workshop,
-)
 from ranksift.learning.judged_documents import JudgedDocuments, with_labels
 from ranksift.learning.libraries import require, versions
 from ranksift.learning.scaling import FeatureScale, Scaling
@@ -289,54 +269,15 @@ class Ranker(Parameterised):
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write the model into a folder: a card, weights, and the cutoff where there is one. No pickle.
 
-        The folder appears whole or not at all; a model that was there is replaced, anything else is not.
+        A reader finds the model that was there or this one, as a whole; what is not a model is not replaced.
         """
-        self._check_fitted()
-        self._check_unchanged()
-        target = place_for_a_model(folder)
-        from safetensors.numpy import save
+        from ranksift.learning.saved_model import save
 
-        try:
-            with workshop(target) as made:
-                new = made / NEW
-                arrays, texts = _split(self._state())
-                arrays |= self._scale.state()
-                weights = save({name: np.ascontiguousarray(value) for name, value in arrays.items()})
-                (new / WEIGHTS).write_bytes(weights)
-                for name, text in texts.items():
-                    (new / name).write_text(text, "utf-8")
-                sums: dict[str, str | None] = {name: file_sum(new / name) for name in (WEIGHTS, *texts)}
-                if self.cutoff_ is not None:
-                    self.cutoff_.save(new / CUTOFF)
-                    sums[CUTOFF] = None  # a person may change it
-                card = json.dumps(self._card(sums), ensure_ascii=False, indent=2) + "\n"
-                (new / CARD).write_bytes(card.encode("utf-8", "backslashreplace"))  # a file may have any bytes as name
-                put_in_place(made, target)
-        except OSError as error:
-            raise cannot_be_written(target, error) from None
+        self._check_fitted()
+        save(self, folder)
 
     def _plain_parameters(self) -> dict[str, Any]:
         return {name: plain(value) for name, value in self.get_params().items()}
-
-    def _check_unchanged(self) -> None:
-        """Refuse to save what was learned under parameters that it was not learned with."""
-        now = self._plain_parameters()
-        changed = next((name for name, value in self._fitted_with.items() if now[name] != value), None)
-        if changed is not None:
-            what = f"{changed} was changed to {now[changed]!r} after the model was fitted"
-            raise InputError(what, remedy="fit it again before it is saved")
-
-    def _card(self, files: Mapping[str, str | None]) -> dict[str, Any]:
-        return {
-            "format": FORMAT,
-            "ranksift": __version__,
-            "model": type(self).__name__,
-            "parameters": self._fitted_with,
-            **self.card_,
-            "feature_names": list(self.feature_names_),
-            "cutoff": None if self.cutoff_ is None else self.cutoff_.to_dict(),
-            "files": dict(files),
-        }
 
     def _state(self) -> Mapping[str, NDArray[Any] | str]:
         """What was learned: arrays, and texts that become files of these names."""
@@ -345,90 +286,6 @@ class Ranker(Parameterised):
     def _restore(self, state: Mapping[str, Any]) -> None:
         """Take back what :meth:`_state` gave."""
         raise NotImplementedError
-
-
-def load(folder: str | os.PathLike[str]) -> Ranker:
-    """Read a model that :meth:`Ranker.save` wrote. What was changed since is refused, but for the cutoff.
-
-    Where another process puts a new model in its place meanwhile, it is the old one or the new one, as a whole.
-    """
-    target = Path(folder)
-    for more in range(TRIES, -1, -1):
-        before = which_folder(target)
-        try:
-            model = _loaded(target)
-        except InputError:
-            if not more or which_folder(target) == before:
-                raise
-        else:
-            if not more or which_folder(target) == before:
-                break
-    return model
-
-
-def _loaded(target: Path) -> Ranker:
-    import ranksift.learning.methods  # noqa: F401 (the rankers enter themselves)
-    from ranksift.cutoffs.cutoff import load_cutoff
-
-    card = card_of(target)
-    kind = RANKERS.get(str(card.get("model")))
-    if kind is None:
-        known = ", ".join(RANKERS)
-        raise InputError(
-            f"has the unknown model {card.get('model')!r}", source=str(target / CARD), remedy=f"known are: {known}"
-        )
-    require("reading a model", "safetensors")
-    try:
-        check_files(target, card["files"])
-        from safetensors.numpy import load_file
-
-        model = kind(**card["parameters"])
-        _check_card(model, target)
-        model._fitted_with = model._plain_parameters()
-        arrays = load_file(target / WEIGHTS)
-        model._scale = FeatureScale.taken_from(arrays)
-        model.feature_names_ = _words(card["feature_names"])
-        model.card_ = {"data": card["data"], **{name: value for name, value in card.items() if name not in ALWAYS}}
-        texts = {name: (target / name).read_text("utf-8") for name in card["files"] if name not in (WEIGHTS, CUTOFF)}
-        model._restore({**arrays, **texts})
-        model.cutoff_ = load_cutoff(target / CUTOFF) if card["cutoff"] is not None else None
-        _prove(model)
-    except InputError:
-        raise
-    except Exception as error:  # whatever a library says of a file that is not its own
-        what = f"is damaged ({type(error).__name__}: {error})"
-        raise InputError(what, source=str(target), remedy="train the model anew") from None
-    return model
-
-
-def _words(names: Any) -> tuple[str, ...]:
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise ValueError("feature_names is no list of words")
-    return tuple(names)
-
-
-def _check_card(model: Ranker, target: Path) -> None:
-    """Refuse parameters that somebody has edited into nonsense."""
-    try:
-        model.check_parameters()
-    except InputError as error:
-        raise InputError(f"is damaged ({error})", source=str(target / CARD), remedy="train the model anew") from None
-
-
-def _prove(model: Ranker) -> None:
-    """Score a list, so that parts of a model that do not belong together are found out when it is read."""
-    width, count = len(model.feature_names_), 7
-    scale = model._scale
-    if not scale.centre.shape == scale.spread.shape == (width,):
-        raise ValueError(f"the scale is not that of {width} features")
-    ids, rows = tuple(map(str, range(count))), np.tile(scale.centre, (count, 1))
-    usual = Examples(
-        ("",), np.array([0, count]), rows, np.full(count, np.nan), ids, model.feature_names_, np.arange(count)
-    )
-    with np.errstate(all="ignore"):
-        scores = np.asarray(model._score_of(model._prepared(usual)))
-    if scores.shape != (count,) or not np.isfinite(scores).all():
-        raise ValueError("scores are not finite, or not one a document")
 
 
 def checked_ranker(ranker: Any) -> Ranker:
@@ -455,8 +312,3 @@ def _told(examples: Examples) -> dict[str, Any]:
         "documents": len(examples),
         "labels": {f"{x:g}": int((examples.labels == x).sum()) for x in np.unique(examples.labels)},
     }
-
-
-def _split(state: Mapping[str, NDArray[Any] | str]) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
-    arrays = {name: value for name, value in state.items() if isinstance(value, np.ndarray)}
-    return arrays, {name: value for name, value in state.items() if isinstance(value, str)}

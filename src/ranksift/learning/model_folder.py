@@ -1,0 +1,281 @@
+"""The folder of a saved model: a card, and a subfolder with the files of the version that the card names.
+
+    model/model.json
+    model/version-5f0c3e9a81d2b764/weights.safetensors, cutoff.json, trees.txt, …
+
+Whoever saves writes a version of its own, and then replaces the card, which the system does in one step. So there is
+nothing to lock and nothing to try again: a reader finds the old model or the new one, a process that is killed leaves
+one of them, and of processes that save at the same time the last one stays. Versions that no card names are removed by
+a later save, once they have been left alone for a minute: who has just read the card of one can still open its files.
+"""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import json
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Collection, Mapping
+from contextlib import ExitStack, suppress
+from itertools import chain
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from ranksift.errors import InputError
+from ranksift.learning.libraries import require
+
+#: What a model's card begins with; the number changes when older programs could not read it.
+FORMAT = "ranksift-model-2"
+# Until then the files stood beside the card.
+_FLAT = "ranksift-model-1"
+
+CARD = "model.json"
+#: What a card says of its folder: the subfolder, its files with their sums, and files of a flat model that was here.
+VERSION, FILES, REPLACED = "version", "files", "replaced"
+
+#: Seconds after which a version that no card names is removed.
+GRACE = 60.0
+
+_NAME = re.compile(r"version-[0-9a-f]{16}")
+
+
+def place_for_a_model(folder: str | os.PathLike[str]) -> Path:
+    """A folder that a model can be saved into: refused before anything is learned, rather than after.
+
+    It is new, empty, or a model's with nothing else in it. Of a link it is the folder that it leads to.
+    """
+    require("saving a model", "safetensors")
+    target = _checked(folder)
+    try:
+        # Nothing is made but in a folder that is there: another process may be about to use what would be removed.
+        nearest = next(place for place in (target, *target.parents) if os.path.lexists(place))
+        _new_version(nearest).rmdir()
+    except OSError as error:
+        raise _cannot_be_written(target, error) from None
+    return target
+
+
+def write_model(
+    folder: str | os.PathLike[str], card: Mapping[str, Any], files: Mapping[str, bytes], editable: Collection[str] = ()
+) -> None:
+    """Save a model: the files in a new version, then the card that names it.
+
+    Parameters
+    ----------
+    folder
+        As :func:`place_for_a_model` takes it.
+    card
+        What it says of the model.
+    files
+        The contents by name.
+    editable
+        Files that a person may change: their sums are not checked when they are read.
+    """
+    target = _checked(folder)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        new = _new_version(target)
+        try:
+            for name, content in files.items():
+                _write(new / name, content)
+            before = _card_if_any(target)
+            sums = {name: None if name in editable else _sum(content) for name, content in files.items()}
+            flat = sorted(name for name in _beside(before) if os.path.lexists(target / name))
+            full = {"format": FORMAT, **card, VERSION: new.name, FILES: sums, **({REPLACED: flat} if flat else {})}
+            text = json.dumps(full, ensure_ascii=False, indent=2) + "\n"
+            _write(new / CARD, text.encode("utf-8", "backslashreplace"))  # a file may have any bytes as name
+            _flush(new)
+            now = (new / CARD).stat().st_mtime  # by the clock of the file system
+            for name in _beside(before) if before.get("format") == _FLAT else _version(before):
+                with suppress(OSError):
+                    os.utime(target / name)  # its minute begins now
+            os.replace(new / CARD, target / CARD)
+        except BaseException:
+            if new.name not in _version(_card_if_any(target)):
+                shutil.rmtree(new, ignore_errors=True)
+            raise
+        _flush(target)
+        _clear_up(target, now - GRACE)
+    except OSError as error:
+        raise _cannot_be_written(target, error) from None
+
+
+def read_card(target: Path) -> dict[str, Any]:
+    """The card of a saved model."""
+    if not target.is_dir():
+        # Programs before versions had put a model aside for a moment when they replaced it.
+        aside = next(target.parent.glob(f".{glob.escape(target.name)}.*.part/old"), None)
+        remedy = "name what ranksift train wrote" if aside is None else f"rename {aside}, which a killed process left"
+        raise InputError("is not a folder of a model", source=str(target), remedy=remedy)
+    try:
+        card = json.loads((target / CARD).read_text("utf-8"))
+    except FileNotFoundError:
+        raise InputError(
+            f"has no {CARD}", source=str(target), remedy="name a folder that ranksift train wrote"
+        ) from None
+    except OSError as error:
+        what = f"cannot be read ({error.strerror or error})"
+        raise InputError(what, source=str(target / CARD), remedy="check its permissions") from None
+    except (RecursionError, ValueError) as error:
+        raise InputError(f"is not JSON ({error})", source=str(target / CARD), remedy="train the model anew") from None
+    if not isinstance(card, dict) or card.get("format") not in (FORMAT, _FLAT):
+        raise InputError("is not a model of this version", source=str(target / CARD), remedy="train it anew")
+    return card
+
+
+def files_at(target: Path, card: Mapping[str, Any]) -> Path:
+    """Where the files of a model are: in the version that its card names."""
+    if card["format"] == _FLAT:
+        return target
+    version = card[VERSION]
+    if not isinstance(version, str) or not _NAME.fullmatch(version):
+        raise _elsewhere(target, version)
+    return target / version
+
+
+def read_files(target: Path, card: Mapping[str, Any]) -> dict[str, bytes]:
+    """The files that a card names; refused where one is missing, or is not as it was saved."""
+    place = files_at(target, card)
+    with ExitStack() as stack:
+        # All are opened before the first is read: what is open can be read to its end, whoever removes it.
+        opened = {name: stack.enter_context(_opened(target, place, name)) for name in card[FILES]}
+        found = {name: file.read() for name, file in opened.items()}
+    for name, known in card[FILES].items():
+        if known is not None and _sum(found[name]) != known:
+            raise InputError(
+                "is not as it was saved", source=str(place / name), remedy="copy the folder again, or train anew"
+            )
+    return found
+
+
+def _opened(target: Path, place: Path, name: str) -> BinaryIO:
+    if Path(name).name != name:
+        raise _elsewhere(target, name)
+    try:
+        if (place / name).is_file():  # a pipe would wait for ever
+            return (place / name).open("rb")
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        what = f"cannot be read ({error.strerror or error})"
+        raise InputError(what, source=str(place / name), remedy="check its permissions") from None
+    raise InputError(f"has no {name}", source=str(target), remedy="copy the whole folder, or train the model anew")
+
+
+def _elsewhere(target: Path, name: Any) -> InputError:
+    what = f"names {name!r}, which is not in this folder"
+    return InputError(what, source=str(target / CARD), remedy="train the model anew")
+
+
+# -- what is there -----------------------------------------------------------------------------------------------------
+
+
+def _checked(folder: str | os.PathLike[str]) -> Path:
+    """The folder to save into, if nothing is there but a model."""
+    target = Path(folder)
+    try:
+        if target.exists():
+            _check_nothing_is_lost(target)
+        if target.name in ("", ".."):
+            raise InputError("is not a name of a folder", source=str(target), remedy="name a new one, as model")
+        return target.resolve() if target.is_symlink() else target
+    except OSError as error:
+        raise _cannot_be_written(target, error) from None
+
+
+def _check_nothing_is_lost(target: Path) -> None:
+    """Refuse to save over what is not a model, and into a model's folder that holds something of somebody else."""
+    not_a_model = InputError("is there already, and is not a model", source=str(target), remedy="name another folder")
+    if not target.is_dir():
+        raise not_a_model
+    try:
+        # The card first: what it names may be removed meanwhile, and nothing can come that is not a version.
+        card = _card_if_any(target)
+        own, versions = {CARD, *_beside(card)}, _version(card)
+        files = {f"{version}/{name}" for version in versions for name in card[FILES]}
+    except (InputError, KeyError, TypeError):
+        raise not_a_model from None
+    other = [name for name in _names_in(target) if name not in own and not _NAME.fullmatch(name)]
+    other += [name for version in versions for name in _names_in(target, version) if name not in files]
+    if other and not card:
+        raise not_a_model
+    if other:
+        what = f"holds {other[0]!r}, which is not part of the model"
+        raise InputError(what, source=str(target), remedy="move it away, or name another folder")
+
+
+def _card_if_any(target: Path) -> dict[str, Any]:
+    return read_card(target) if os.path.lexists(target / CARD) else {}
+
+
+def _beside(card: Mapping[str, Any]) -> list[str]:
+    """The names of files beside a card, of a flat model that it is of, or took the place of."""
+    names = card.get(FILES, {}) if card.get("format") == _FLAT else card.get(REPLACED, [])
+    return [name for name in names if Path(name).name == name]
+
+
+def _version(card: Mapping[str, Any]) -> list[str]:
+    """The name of the version that a card names, if it does."""
+    return [card[VERSION]] if card.get("format") == FORMAT and _NAME.fullmatch(card[VERSION]) else []
+
+
+def _names_in(target: Path, version: str = "") -> list[str]:
+    with suppress(FileNotFoundError):
+        return sorted(entry.relative_to(target).as_posix() for entry in (target / version).iterdir())
+    return []
+
+
+def _clear_up(target: Path, before: float) -> None:
+    """Remove versions that no card names, and files of a flat model, if they have been left alone for long enough."""
+    with suppress(InputError, OSError):
+        card = _card_if_any(target)  # another process may have replaced it again
+        needed = _version(card)
+        left = [name for name in _names_in(target) if _NAME.fullmatch(name) and name not in needed]
+        for path in (target / name for name in (*left, *_beside(card))):
+            with suppress(OSError):  # another process removes it too
+                if any(part.stat().st_mtime >= before for part in chain([path], path.glob("*"))):
+                    continue
+                if path.is_dir():
+                    shutil.rmtree(path, ignore_errors=True)
+                else:
+                    path.unlink()
+
+
+# -- how it is written ---------------------------------------------------------------------------------------------
+
+
+def _new_version(target: Path) -> Path:
+    new = target / f"version-{secrets.token_hex(8)}"
+    new.mkdir()
+    return new
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file, to the disk: a card must not arrive there before the files that it names."""
+    with path.open("xb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _flush(folder: Path) -> None:
+    """Write the names in a folder to the disk, where the system can."""
+    with suppress(OSError):
+        opened = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)
+
+
+def _sum(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _cannot_be_written(target: Path, error: OSError) -> InputError:
+    return InputError(
+        f"cannot be written ({error.strerror or error})", source=str(target), remedy="name another folder, or make room"
+    )
