@@ -45,7 +45,7 @@ class Tuned:
         cut = rs.GlobalCutoff(measure).fit_lists(fitted_on)
         there = rs.GlobalCutoff(measure).fit_lists(judged_on)
         given = aggregate(one_measure(measure), judged_on, cut.keep_lists(judged_on))
-        interval, expected = cut.interval(seed=SEED), cut.cross_validated(seed=SEED).value
+        interval, expected = cut.interval(fitted_on, seed=SEED), cut.cross_validated(fitted_on, seed=SEED).value
         return cls(name, measure, cut.threshold_, interval, cut.value_, expected, given, there.threshold_, there.value_)
 
     @property

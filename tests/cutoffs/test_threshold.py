@@ -7,7 +7,9 @@ import pytest
 
 import ranksift as rs
 from ranksift import GlobalCutoff, InputError, RankSiftWarning, load_cutoff
+from ranksift.collection.lists import Lists
 from ranksift.collection.run import read_run
+from ranksift.cutoffs.sweep import Sweep
 from ranksift.datasets.synthetic import synthetic_collection
 from tests.cutoffs.brute import all_thresholds, at_threshold, small_case
 
@@ -69,18 +71,20 @@ def test_two_scores_take_from_the_middle():
 class TestHowSure:
     def test_interval_holds_the_thresholds_of_plain_resamples(self):
         scores, labels, groups = drawn(15)
-        cut = GlobalCutoff("nDCG_f@3").fit(scores, labels, groups)
+        lists = Lists.from_arrays(scores, labels, groups)
+        sweep = Sweep.of(lists, rs.parse_measure("nDCG_f@3"))
         draw, found = np.random.default_rng(3), []
         for _ in range(60):
             weights = np.bincount(draw.integers(0, 15, size=(1, 15))[0], minlength=15).astype(float)
-            found.append(cut.sweep_.threshold(cut.sweep_.best(cut.sweep_.values(weights))))
+            found.append(sweep.threshold(sweep.best(sweep.values(weights))))
         found.sort()
-        assert cut.interval(60, seed=3) == (found[1], found[58], 0.95)
+        assert GlobalCutoff("nDCG_f@3").fit_lists(lists).interval(lists, 60, seed=3) == (found[1], found[58], 0.95)
 
     def test_more_queries_are_surer(self):
         widths = []
         for queries in (20, 2000):
-            low, high, _ = GlobalCutoff("nDCG_f@3").fit(*drawn(queries, seed=1)).interval(200)
+            lists = Lists.from_arrays(*drawn(queries, seed=1))
+            low, high, _ = GlobalCutoff("nDCG_f@3").fit_lists(lists).interval(lists, 200)
             widths.append(high - low)
         assert widths[1] < widths[0] / 3
 
@@ -88,7 +92,7 @@ class TestHowSure:
     def test_cross_validation_is_the_plain_one(self, measure):
         scores, labels, groups = drawn(17)
         cut = GlobalCutoff(measure).fit(scores, labels, groups)
-        found = cut.cross_validated(4, seed=5)
+        found = cut.cross_validated(Lists.from_arrays(scores, labels, groups), 4, seed=5)
         fold = np.empty(17, dtype=int)
         fold[np.random.default_rng(5).permutation(17)] = np.arange(17) % 4
         kept = np.zeros(len(scores), dtype=bool)
@@ -103,12 +107,21 @@ class TestHowSure:
         assert found.drop_all == pytest.approx(cut.values_[0], abs=1e-12)
 
     def test_it_is_no_better_than_on_its_own_queries(self):
-        cut = GlobalCutoff("nDCG_f@3").fit(*drawn(30))
-        assert cut.cross_validated().value <= cut.value_ + 1e-12
+        lists = Lists.from_arrays(*drawn(30))
+        cut = GlobalCutoff("nDCG_f@3").fit_lists(lists)
+        assert cut.cross_validated(lists).value <= cut.value_ + 1e-12
 
     def test_too_many_folds(self):
         with pytest.raises(InputError, match="50 folds of 40 queries"):
-            GlobalCutoff().fit(*drawn()).cross_validated(50)
+            GlobalCutoff().fit(*drawn()).cross_validated(Lists.from_arrays(*drawn()), 50)
+
+    @pytest.mark.parametrize("given", [(), (200,)])
+    @pytest.mark.parametrize("method", ["interval", "cross_validated"])
+    def test_the_documents_are_asked_for(self, method, given):
+        cut = GlobalCutoff().fit(*drawn())
+        remedy = rf"give them: {method}\(Lists.from_arrays\(scores, labels, groups\)\)"
+        with pytest.raises(InputError, match=f"does not keep the documents that it was fitted on; {remedy}"):
+            getattr(cut, method)(*given)
 
     def test_the_picture_shows_the_best(self):
         cut = GlobalCutoff("nDCG_f@3").fit(*drawn())
@@ -319,12 +332,13 @@ class TestBadInput:
     @pytest.mark.parametrize(("asked", "fault"), [({"samples": 0}, "samples=0"), ({"confidence": 2}, "confidence=2")])
     def test_an_interval_of_nothing(self, asked, fault):
         with pytest.raises(InputError, match=fault):
-            GlobalCutoff().fit(*drawn()).interval(**asked)
+            GlobalCutoff().fit(*drawn()).interval(Lists.from_arrays(*drawn()), **asked)
 
     @quiet
     def test_one_query_has_no_folds(self):
+        one = Lists.from_arrays([1.0, 2.0], [1, -1], ["q", "q"])
         with pytest.raises(InputError, match="one query cannot be split into folds"):
-            GlobalCutoff().fit([1.0, 2.0], [1, -1], ["q", "q"]).cross_validated()
+            GlobalCutoff().fit_lists(one).cross_validated(one)
 
     def test_not_fitted(self):
         for use in (lambda c: c.keep([1.0]), lambda c: c.to_dict()):

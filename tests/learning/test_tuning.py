@@ -200,7 +200,8 @@ class TestTheValue:
         measure = parse_measure("nDCG_f@3")
         found = tune(ranker, examples, other, space={"C": [1.0]}, measure=measure, cutoff=rule, folds=4)
         model = ranker.clone().fit(examples)
-        expected = rule.clone().fit_lists(model.judged(other).lists(model.gains)).cross_validated(4)
+        lists = model.judged(other).lists(model.gains)
+        expected = rule.clone().fit_lists(lists).cross_validated(lists, 4)
         assert found.best_value == pytest.approx(expected.value)
         # and in cross-validation
         found = tune(ranker, examples, space={"C": [1.0]}, measure=measure, cutoff=rule, folds=3)

@@ -93,7 +93,7 @@ def fit(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankSiftWarning)  # the table shows its notes
         learned.fit_run(data.qrels, data.run, cut_scores=data.cut_scores, gains=gains, unjudged=unjudged)
-    summary = summarised(learned, folds=folds, samples=samples, seed=seed)
+    summary = summarised(learned, _lists(data, gains, unjudged), folds=folds, samples=samples, seed=seed)
     if out is not None:
         learned.save(out)
     if plot is not None:

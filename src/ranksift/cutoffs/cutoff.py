@@ -37,14 +37,14 @@ RULES: dict[str, type[Cutoff]] = {}
 class Cutoff(Parameterised):
     """The common ground of all rules. Parameters are given to the constructor; what is learned ends in ``_``.
 
+    A fitted rule does not hold on to the documents that it was fitted on.
+
     Attributes
     ----------
     fitted_on_
         What the rule was fitted on: numbers of queries and documents, labels, gains, the range of scores.
     notes_
         What makes the fitted rule mean less than it seems to.
-    lists_
-        The documents that it was fitted on; they are not saved.
     """
 
     rule: ClassVar[str] = ""
@@ -125,7 +125,6 @@ class Cutoff(Parameterised):
             raise InputError("no document has a label", remedy="label some")
         self.fitted_on_: dict[str, Any] = {**_described(lists), **how}
         self.notes_: tuple[str, ...] = _peculiarities(lists)
-        self.lists_ = lists
         self._learn(lists)
 
     def _learn(self, lists: Lists) -> None:

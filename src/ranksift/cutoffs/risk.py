@@ -68,22 +68,25 @@ class RiskCurve:
 
     Attributes
     ----------
-    scores
-        Of all documents.
+    ends
+        The lowest and the highest score of all documents.
     queries, k
         How many queries there are, and how many places each has.
     cuts
         Scores, from the highest down, at which a query loses more than at any stricter cut.
+    above
+        The lowest score above each of the cuts, +∞ where there is none.
     before, after
         What the query lost until then, and from then on: one entry a query and step, in the order of the cuts.
     steps
         How many entries there are down to each of the cuts, before the first one 0.
     """
 
-    scores: Floats
+    ends: tuple[float, float]
     queries: int
     k: int
     cuts: Floats
+    above: Floats
     before: Ints
     after: Ints
     steps: Ints
@@ -101,8 +104,11 @@ class RiskCurve:
         falling = np.argsort(-score, kind="stable")
         steps, score = steps[falling], score[falling]
         last = np.flatnonzero(np.append(score[1:] != score[:-1], [True] * (len(score) > 0)))
-        ends = np.concatenate(([0], last + 1))
-        return cls(lists.score, len(lists), k, score[last], before[steps], lost[steps], ends)
+        cuts, scores = score[last], ragged.distinct(lists.score)
+        above = np.append(scores, np.inf)[np.searchsorted(scores, cuts, side="right")]
+        ends = (float(scores[0]), float(scores[-1]))
+        upto = np.concatenate(([0], last + 1))
+        return cls(ends, len(lists), k, cuts, above, before[steps], lost[steps], upto)
 
     def lost(self, cut: int) -> Ints:
         """How many queries lose 0, 1, …, k places when the first so many of the cuts are passed."""
@@ -128,7 +134,7 @@ class RiskCurve:
             return np.inf
         if cut == len(self.cuts):
             return -np.inf
-        return float(self.scores.min(initial=np.inf, where=self.scores > self.cuts[cut]))
+        return float(self.above[cut])
 
 
 def _most_lost(lists: Lists, entry: Ints, k: int) -> Ints:
@@ -184,6 +190,9 @@ class RiskCutoff(Cutoff):
         (n R + 1)/(n + 1), where R is the mean over n queries of the largest risk at this cut or a stricter one.
     attainable_
         Whether any cut that keeps something keeps the promise.
+    curve_
+        How many places queries lose as the cut falls, for :meth:`plot`: numbers of queries, and no documents. It is
+        not saved.
 
     Examples
     --------
@@ -320,13 +329,13 @@ class RiskCutoff(Cutoff):
         from ranksift.plotting import drawing, legend
 
         if not hasattr(self, "curve_"):
-            raise InputError("the documents that it was fitted on are not in a cutoff's file", remedy="fit it anew")
+            raise InputError("the risk at every threshold is not in a cutoff's file", remedy="fit it anew")
         curve = self.curve_
         at = np.unique(np.linspace(0, len(curve.cuts), _DRAWN).round().astype(np.int64))
         lost = [curve.lost(cut) for cut in at.tolist()]
         # Passed cuts: the value holds from the last of them down to the next one.
-        score = np.concatenate(([curve.scores.max()], curve.cuts))[at]
-        ends = np.append(score, curve.scores.min())
+        lowest, highest = curve.ends
+        ends = np.append(np.concatenate(([highest], curve.cuts))[at], lowest)
         figure, axes = drawing("threshold", f"risk: forbidden in the top {self.k}, over {self.k}")
         name = "(n risk + 1)/(n + 1)" if self.delta is None else f"upper bound, confidence {1.0 - self.delta:g}"
         for values, label, colour in (

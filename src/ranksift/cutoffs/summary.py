@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ranksift.collection.lists import Lists
 from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.held_out import aggregate, held_out
 from ranksift.cutoffs.risk import RiskCutoff
@@ -97,13 +98,13 @@ class Summary:
         }
 
 
-def summarised(rule: Cutoff, *, folds: int = 5, samples: int = 1000, seed: int = 0) -> Summary:
+def summarised(rule: Cutoff, lists: Lists, *, folds: int = 5, samples: int = 1000, seed: int = 0) -> Summary:
     """Sum up a rule that was just fitted.
 
     Parameters
     ----------
-    rule
-        Fitted, not loaded from a file.
+    rule, lists
+        Fitted, and what it was fitted on.
     folds, seed
         Of the cross-validation.
     samples
@@ -111,12 +112,11 @@ def summarised(rule: Cutoff, *, folds: int = 5, samples: int = 1000, seed: int =
 
     Examples
     --------
-    >>> cut = GlobalCutoff("nDCG_f@3").fit([0.9, 0.4, 0.7, 0.2], [1, -1, 2, -1], ["q", "q", "r", "r"])
-    >>> found = summarised(cut, folds=2)
+    >>> lists = Lists.from_arrays([0.9, 0.4, 0.7, 0.2], [1, -1, 2, -1], ["q", "q", "r", "r"])
+    >>> found = summarised(GlobalCutoff("nDCG_f@3").fit_lists(lists), lists, folds=2)
     >>> found.fitted, found.dropped, found.emptied
     (1.0, 2, 0)
     """
-    lists = rule.lists_
     measure = one_measure(getattr(rule, "measure", None) or f"nDCG_f@{getattr(rule, 'k', 3)}")
     kept = rule.keep_lists(lists)
     everything = np.ones(len(lists.score), dtype=bool)
@@ -126,7 +126,9 @@ def summarised(rule: Cutoff, *, folds: int = 5, samples: int = 1000, seed: int =
     expected = None
     if 2 <= folds <= queries:
         expected = aggregate(measure, lists, held_out(rule, lists, folds, seed))
-    interval = rule.interval(samples, seed) if isinstance(rule, GlobalCutoff) and samples and queries > 1 else None
+    interval = None
+    if isinstance(rule, GlobalCutoff) and samples and queries > 1:
+        interval = rule.interval(lists, samples, seed)
     return Summary(
         rule=rule,
         measure=str(measure),

@@ -71,7 +71,7 @@ class GlobalCutoff(Cutoff):
     value_
         The measure there.
     thresholds_, values_
-        The measure at every cut, from +∞ down.
+        The measure at every cut, from +∞ down: as many numbers as there are different scores. They are not saved.
 
     Examples
     --------
@@ -88,12 +88,12 @@ class GlobalCutoff(Cutoff):
     measure: MeasureLike = "nDCG_f@3"
 
     def _learn(self, lists: Lists) -> None:
-        self.sweep_ = Sweep.of(lists, one_measure(self.measure))
-        self.thresholds_, self.values_ = self.sweep_.thresholds, self.sweep_.values()
-        best = self.sweep_.best(self.values_)
-        self.threshold_, self.value_ = self.sweep_.threshold(best), float(self.values_[best])
+        sweep = Sweep.of(lists, one_measure(self.measure))
+        self.thresholds_, self.values_ = sweep.thresholds, sweep.values()
+        best = sweep.best(self.values_)
+        self.threshold_, self.value_ = sweep.threshold(best), float(self.values_[best])
         self.fitted_on_["value"] = {
-            str(self.sweep_.measure): self.value_,
+            str(sweep.measure): self.value_,
             "keep_all": float(self.values_[-1]),
             "drop_all": float(self.values_[0]),
         }
@@ -123,12 +123,24 @@ class GlobalCutoff(Cutoff):
 
     # -- how sure it is ------------------------------------------------------------------------------------------
 
-    def interval(self, samples: int = 1000, seed: int = 0, confidence: float = 0.95) -> Interval:
-        """Where the threshold lies if queries are drawn anew, with replacement (percentiles; ends can be infinite)."""
+    def interval(
+        self, lists: Lists | None = None, samples: int = 1000, seed: int = 0, confidence: float = 0.95
+    ) -> Interval:
+        """Where the threshold lies if queries are drawn anew, with replacement (percentiles; ends can be infinite).
+
+        Parameters
+        ----------
+        lists
+            The documents that it was fitted on.
+        samples, seed
+            How often queries are drawn.
+        confidence
+            How often the interval should hold the threshold.
+        """
+        sweep = self._sweep(lists, "interval")
         check_between("confidence", confidence, 0.0, 1.0)
         if samples < 1:
-            raise InputError(f"samples={samples!r} is no number of samples", remedy="give 1 or more")
-        sweep = self._sweep()
+            raise InputError(f"samples={samples!r} is not a number of samples", remedy="give 1 or more")
         found = np.empty(samples)
         draw = np.random.default_rng(seed)
         queries = len(sweep.lists)
@@ -142,9 +154,24 @@ class GlobalCutoff(Cutoff):
         low, high = (float(found[min(samples - 1, int(end * samples))]) for end in ends)
         return Interval(low, high, confidence)
 
-    def cross_validated(self, folds: int = 5, seed: int = 0) -> Estimate:
-        """What the rule gives on queries that it was not fitted on: every fold is cut at a threshold of the others."""
-        sweep = self._sweep()
+    def cross_validated(self, lists: Lists | None = None, folds: int = 5, seed: int = 0) -> Estimate:
+        """What the rule gives on queries that it was not fitted on: every fold is cut at a threshold of the others.
+
+        Parameters
+        ----------
+        lists
+            The documents that it was fitted on.
+        folds, seed
+            Of the queries.
+
+        Examples
+        --------
+        >>> lists = Lists.from_arrays([0.9, 0.4, 0.7, 0.2], [1, -1, 2, -1], ["q", "q", "r", "r"])
+        >>> cut = GlobalCutoff("nDCG_f@3").fit_lists(lists)
+        >>> cut.value_, round(cut.cross_validated(lists, folds=2).value, 3)
+        (1.0, 0.667)
+        """
+        sweep = self._sweep(lists, "cross_validated")
         queries = len(sweep.lists)
         fold = folds_of(queries, folds, seed)
         parts, thresholds = np.empty((2, queries)), []
@@ -162,8 +189,9 @@ class GlobalCutoff(Cutoff):
         """The measure at every threshold, with the best one."""
         from ranksift.plotting import drawing
 
-        sweep = self._sweep()
-        figure, axes = drawing("threshold", str(sweep.measure))
+        if not hasattr(self, "values_"):
+            raise InputError("the measure at every threshold is not in a cutoff's file", remedy="fit it anew")
+        figure, axes = drawing("threshold", str(one_measure(self.measure)))
         axes.step(self.thresholds_[1:], self.values_[1:], where="post", color="#0072B2", linewidth=1.4)
         axes.axhline(self.values_[0], color="0.6", linewidth=0.8, linestyle="--", label="nothing is shown")
         if np.isfinite(self.threshold_):
@@ -173,7 +201,8 @@ class GlobalCutoff(Cutoff):
         axes.legend(frameon=False)
         return figure
 
-    def _sweep(self) -> Sweep:
-        if not hasattr(self, "sweep_"):
-            raise InputError("the documents that it was fitted on are not in a cutoff's file", remedy="fit it anew")
-        return self.sweep_
+    def _sweep(self, lists: Lists | None, method: str) -> Sweep:
+        if not isinstance(lists, Lists):  # as when the rule kept them
+            remedy = f"give them: {method}(Lists.from_arrays(scores, labels, groups))"
+            raise InputError("a cutoff does not keep the documents that it was fitted on", remedy=remedy)
+        return Sweep.of(lists, one_measure(self.measure))

@@ -22,7 +22,7 @@ def main() -> None:
     x, noise = np.random.default_rng(7).normal(size=(96, 3)).round(3), np.random.default_rng(8).normal(size=96)
     labels = np.clip((0.5 + x[:, 0] + 0.5 * x[:, 1] + 0.5 * noise).round(), -1, 2)
     groups = np.repeat(np.arange(16), 6)
-    rs.Examples.from_arrays(x, labels, groups, feature_names=["a", "b", "c"]).save("examples.csv")
+    rs.Examples.of_arrays(x, labels, groups, feature_names=["a", "b", "c"]).save("examples.csv")
     examples = rs.read_examples("examples.csv")
     some, others = (examples.of_queries(np.arange(first, 16, 2)) for first in (0, 1))
 
