@@ -1,77 +1,269 @@
-"""Parameters in scikit-learn's manner: given to the constructor, and nowhere else."""
+"""Parameters in scikit-learn's manner: given to the constructor, each declared in one line.
+
+A class declares a parameter with its default, what it may be, and what it means::
+
+    trees: int = parameter(300, integer(least=1), "Trees at most.")
+
+Errors, ``--help``, ``ranksift train --list``, ``help(...)`` and the reference are all made of that line.
+"""
 
 from __future__ import annotations
 
+import functools
+import inspect
+import re
+import sys
+import textwrap
 from collections.abc import Callable, Mapping
-from dataclasses import fields
-from types import NoneType
-from typing import Any, Literal, Self, get_args, get_origin, get_type_hints
+from dataclasses import MISSING, Field, dataclass, field, fields
+from typing import Any, NamedTuple, ParamSpec, Self, TypeVar
 
 import numpy as np
 
 from ranksift.errors import InputError
 
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
-def _is_integer(value: Any) -> bool:
+# What arrays hold; what nobody means to be a limit; where a field keeps what is declared of it.
+_MOST = 2**63
+_HUGE = 10**15
+_DECLARED = "ranksift"
+
+
+# -- what a parameter may be ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a value may be.
+
+    Attributes
+    ----------
+    what
+        In words, with an article: "a positive integer".
+    fits
+        Whether a value is such a one. Instead of False it may raise an :class:`InputError` of its own.
+    words
+        The values, where they are a few words.
+
+    Examples
+    --------
+    >>> integer(least=1).check("trees", 0)
+    Traceback (most recent call last):
+    ranksift.errors.InputError: trees=0 is not a positive integer; give a positive integer
+    >>> choice("loss", "measure").check("stop_by", "luck", default="loss")
+    Traceback (most recent call last):
+    ranksift.errors.InputError: stop_by='luck' is unknown; use 'loss' or 'measure'
+    """
+
+    what: str
+    fits: Callable[[Any], bool]
+    words: tuple[str, ...] = ()
+
+    def check(self, name: str, value: Any, default: Any = None) -> None:
+        """Refuse a value that is not such a one; the default is an example of one that is."""
+        if self.fits(value):
+            return
+        shown = repr(value) if len(repr(value)) <= 60 else f"{repr(value)[:20]}…"
+        if self.words:
+            raise InputError(f"{name}={shown} is unknown", remedy=f"use {self.what}")
+        if isinstance(value, float | np.floating) and not np.isfinite(value):
+            raise InputError(f"{name}={value} is not finite", remedy=f"give {self.what}")
+        if is_integer(value) and abs(value) >= _MOST:
+            raise InputError(f"{name}={shown} is too large", remedy="give a smaller number")
+        usual = default is not None and self.fits(default)
+        remedy = f"write {name}={default!r}, for example" if usual else f"give {self.what}"
+        raise InputError(f"{name}={shown} is not {self.what}", remedy=remedy)
+
+
+def is_integer(value: Any) -> bool:
+    """Whether it is an integer of Python's or numpy's, and not a truth value."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
-def _is_number(value: Any) -> bool:
-    return _is_integer(value) or isinstance(value, float | np.floating)
+def is_number(value: Any) -> bool:
+    """Whether it is a number of Python's or numpy's that a float can hold, and finite."""
+    if is_integer(value):
+        return bool(abs(int(value)) <= sys.float_info.max)
+    return isinstance(value, float | np.floating) and bool(np.isfinite(value))
 
 
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim == 1)
+def integer(least: int | None = None, most: int | None = None) -> Kind:
+    """An integer, from ``least`` to ``most``."""
+    low, high = -_MOST if least is None else least, _MOST - 1 if most is None else most
+    if least == 1 and high >= _HUGE:
+        what = "a positive integer"
+    elif least is not None and most is not None:
+        what = f"an integer from {least} to {most}"
+    else:
+        what = "an integer" if least is None else f"an integer of at least {least}"
+    return Kind(what, lambda value: is_integer(value) and low <= value <= high)
 
 
-# What a parameter may be, by its annotation; others are each class's own matter.
-_KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
-    "int": ("an integer", _is_integer),
-    "int | None": ("an integer or none", lambda value: value is None or _is_integer(value)),
-    "float": ("a number", _is_number),
-    "float | None": ("a number or none", lambda value: value is None or _is_number(value)),
-    "float | Sequence[float]": (
-        "a number, or a list of numbers",
-        lambda value: _is_number(value) or (_is_list(value) and all(map(_is_number, value))),
-    ),
-    "bool": ("true or false", lambda value: isinstance(value, bool | np.bool_)),
-    "str": ("a word", lambda value: isinstance(value, str)),
-    "tuple[int, ...]": ("a list of integers", lambda value: _is_list(value) and all(map(_is_integer, value))),
-}
+def number(
+    *, above: float | None = None, least: float | None = None, below: float | None = None, most: float | None = None
+) -> Kind:
+    """A finite number within limits; ``above`` and ``below`` do not belong to what it may be."""
+    limits: list[tuple[float | None, str, Callable[[Any, Any], bool]]] = [
+        (above, "above", lambda value, limit: value > limit),
+        (least, "of at least", lambda value, limit: value >= limit),
+        (below, "below", lambda value, limit: value < limit),
+        (most, "of at most", lambda value, limit: value <= limit),
+    ]
+    given = [(limit, word, holds) for limit, word, holds in limits if limit is not None]
+    if above is not None and below is not None:
+        what = f"a number between {above:g} and {below:g}"
+    elif least is not None and most is not None:
+        what = f"a number from {least:g} to {most:g}"
+    elif above == 0 and len(given) == 1:
+        what = "a positive number"
+    else:
+        what = " and ".join(["a number", *(f"{word} {limit:g}" for limit, word, _ in given)]).replace(" and ", " ", 1)
+    return Kind(what, lambda value: is_number(value) and all(holds(value, limit) for limit, _, holds in given))
 
-# What arrays hold.
-_MOST = 2**63
+
+def choice(*words: str) -> Kind:
+    """One of a few words."""
+    *others, last = (repr(word) for word in words)
+    listed = f"{', '.join(others)} or {last}" if others else last
+    return Kind(listed, lambda value: isinstance(value, str) and value in words, words)
 
 
-def _words_of(kind: type[Any]) -> dict[str, tuple[Any, ...]]:
-    """Of the parameters that are one of a few words: which."""
-    found: dict[str, tuple[Any, ...]] = {}
-    for name, hint in get_type_hints(kind).items():
-        parts = (hint, *get_args(hint))
-        words = tuple(word for part in parts if get_origin(part) is Literal for word in get_args(part))
-        if words:
-            found[name] = (*words, *([None] if NoneType in parts else []))
-    return found
+def flag() -> Kind:
+    """A truth value."""
+    return Kind("True or False", lambda value: isinstance(value, bool | np.bool_))
+
+
+def word(what: str = "a word") -> Kind:
+    """A text that is not empty."""
+    return Kind(what, lambda value: isinstance(value, str) and bool(value))
+
+
+def several(each: Kind, what: str, least: int = 0) -> Kind:
+    """A list, a tuple or an array of one dimension, every entry of which is of a kind."""
+
+    def fits(value: Any) -> bool:
+        listed = isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim == 1)
+        return listed and len(value) >= least and all(map(each.fits, value))
+
+    return Kind(what, fits)
+
+
+def optional(kind: Kind) -> Kind:
+    """The same, or None."""
+    return Kind(f"{kind.what}, or None", lambda value: value is None or kind.fits(value), kind.words)
+
+
+def either(one: Kind, other: Kind) -> Kind:
+    """What is of one of two kinds."""
+    return Kind(f"{one.what} or {other.what}", lambda value: one.fits(value) or other.fits(value))
+
+
+def read_by(read: Callable[[Any], Any], what: str) -> Kind:
+    """What a function can read; its own error says what is wrong."""
+
+    def fits(value: Any) -> bool:
+        read(value)
+        return True
+
+    return Kind(what, fits)
+
+
+# -- declaring them ------------------------------------------------------------------------------------------------
+
+
+class Declared(NamedTuple):
+    """What a parameter may be, and what it means."""
+
+    kind: Kind
+    meaning: str
+
+    @property
+    def plain_meaning(self) -> str:
+        """What it means, without the marks of a docstring."""
+        return without_marks(self.meaning)
+
+
+def without_marks(text: str) -> str:
+    r"""A docstring's text without its marks.
+
+    >>> without_marks(":math:`\\alpha`, see :class:`~ranksift.learning.lambdas.Stops`: ``0``")
+    'alpha, see lambdas.Stops: 0'
+    """
+    without_roles = re.sub(r":\w+:`~?(?:ranksift\.learning\.)?([^`]+)`", r"\1", text)
+    return without_roles.replace("``", "").replace("\\", "")
+
+
+def parameter(default: Any, kind: Kind, meaning: str, **how: Any) -> Any:
+    """Declare a parameter of a dataclass.
+
+    Parameters
+    ----------
+    default
+        Its value where none is given.
+    kind
+        What it may be.
+    meaning
+        What it means, in whole sentences.
+    how
+        As in :func:`dataclasses.field`.
+    """
+    return field(default=default, metadata={_DECLARED: Declared(kind, " ".join(meaning.split()))}, **how)
+
+
+def with_default(parent: type, name: str, default: Any, **how: Any) -> Any:
+    """Declare a parameter of a parent again, with another default."""
+    spec, _ = declared(parent)[name]
+    return parameter(default, spec.kind, spec.meaning, **how)
+
+
+def declared(cls: type) -> dict[str, tuple[Declared, Any]]:
+    """The parameters of a class, those of its parents first, each with its default."""
+    found: dict[str, Field[Any]] = {}
+    for parent in reversed(cls.__mro__):
+        own = parent.__dict__.get("__dataclass_fields__") or parent.__dict__
+        found |= {name: value for name, value in own.items() if isinstance(value, Field)}
+    return {name: (f.metadata[_DECLARED], f.default) for name, f in found.items() if _DECLARED in f.metadata}
+
+
+def check(owner: Any) -> None:
+    """Refuse parameters of an object that are not what they may be."""
+    for name, (spec, default) in declared(type(owner)).items():
+        spec.kind.check(name, getattr(owner, name), None if default is MISSING else default)
+
+
+_SECTION = re.compile(r"^(Attributes|Examples|Notes|Returns|References)\n-+$", re.MULTILINE)
+
+
+def documented(cls: type) -> None:
+    """Add the parameters to a class's docstring, as a section of numpydoc's, before its other sections."""
+    specs = declared(cls)
+    own = cls.__dict__.get("__doc__")
+    if not own or not specs or "Parameters\n" in own:
+        return
+    text = inspect.cleandoc(own)
+    lines = ["Parameters", "----------"]
+    for name, (spec, default) in specs.items():
+        usual = "optional" if default is None else f"default {default!r}"
+        lines += [f"{name} : {spec.kind.what.removesuffix(', or None')}, {usual}"]
+        lines += [f"    {line}" for line in textwrap.wrap(spec.meaning, 96, break_on_hyphens=False)]
+    first = _SECTION.search(text)
+    at = len(text) if first is None else first.start()
+    parts = [text[:at].rstrip(), "\n".join(lines), text[at:].rstrip()]
+    cls.__doc__ = "\n\n".join(part for part in parts if part) + "\n"
 
 
 class Parameterised:
     """A dataclass whose fields are its parameters."""
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        documented(cls)
+
     def check_parameters(self) -> None:
         """Refuse parameters that are not what they should be, as a word in the place of a number."""
-        words = _words_of(type(self))
-        for parameter in fields(self):  # type: ignore[arg-type]
-            name, value = parameter.name, getattr(self, parameter.name)
-            what, fits = _KINDS.get(str(parameter.type), ("", bool))
-            if what and not fits(value):
-                raise InputError(f"{name}={value!r} is not {what}", remedy=f"give {what}")
-            if what and _is_integer(value) and not -_MOST <= value < _MOST:
-                raise InputError(f"{name}={str(value)[:20]}… is too large", remedy="give a smaller number")
-            if name in words and not (isinstance(value, str | None) and value in words[name]):
-                *others, last = (repr(word) for word in words[name] if word is not None)
-                raise InputError(f"{name}={value!r} is unknown", remedy=f"use {', '.join(others)} or {last}")
-            if name == "seed" and value < 0:
-                raise InputError(f"seed={value} is negative", remedy="give 0, or any positive integer")
+        check(self)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters of the constructor."""
@@ -91,6 +283,33 @@ class Parameterised:
     def clone(self) -> Self:
         """The same with nothing learned."""
         return type(self)(**self.get_params())
+
+
+def takes(**kinds: Kind) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    """Say what the options of a function may be; others are refused when it is called.
+
+    Examples
+    --------
+    >>> @takes(k=integer(least=1))
+    ... def top(values, *, k=10):
+    ...     return values[:k]
+    >>> top([1, 2, 3], k=0)
+    Traceback (most recent call last):
+    ranksift.errors.InputError: k=0 is not a positive integer; write k=10, for example
+    """
+
+    def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
+        defaults = {name: option.default for name, option in inspect.signature(function).parameters.items()}
+
+        @functools.wraps(function)
+        def call(*args: _P.args, **options: _P.kwargs) -> _R:
+            for name in kinds.keys() & options.keys():
+                kinds[name].check(name, options[name], defaults[name])
+            return function(*args, **options)
+
+        return call
+
+    return checked
 
 
 def plain(value: Any) -> Any:

@@ -22,7 +22,7 @@ def test_json_keys(ranksift: Command):
     assert {e["name"] for e in found} == set(CATALOGUE)
     assert list(found[0]) == [
         "family", "name", "usage", "summary", "formula", "latex", "description", "paper", "aggregation",
-        "higher_is_better", "parameters", "example",
+        "higher_is_better", "parameters", "example", "meanings",
     ]  # fmt: skip
     for e in found:
         assert all(e[key] for key in ("family", "usage", "summary", "formula", "latex", "paper", "example")), e["name"]

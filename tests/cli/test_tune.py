@@ -139,7 +139,10 @@ def test_interrupted_it_says_how_to_go_on(ranksift: Command, letor, tmp_path, mo
         (["{train}", "--model", "RankSVM", "--space", "D=1,2"], "RankSVM has no parameter 'D'"),
         (["{train}", "--model", "RankSVM", "--space", "C=1,2", "--set", "C=1"], "C is both --set and searched"),
         (["{train}", "--model", "RankSVM", "--set", "C=1"], "RankSVM has nothing to tune by itself"),
-        (["{train}", "--model", "RankSVM", "--set", "C=-1", "--space", "tolerance=1e-3,1e-2"], "C=-1 is not positive"),
+        (
+            ["{train}", "--model", "RankSVM", "--set", "C=-1", "--space", "tolerance=1e-3,1e-2"],
+            "C=-1 is not a number",
+        ),
         (["{train}", "--model", "RankSVM", "--folds", "16"], "16 folds of 15 queries"),
         (["{train}", "--model", "RankSVM", "--measure", "AP P@5"], "is 2 measures"),
         (["{train}", "--model", "RankSVM", "--cutoff", "magic"], "rule 'magic' is unknown"),
@@ -250,10 +253,10 @@ class TestKilled:
 @pytest.mark.parametrize(
     ("space", "fault"),
     [
-        ("trees=4..9:lin", "is not an integer"),
-        ("trees=a,b", "is not an integer"),
-        ("trees=4.5..7.2", "is not an integer"),
-        ("leaves=1,4", "leaves=1; use at least 2"),
+        ("trees=4..9:lin", "is not a positive integer"),
+        ("trees=a,b", "is not a positive integer"),
+        ("trees=4.5..7.2", "is not a positive integer"),
+        ("leaves=1,4", "leaves=1 is not an integer from 2"),
     ],
 )
 def test_words_for_numbers_are_found_before_the_first_trial(ranksift: Command, letor, tmp_path, space, fault):

@@ -364,7 +364,7 @@ class TestBadInput:
             ({"measure": "c_at_1"}, "c_at_1 is no mean"),
             ({"measure": "AP RR"}, "AP RR is 2 measures"),
             ({"k": 0}, "k is not a positive integer"),
-            ({"significance": "z"}, "test 'z' is unknown"),
+            ({"significance": "z"}, "test='z' is unknown"),
         ],
     )
     def test_a_word_each(self, how, said):

@@ -396,12 +396,12 @@ def test_a_run_is_cut_at_the_threshold():
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"alpha": 0}, "alpha=0 is not between 0 and 1"),
+        ({"alpha": 0}, "alpha=0 is not a number between 0 and 1"),
         ({"alpha": "x"}, "alpha='x'"),
-        ({"delta": 1.0}, "delta=1.0 is not between"),
-        ({"k": 0}, "k=0 is no number of documents"),
+        ({"delta": 1.0}, "delta=1.0 is not a number between"),
+        ({"k": 0}, "k=0 is not an integer from 1 to 1000000"),
         ({"k": 2.0}, "k=2.0"),
-        ({"k": 10**12}, "k=1000000000000 is more than anybody is shown"),
+        ({"k": 10**12}, "k=1000000000000 is not an integer from 1 to 1000000"),
         ({"k": True}, "k=True"),
         ({"bound": "exact"}, "bound='exact' is unknown; use 'betting' or 'hoeffding-bentkus'"),
     ],

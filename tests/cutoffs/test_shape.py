@@ -136,9 +136,9 @@ class TestFeatures:
 @pytest.mark.parametrize(
     ("parameters", "fault"),
     [
-        ({"features": ("top", "colour")}, "are unknown; use some of: count, top"),
-        ({"features": "top"}, "'top' are unknown"),
-        ({"folds": 1}, "1 folds; give 2 or more"),
+        ({"features": ("top", "colour")}, "is not a list of some of count, top"),
+        ({"features": "top"}, "features='top' is not a list"),
+        ({"folds": 1}, "folds=1 is not an integer of at least 2"),
         ({"caution": "much"}, "caution='much'"),
     ],
 )

@@ -177,7 +177,7 @@ def test_mistakes_are_told():
         rs.check(QRELS, RUN, "AP>0", not_worse_than=[RUN, RUN])
     with pytest.raises(rs.InputError, match="at least 2 queries"):
         rs.check(QRELS, RUN, "AP>0", not_worse_than=RUN, queries=["q1"])
-    with pytest.raises(rs.InputError, match="alpha=2 is not between 0 and 1"):
+    with pytest.raises(rs.InputError, match="alpha=2 is not a number between 0 and 1"):
         rs.check(QRELS, RUN, "AP>0", not_worse_than=RUN, alpha=2)
 
 

@@ -278,14 +278,14 @@ class TestRefusals:
         ("arguments", "message"),
         [
             ({"baseline": "bm25"}, "run 'bm25' is unknown; there are: run0, run1, run2, run3"),
-            ({"test": "fisher"}, "test 'fisher' is unknown; use 't', 'randomization', 'bootstrap', 'wilcoxon'"),
-            ({"correction": "sidak"}, "correction 'sidak' is unknown; use 'holm', 'bonferroni', 'bh', 'none'"),
-            ({"samples": 0}, "samples=0 is not an integer of at least 1; give samples such a one"),
-            ({"samples": 1.5}, "samples=1.5 is not an integer of at least 1; give samples such a one"),
-            ({"seed": -1}, "seed=-1 is not an integer of at least 0; give seed such a one"),
-            ({"alpha": 5}, "alpha=5 is not between 0 and 1; give alpha as a share, as 0.05"),
-            ({"alpha": float("nan")}, "alpha=nan is not between 0 and 1; give alpha as a share, as 0.05"),
-            ({"confidence": 95}, "confidence=95 is not between 0 and 1; give confidence as a share, as 0.95"),
+            ({"test": "fisher"}, "test='fisher' is unknown; use 't', 'randomization', 'bootstrap' or 'wilcoxon'"),
+            ({"correction": "sidak"}, "correction='sidak' is unknown; use 'holm', 'bonferroni', 'bh' or 'none'"),
+            ({"samples": 0}, "samples=0 is not a positive integer; write samples=1000, for example"),
+            ({"samples": 1.5}, "samples=1.5 is not a positive integer; write samples=1000, for example"),
+            ({"seed": -1}, "seed=-1 is not an integer of at least 0; write seed=0, for example"),
+            ({"alpha": 5}, "alpha=5 is not a number between 0 and 1; write alpha=0.05, for example"),
+            ({"alpha": float("nan")}, "alpha=nan is not finite; give a number between 0 and 1"),
+            ({"confidence": 95}, "confidence=95 is not a number between 0 and 1; write confidence=0.95, for example"),
         ],
     )
     def test_a_wrong_argument(self, arguments, message):

@@ -272,8 +272,8 @@ def test_parameters_that_are_changed_after_fitting_are_not_saved(name, examples,
         ("TopKListMLE", {"k": 10**20}, "is too large"),
         ("RankNet", {"pairs": np.array(["sum", "mean"])}, "is unknown; use 'mean' or 'sum'"),
         ("RankSVM", {"scaling": np.array(["none"])}, "is unknown"),
-        ("RankSVM", {"C": np.array(3)}, "is not a number, or a list of numbers"),
-        ("RankSVM", {"seed": -1}, "seed=-1 is negative"),
+        ("RankSVM", {"C": np.array(3)}, "or a list of such numbers"),
+        ("RankSVM", {"seed": -1}, "seed=-1 is not an integer of at least 0"),
     ],
 )
 def test_what_no_card_could_say_is_refused(name, parameters, what, examples):
@@ -308,7 +308,7 @@ def test_the_name_of_a_file_may_have_any_bytes(examples, tmp_path):
 def test_what_is_no_rule_and_no_ranker_is_refused(examples):
     with pytest.raises(InputError, match="cutoff 'global' is no rule"):
         RankSVM().fit(examples).fit_cutoff(examples, "global")
-    with pytest.raises(InputError, match="alpha=2 is not between 0 and 1"):
+    with pytest.raises(InputError, match="alpha=2 is not a number between 0 and 1"):
         RankSVM().fit(examples).fit_cutoff(examples, RiskCutoff(alpha=2))
     with pytest.raises(InputError, match="is no ranker; give one, as RankSVM\\(\\)"):
         cross_validated([RankSVM], three_way(examples), "AP")

@@ -256,7 +256,9 @@ class TestEverySVM:
 
     @pytest.mark.parametrize("tolerance", [0, -1, 1, float("nan"), float("inf")])
     def test_a_tolerance_that_is_no_share_is_refused(self, kind, tolerance):
-        with pytest.raises(InputError, match=r"tolerance=.* is not (finite|between 0 and 1; use 1e-3)"):
+        with pytest.raises(
+            InputError, match=r"tolerance=.* is not (finite|a number between 0 and 1; write tolerance=0.001)"
+        ):
             kind(tolerance=tolerance).fit(drawn())
 
 
@@ -329,7 +331,7 @@ class TestFocusedSVM:
     def test_what_is_unknown_is_refused(self):
         with pytest.raises(InputError, match="listwise='all' is unknown"):
             FocusedSVM(listwise="all").fit(drawn())
-        with pytest.raises(InputError, match="beta=2 is not between 0 and 1"):
+        with pytest.raises(InputError, match="beta=2 is not a number from 0 to 1"):
             FocusedSVM(beta=2).fit(drawn())
 
     def test_numbers_may_be_numpys(self):

@@ -72,7 +72,7 @@ class TestLambdaMART:
             kind(depth=0).fit(training)
 
     def test_a_wrong_number_of_rankings(self, training):
-        with pytest.raises(InputError, match="draws=-1; use 3, or 0 for the ranking by score"):
+        with pytest.raises(InputError, match="draws=-1 is not an integer of at least 0"):
             LambdaMART(draws=-1).fit(training)
 
     def test_with_negative_gains_it_still_learns(self, training, test_set):
@@ -212,21 +212,21 @@ class TestBoostedTrees:
             BoostedTrees("hinge").fit(training)
         with pytest.raises(InputError, match="stop_by='loss' with loss='lambdarank'"):
             BoostedTrees("lambdarank", stop_by="loss").fit(training)
-        with pytest.raises(InputError, match="gamma=-1; use a weight of at least 0"):
+        with pytest.raises(InputError, match="gamma=-1 is not a number of at least 0"):
             BoostedTrees("lambdarank_bce", gamma=-1).fit(training)
         with pytest.raises(InputError, match="trees=0 is not a positive integer"):
             BoostedTrees(trees=0).fit(training)
-        with pytest.raises(InputError, match="leaves=1; use at least 2"):
+        with pytest.raises(InputError, match="leaves=1 is not an integer from 2 to 131072"):
             BoostedTrees(leaves=1).fit(training)
-        with pytest.raises(InputError, match="leaves=131073; use at least 2, and at most 131072"):
+        with pytest.raises(InputError, match="leaves=131073 is not an integer from 2 to 131072"):
             LambdaMART(leaves=131073).fit(training)
-        with pytest.raises(InputError, match="min_documents=2147483648; use at most 2147483647"):
+        with pytest.raises(InputError, match="min_documents=2147483648 is not an integer from 1 to 2147483647"):
             LambdaMART(min_documents=2**31).fit(training)
         with pytest.raises(InputError, match=r"document_share=1e-09 of \d+ documents is less than one"):
             LambdaMART(document_share=1e-9).fit(training)
-        with pytest.raises(InputError, match="feature_share=0; use a share above 0"):
+        with pytest.raises(InputError, match="feature_share=0 is not a number above 0 and of at most 1"):
             BoostedTrees(feature_share=0).fit(training)
-        with pytest.raises(InputError, match="use a positive learning_rate"):
+        with pytest.raises(InputError, match="learning_rate=0 is not a positive number"):
             BoostedTrees(learning_rate=0).fit(training)
 
 
@@ -295,7 +295,7 @@ class TestRandomForests:
         other = RandomForests(trees=5, learning_rate=0.5, patience=1).fit(training, validation)
         np.testing.assert_array_equal(usual.score(validation), other.score(validation))
         meanings = meanings_of(RandomForests)
-        assert meanings["learning_rate"] == meanings["patience"]
+        assert meanings["learning_rate"].startswith("Not used here")
         assert meanings["patience"].startswith("Not used here")
 
 
@@ -387,14 +387,14 @@ class TestLambdaMARTf:
     def test_bad_parameters_are_refused(self, training):
         with pytest.raises(InputError, match="stop_by='list' is unknown; use 'loss' or 'measure'"):
             LambdaMARTf(stop_by="list").fit(training)
-        with pytest.raises(InputError, match="pairs=-1; use a weight of at least 0"):
+        with pytest.raises(InputError, match="pairs=-1 is not a number of at least 0"):
             LambdaMARTf(pairs=-1).fit(training)
         with pytest.raises(InputError, match="stop='both' is unknown"):
             LambdaMARTf(stop="both").fit(training)
 
 
 def test_a_forest_of_equal_trees_is_refused(training):
-    with pytest.raises(InputError, match="document_share=1 grows equal trees; use a share below 1"):
+    with pytest.raises(InputError, match=r"document_share=1\.0 is not a number between 0 and 1"):
         RandomForests(document_share=1.0).fit(training)
 
 
@@ -514,8 +514,8 @@ class TestExpectedGainRanker:
     @pytest.mark.parametrize(
         ("wrong", "says"),
         [
-            ({"options": 5}, "options=5 are no parameters with values; write options="),
-            ({"options": ["trees"]}, r"options=\['trees'\] are no parameters with values"),
+            ({"options": 5}, "options=5 is not a mapping such as"),
+            ({"options": ["trees"]}, r"options=\['trees'\] is not a mapping such as"),
             ({"options": {"foo": 1}}, "BoostedTrees has no parameter 'foo'; it has: .*trees"),
             ({"options": {1: 1}}, "BoostedTrees has no parameter 1"),
             ({"model": "RankSVM", "options": {"trees": 1}}, "RankSVM has no parameter 'trees'; it has: .*C"),
@@ -535,7 +535,7 @@ class TestExpectedGainRanker:
             ExpectedGainRanker("ExpectedGainRanker").fit(training)
         with pytest.raises(InputError, match="calibration='none' is unknown"):
             ExpectedGainRanker(calibration="none").fit(training)
-        with pytest.raises(InputError, match="folds=1; use at least 2"):
+        with pytest.raises(InputError, match="folds=1 is not an integer of at least 2"):
             ExpectedGainRanker(folds=1).fit(training)
 
 

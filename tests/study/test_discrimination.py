@@ -192,7 +192,7 @@ class TestBadInput:
             study.discrimination(given)
 
     def test_alpha(self):
-        with pytest.raises(InputError, match="alpha=5 is not between 0 and 1"):
+        with pytest.raises(InputError, match="alpha=5 is not a number between 0 and 1"):
             study.discrimination(random_scores(), alpha=5)
 
     def test_constant_scores_and_copies_are_told(self):

@@ -229,7 +229,7 @@ class TestBadInput:
             ({"penalties": [0, float("inf")]}, "are not two numbers or more"),
             ({"labels": [7]}, "no document has the label 7; the labels are: -2, 0, 1, 2"),
             ({"labels": []}, "no label to sweep is named"),
-            ({"alpha": 2}, "alpha=2 is not between 0 and 1"),
+            ({"alpha": 2}, "alpha=2 is not a number between 0 and 1"),
             ({"tolerance": 0}, "tolerance=0 is not between 1e-14 and 1"),
         ],
     )

@@ -108,7 +108,7 @@ class TestInput:
             (REAL, EXPECTED, {"size": 0.9}, "size=0.9 is not a number of queries"),
             (REAL, EXPECTED, {"size": True}, "size=True is not a number of queries"),
             (REAL, EXPECTED, {"size": "2"}, "size='2' is not a number of queries"),
-            (REAL, EXPECTED, {"difference": "relative"}, "difference 'relative' is unknown"),
+            (REAL, EXPECTED, {"difference": "relative"}, "difference='relative' is unknown"),
             (["x"], ["y"], {}, "real scores are not numbers"),
             (0.5, 0.5, {}, "real scores of 0 dimensions"),
         ],
@@ -208,5 +208,5 @@ class TestResult:
         assert points["ideal"].tolist() == [[0.3, 0.9], [0.2, 0.5]]
         assert len(points["other"]) == 2
         assert found.plot("histogram").axes[0].get_ylabel() == "queries"
-        with pytest.raises(InputError, match="plot 'pie' is unknown"):
+        with pytest.raises(InputError, match="plot='pie' is unknown"):
             found.plot("pie")

@@ -199,7 +199,7 @@ class TestRefusals:
         [
             ({"samples": -1}, "samples=-1 is not an integer of at least 0"),
             ({"seed": "x"}, "seed='x' is not an integer"),
-            ({"confidence": 95}, "confidence=95 is not between 0 and 1; give confidence as a share, as 0.95"),
+            ({"confidence": 95}, "confidence=95 is not a number between 0 and 1; write confidence=0.95, for example"),
         ],
     )
     def test_options(self, options, words):
@@ -208,7 +208,7 @@ class TestRefusals:
         assert words in str(refusal.value)
 
     def test_levels(self):
-        with pytest.raises(InputError, match="phi=1 is not between 0 and 1"):
+        with pytest.raises(InputError, match="phi=1 is not a number between 0 and 1"):
             TestResult.FOUND.topics_needed(1)
         for bad in (0, [5, -1], "ten"):
             with pytest.raises(InputError, match="are not numbers above 0"):

@@ -205,7 +205,7 @@ class TestResult:
         for bad in ("five", [[0.1]], [float("nan")]):
             with pytest.raises(InputError, match="alphas are not a list of numbers"):
                 self.FOUND.curve(bad)
-        with pytest.raises(InputError, match=r"alpha=1\.5 is not between 0 and 1"):
+        with pytest.raises(InputError, match=r"alpha=1\.5 is not a number between 0 and 1"):
             self.FOUND.difference_needed(1.5)
 
 
@@ -240,10 +240,10 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("options", "words"),
         [
-            ({"samples": 0}, "samples=0 is not an integer of at least 1"),
+            ({"samples": 0}, "samples=0 is not a positive integer"),
             ({"samples": [[0, 1]]}, "sample 0 has 2 topics, there are 20; draw as many as there are"),
             ({"samples": "many"}, "sample 0 is not a list of topic indices"),
-            ({"method": "t"}, "method 't' is unknown; use 'sakai', 'sign'"),
+            ({"method": "t"}, "method='t' is unknown; use 'sakai' or 'sign'"),
             ({"seed": 0.5}, "seed=0.5 is not an integer of at least 0"),
         ],
     )

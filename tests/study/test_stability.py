@@ -295,8 +295,8 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("options", "words"),
         [
-            ({"samples": 0}, "samples=0 is not an integer of at least 1"),
-            ({"samples": True}, "samples=True is not an integer"),
+            ({"samples": 0}, "samples=0 is not a positive integer"),
+            ({"samples": True}, "samples=True is not a positive integer"),
             ({"samples": 2.5}, "samples=2.5 is neither a number nor a list"),
             ({"samples": []}, "neither a number nor a list"),
             ({"samples": [[0, 2]]}, "sample 0 has topic 2, there are 2; count topics from 0 to 1"),
@@ -306,14 +306,14 @@ class TestRefusals:
             ({"samples": [[0]], "sizes": [2]}, "no sample has 2 topics"),
             ({"samples": [[0], []]}, "sample 1 is not a list of topic indices"),
             ({"sizes": [3]}, "a topic set of 3 cannot be drawn from 2 queries"),
-            ({"sizes": [0]}, "a size=0 is not an integer of at least 1"),
+            ({"sizes": [0]}, "a size=0 is not a positive integer"),
             ({"sizes": []}, "is not a list of sizes"),
             ({"sizes": 2}, "is not a list of sizes"),
             ({"fuzziness": -0.1}, "fuzziness=-0.1 is not a number of at least 0"),
             ({"fuzziness": float("nan")}, "fuzziness=nan"),
             ({"fuzziness": "1%"}, "fuzziness='1%'"),
-            ({"fuzz": "percent"}, "fuzz 'percent' is unknown; use 'absolute', 'relative', 'relative_smaller'"),
-            ({"counts": "runs"}, "counts 'runs' is unknown; use 'trials', 'topics'"),
+            ({"fuzz": "percent"}, "fuzz='percent' is unknown; use 'absolute', 'relative' or 'relative_smaller'"),
+            ({"counts": "runs"}, "counts='runs' is unknown; use 'trials' or 'topics'"),
             ({"seed": -1}, "seed=-1 is not an integer of at least 0"),
         ],
     )

@@ -253,9 +253,9 @@ class TestBadInput:
             study.survey(drawn(), qrels={"q": {"d": 1}})
 
     def test_unknown_words(self):
-        with pytest.raises(InputError, match="procedure 'beauty' is unknown"):
+        with pytest.raises(InputError, match="procedure='beauty' is unknown"):
             study.survey(drawn(), only=["beauty"])
-        with pytest.raises(InputError, match="procedure 'beauty' is unknown"):
+        with pytest.raises(InputError, match="procedure='beauty' is unknown"):
             study.survey(drawn(), parameters={"beauty": {}})
         with pytest.raises(InputError, match="preset 'best-2030' is unknown"):
             study.survey(drawn(), preset="best-2030")

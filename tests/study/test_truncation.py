@@ -178,7 +178,7 @@ class TestResult:
         assert points[:, 0].tolist() == list(found.scores.mean_of(found.pairs[3][0]).values())
         heights = sum(bar.get_height() for bar in found.plot("lengths").axes[0].patches)
         assert heights == 2 * 40 * 6
-        with pytest.raises(InputError, match="plot 'pie' is unknown"):
+        with pytest.raises(InputError, match="plot='pie' is unknown"):
             found.plot("pie")
 
     def test_lengths_of_long_lists_are_counted_in_ranges(self):

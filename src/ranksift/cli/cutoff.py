@@ -255,11 +255,19 @@ def audit(
 
 
 @cutoff.command()
-def rules() -> None:
-    """List the rules with what they do and their parameters."""
-    from ranksift.cutoffs.rules import known_rules
+def rules(
+    rule: Annotated[str | None, typer.Argument(metavar="[RULE]", help="Show the parameters of this one.")] = None,
+) -> None:
+    """List the rules with what they do, or the parameters of one."""
+    from ranksift.cutoffs.rules import known_rules, rule_of
     from ranksift.evaluation.table import Table
+    from ranksift.parameters import without_marks
+    from ranksift.report.parameters import parameter_table
 
+    if rule is not None:
+        kind = rule_of(rule)
+        show(parameter_table(kind, without_marks(kind.__doc__ or "").partition("\n")[0]))
+        return
     shown = [
         [word, (kind.__doc__ or "").split("\n")[0], ", ".join(f"{p}={v}" for p, v in kind().get_params().items())]
         for word, kind in known_rules().items()
@@ -312,12 +320,9 @@ def _read(files: list[str], cut_scores: str | None) -> LabelledRun:
 
 def _rule(name: str, given: dict[str, Any], delta: str | None, settings: list[str]) -> Cutoff:
     """A rule by its name, with the parameters that were given."""
-    from ranksift.cutoffs.rules import known_rules
+    from ranksift.cutoffs.rules import rule_of
 
-    rules = known_rules()
-    kind = rules.get(name.replace("_", "-"))
-    if kind is None:
-        raise InputError(f"rule {name!r} is unknown", remedy=f"use {', '.join(rules)}")
+    kind = rule_of(name)
     parameters = {key: value for key, value in given.items() if value is not None}
     if delta is not None and given["delta"] is None:
         parameters["delta"] = None

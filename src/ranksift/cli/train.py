@@ -208,16 +208,14 @@ def of_lists(cutoff: str | None) -> dict[str, Any]:
 
 def rule_named(name: str | None, measure: MeasureLike, settings: list[str]) -> Any:
     """A cutoff by its word, fitted to a measure where it is one that is; None where none is named."""
-    from ranksift.cutoffs.rules import known_rules
+    from ranksift.cutoffs.rules import rule_of
 
-    own, rules = options.settings_of(settings, "--cutoff-set"), known_rules()
+    own = options.settings_of(settings, "--cutoff-set")
     if name is None:
         if own:
             raise InputError("--cutoff-set is of a rule, and none is named", remedy="name it: --cutoff RULE")
         return None
-    kind = rules.get(name.replace("_", "-"))
-    if kind is None:
-        raise InputError(f"rule {name!r} is unknown", remedy=f"use {', '.join(rules)}")
+    kind = rule_of(name)
     known = kind().get_params()
     unknown = next((word for word in own if word not in known), None)
     if unknown is not None:
@@ -240,13 +238,11 @@ def _cross_validated(ranker: Ranker, examples: Examples, folds: int, rule: Any, 
 
 def _list(model: str | None) -> Table:
     """The methods, or the parameters of one."""
-    from ranksift.learning.methods import known_rankers, meanings_of, summary_of
+    from ranksift.learning.methods import known_rankers, summary_of
+    from ranksift.report.parameters import parameter_table
 
     if model is None:
         rows = [[name, summary_of(kind)] for name, kind in sorted(known_rankers().items())]
         return Table(["method", "what it is"], rows, notes=["--list --model NAME shows the parameters of a method"])
     kind = method_named(model)
-    meanings = meanings_of(kind)
-    usual = {**kind().get_params(), "scaling": kind.natural_scaling}
-    found = [[name, str(value), meanings[name]] for name, value in usual.items()]
-    return Table(["parameter", "default", "meaning"], found, title=summary_of(kind))
+    return parameter_table(kind, summary_of(kind), scaling=kind.natural_scaling)

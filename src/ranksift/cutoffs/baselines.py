@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from ranksift.collection.lists import Lists
 from ranksift.collection.ragged import Floats
-from ranksift.cutoffs.cutoff import Cutoff, check_between
+from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.sweep import Sweep
-from ranksift.cutoffs.threshold import one_measure
+from ranksift.cutoffs.threshold import MEASURE, one_measure
 from ranksift.errors import InputError
 from ranksift.measures.filtering import Empty, Fdocs, GoodFiltered
 from ranksift.measures.measure import Measure, PerQuery, ratio
 from ranksift.measures.names import MeasureLike
+from ranksift.parameters import number, parameter
 
 #: Random orders that are averaged where the expected value has no closed form.
 SHUFFLES = 100
@@ -93,10 +94,9 @@ class FixedCutoff(Cutoff):
     rule: ClassVar[str] = "fixed"
     learned: ClassVar[tuple[str, ...]] = ("threshold_",)
 
-    threshold: float = 0.0
+    threshold: float = parameter(0.0, number(), "The lowest score that is kept.")
 
     def _learn(self, lists: Lists) -> None:
-        check_between("threshold", self.threshold, -np.inf, np.inf)
         self.threshold_ = float(self.threshold)
 
     def _kept(self, lists: Lists) -> NDArray[np.bool_]:
@@ -123,11 +123,6 @@ class Oracle(Cutoff):
 
     It is no rule that can be used, so it is not saved.
 
-    Parameters
-    ----------
-    measure
-        What each threshold maximises in its query.
-
     Examples
     --------
     >>> lists = Lists.from_arrays([0.9, 0.4, 0.3, 0.2], [1, -1, 2, -1], ["q", "q", "r", "r"])
@@ -135,7 +130,7 @@ class Oracle(Cutoff):
     [True, False, True, False]
     """
 
-    measure: MeasureLike = "nDCG_f@3"
+    measure: MeasureLike = parameter("nDCG_f@3", MEASURE, "What each threshold maximises in its query.")
 
     def _learn(self, lists: Lists) -> None:
         pass

@@ -266,6 +266,7 @@ class Cutoff(Parameterised):
         made = cls(**given["parameters"])
         for name in made.get_params():
             given["parameters"][name]  # a default would be another rule than the one that was saved
+        made.check_parameters()
         for name in cls.learned:
             setattr(made, name, _learned(given[name.rstrip("_")]))
         made.fitted_on_ = dict(given["fitted_on"])
@@ -375,9 +376,3 @@ def _learned(value: Any) -> Any:
     if isinstance(value, dict):
         return {k: _learned(v) for k, v in value.items()}
     return value
-
-
-def check_between(name: str, value: Any, low: float, high: float) -> None:
-    """Refuse a parameter that is not strictly between two numbers."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not low < value < high:
-        raise InputError(f"{name}={value!r} is not between {low:g} and {high:g}", remedy=f"give {name} such a number")

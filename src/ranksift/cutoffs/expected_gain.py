@@ -7,7 +7,7 @@ expected DCG holds those with an expected gain of at least 0, and no other.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,10 +19,11 @@ from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.normalized import normalized
 from ranksift.cutoffs.score_shape import FEATURES, Shape
 from ranksift.cutoffs.sweep import SAME
-from ranksift.cutoffs.threshold import one_measure
+from ranksift.cutoffs.threshold import MEASURE, one_measure
 from ranksift.errors import InputError
 from ranksift.measures.cumulative import discounted
 from ranksift.measures.names import MeasureLike
+from ranksift.parameters import choice, optional, parameter
 
 # Numbers of a document that rise with its score; the others are those of its list.
 _OWN = {"score": "the score", "zscore": "the score less the mean, over the deviation (0 where that is 0)"}
@@ -45,22 +46,6 @@ class ExpectedGainCutoff(Cutoff):
 
     where :math:`g_1 < g_2 < \dots` are the gains of the labels. It needs no measure to tune to, and so is less at the
     mercy of a small sample than a threshold that maximises one. Nothing is learned from unjudged documents.
-
-    Parameters
-    ----------
-    features
-        What the probabilities see. ``"score"``: the score, calibrated as ``method`` says; this is one threshold for all
-        queries. ``"shape"``: also the score among those of its query (``zscore``), and the shape of the list
-        (:class:`ShapeCutoff` has the features), by a logistic function for each gain; this is a rule per query. How far
-        it may go beyond the score is chosen by cross-validation. Inside a list the expected gain never falls as the
-        score rises.
-    method
-        Of calibration, for ``features="score"``: ``"isotonic"``, ``"platt"``, ``"beta"``, or ``"best"`` (as
-        :func:`calibrate` has them).
-    measure
-        None: all judged documents count the same, which is optimal for DCG. A normalised measure, as ``"nDCG_f@3"``:
-        documents count by what a gain of 1 at their rank is worth in it, which is optimal for that measure. There a
-        query counts less if its best and its worst list are far apart.
 
     Attributes
     ----------
@@ -87,9 +72,27 @@ class ExpectedGainCutoff(Cutoff):
     rule: ClassVar[str] = "expected-gain"
     learned: ClassVar[tuple[str, ...]] = ("threshold_", "calibration_")
 
-    features: Literal["score", "shape"] = "score"
-    method: Method = "best"
-    measure: MeasureLike | None = None
+    features: Literal["score", "shape"] = parameter(
+        "score",
+        choice("score", "shape"),
+        """What the probabilities see. ``"score"``: the score, calibrated as ``method`` says; this is one threshold for
+        all queries. ``"shape"``: also the score among those of its query (``zscore``), and the shape of the list
+        (:class:`ShapeCutoff` has the features), by a logistic function for each gain; this is a rule per query. How far
+        it may go beyond the score is chosen by cross-validation. Inside a list the expected gain never falls as the
+        score rises.""",
+    )
+    method: Method = parameter(
+        "best",
+        choice(*get_args(Method)),
+        """How scores are calibrated where ``features="score"``, as :func:`calibrate` has it.""",
+    )
+    measure: MeasureLike | None = parameter(
+        None,
+        optional(MEASURE),
+        """None: all judged documents count the same, which is optimal for DCG. A normalised measure, as
+        ``"nDCG_f@3"``: documents count by what a gain of 1 at their rank is worth in it, which is optimal for that
+        measure. There a query counts less if its best and its worst list are far apart.""",
+    )
 
     def _learn(self, lists: Lists) -> None:
         gain, weight = self._worth(lists)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,10 @@ from ranksift.collection.ragged import Floats
 from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.score_shape import Shape
 from ranksift.cutoffs.sweep import Sweep
-from ranksift.cutoffs.threshold import one_measure
+from ranksift.cutoffs.threshold import MEASURE, one_measure
 from ranksift.errors import InputError
 from ranksift.measures.names import MeasureLike
+from ranksift.parameters import choice, parameter
 
 Normalization = Literal["minmax", "zscore", "max", "top", "softmax", "rank"]
 
@@ -95,13 +96,6 @@ class NormalizedCutoff(Cutoff):
     be normalised by: it is cut on the score itself, at the best threshold for all lists (:class:`GlobalCutoff`'s).
     Two documents are alike in every pair of them by ``minmax``, ``zscore`` and ``rank``.
 
-    Parameters
-    ----------
-    measure
-        What the threshold maximises on the documents that it is fitted on.
-    by
-        How scores are normalised.
-
     Attributes
     ----------
     threshold_
@@ -126,8 +120,10 @@ class NormalizedCutoff(Cutoff):
     rule: ClassVar[str] = "normalized"
     learned: ClassVar[tuple[str, ...]] = ("threshold_", "flat_threshold_")
 
-    measure: MeasureLike = "nDCG_f@3"
-    by: Normalization = "minmax"
+    measure: MeasureLike = parameter(
+        "nDCG_f@3", MEASURE, "What the threshold maximises on the documents that it is fitted on."
+    )
+    by: Normalization = parameter("minmax", choice(*get_args(Normalization)), "How scores are normalised.")
 
     def _learn(self, lists: Lists) -> None:
         measure = one_measure(self.measure)

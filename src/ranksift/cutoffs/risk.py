@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from ranksift.collection import ragged
 from ranksift.collection.lists import Lists
 from ranksift.collection.ragged import Floats, Ints
-from ranksift.cutoffs.cutoff import Cutoff, check_between
+from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.p_values import (
     Betting,
     PValue,
@@ -49,6 +49,7 @@ from ranksift.cutoffs.p_values import (
 from ranksift.cutoffs.sweep import entering, entry_order
 from ranksift.errors import InputError
 from ranksift.measures.filtering import Fdocs
+from ranksift.parameters import choice, integer, number, optional, parameter
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -164,21 +165,6 @@ class RiskCutoff(Cutoff):
     about queries to come, and holds whatever the scores are, good or bad, calibrated or not. Scores that tell little
     cost documents, never the promise. Why it holds is said in :mod:`ranksift.cutoffs.risk`.
 
-    Parameters
-    ----------
-    alpha
-        How large the risk may be: 0.05 means that of 100 places 5 may be taken by forbidden documents.
-    delta
-        How likely it may be that the documents it is fitted on mislead, so that the risk is larger than α all the same.
-        None: the risk is at most α on average over samples and queries to come, which takes less filtering; with one
-        sample it can be well above.
-    k
-        How many documents a user is shown.
-    bound
-        With ``delta``, the test: ``"betting"``, which uses that most queries lose fewer than k places, or
-        ``"hoeffding-bentkus"``, which filters less where queries lose all or nothing. Choose before you see what either
-        gives. With k = 1 the exact binomial test takes the place of both.
-
     Attributes
     ----------
     threshold_
@@ -210,10 +196,26 @@ class RiskCutoff(Cutoff):
     rule: ClassVar[str] = "risk"
     learned: ClassVar[tuple[str, ...]] = ("threshold_", "risk_", "bound_", "attainable_", "promise_")
 
-    alpha: float = 0.05
-    delta: float | None = 0.1
-    k: int = 3
-    bound: str = "betting"
+    alpha: float = parameter(
+        0.05,
+        number(above=0, below=1),
+        "How large the risk may be: 0.05 means that of 100 places 5 may be taken by forbidden documents.",
+    )
+    delta: float | None = parameter(
+        0.1,
+        optional(number(above=0, below=1)),
+        """How likely it may be that the documents it is fitted on mislead, so that the risk is larger than α all the
+        same. None: the risk is at most α on average over samples and queries to come, which takes less filtering; with
+        one sample it can be well above.""",
+    )
+    k: int = parameter(3, integer(1, _MOST_SHOWN), "How many documents a user is shown.")
+    bound: str = parameter(
+        "betting",
+        choice(*BOUNDS),
+        """The test, where there is a ``delta``: ``"betting"``, which uses that most queries lose fewer than k places,
+        or ``"hoeffding-bentkus"``, which filters less where queries lose all or nothing. Choose before you see what
+        either gives. With k = 1 the exact binomial test takes the place of both.""",
+    )
 
     def _learn(self, lists: Lists) -> None:
         self.curve_ = curve = RiskCurve.of(lists, self.k)
@@ -233,19 +235,6 @@ class RiskCutoff(Cutoff):
         else:
             self.promise_ = self._not_attainable()
             self.notes_ += (self.promise_,)
-
-    def check_parameters(self) -> None:
-        """Refuse a promise that is none."""
-        super().check_parameters()
-        check_between("alpha", self.alpha, 0.0, 1.0)
-        if self.delta is not None:
-            check_between("delta", self.delta, 0.0, 1.0)
-        if isinstance(self.k, bool) or not isinstance(self.k, int | np.integer) or self.k < 1:
-            raise InputError(f"k={self.k!r} is no number of documents", remedy="give k as 1, 2, 3, …")
-        if self.k > _MOST_SHOWN:
-            raise InputError(f"k={self.k} is more than anybody is shown", remedy=f"give {_MOST_SHOWN} at most")
-        if self.bound not in BOUNDS:
-            raise InputError(f"bound={self.bound!r} is unknown", remedy=f"use {' or '.join(map(repr, BOUNDS))}")
 
     def _kept(self, lists: Lists) -> NDArray[np.bool_]:
         return lists.score >= self.threshold_

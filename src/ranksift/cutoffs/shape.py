@@ -9,7 +9,7 @@ each changes. What a document changes depends on its place in its own list alone
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from ranksift.collection.lists import Lists
 from ranksift.collection.ragged import Floats, Ints
-from ranksift.cutoffs.cutoff import Cutoff, check_between
+from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.score_shape import FEATURES, Shape
 from ranksift.cutoffs.sweep import SAME, Sweep
-from ranksift.cutoffs.threshold import one_measure
-from ranksift.errors import InputError
+from ranksift.cutoffs.threshold import MEASURE, one_measure
 from ranksift.measures.names import MeasureLike
+from ranksift.parameters import choice, integer, number, parameter, several
 
 # Lines turn around these quantiles of a feature: where the threshold stays as it is.
 _PIVOTS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -209,17 +209,6 @@ class ShapeCutoff(Cutoff):
     taken in only if it makes the measure better on queries that it was not fitted on; where none does, the rule is
     :class:`GlobalCutoff`.
 
-    Parameters
-    ----------
-    measure
-        What the thresholds maximise on the documents that they are fitted on.
-    features
-        What a threshold may depend on.
-    caution
-        By how many standard errors a feature must make the cross-validated measure better.
-    folds, seed
-        Of the cross-validation; fewer queries than folds: no feature is taken in.
-
     Attributes
     ----------
     intercept_
@@ -247,14 +236,24 @@ class ShapeCutoff(Cutoff):
     rule: ClassVar[str] = "shape"
     learned: ClassVar[tuple[str, ...]] = ("intercept_", "weights_")
 
-    measure: MeasureLike = "nDCG_f@3"
-    features: Sequence[str] = field(default=tuple(FEATURES))
-    caution: float = 1.5
-    folds: int = 5
-    seed: int = 0
+    measure: MeasureLike = parameter(
+        "nDCG_f@3", MEASURE, "What the thresholds maximise on the documents that they are fitted on."
+    )
+    features: Sequence[str] = parameter(
+        tuple(FEATURES),
+        several(choice(*FEATURES), f"a list of some of {', '.join(FEATURES)}"),
+        "What a threshold may depend on.",
+    )
+    caution: float = parameter(
+        1.5, number(), "By how many standard errors a feature must make the cross-validated measure better."
+    )
+    folds: int = parameter(
+        5, integer(2), "Parts of the cross-validation; where there are fewer queries, no feature is taken in."
+    )
+    seed: int = parameter(0, integer(0), "Seed of the random number generator that draws the folds.")
 
     def _learn(self, lists: Lists) -> None:
-        names = self._names()
+        names = tuple(dict.fromkeys(self.features))
         sweep = Sweep.of(lists, one_measure(self.measure))
         shape = Shape.of(lists)
         raw = shape.features(names)
@@ -293,14 +292,6 @@ class ShapeCutoff(Cutoff):
         """Scores less what the features of their query ask for."""
         plane = Plane(0.0, np.array(list(self.weights_.values())))
         return lists.score - plane.thresholds(shape.features(tuple(self.weights_)))[lists.query]
-
-    def _names(self) -> tuple[str, ...]:
-        if isinstance(self.features, str) or not set(self.features) <= set(FEATURES):
-            raise InputError(f"features {self.features!r} are unknown", remedy=f"use some of: {', '.join(FEATURES)}")
-        check_between("caution", self.caution, -np.inf, np.inf)
-        if isinstance(self.folds, bool) or not isinstance(self.folds, int) or self.folds < 2:
-            raise InputError(f"{self.folds!r} folds", remedy="give 2 or more")
-        return tuple(dict.fromkeys(self.features))
 
     @property
     def instruction(self) -> str:

@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from ranksift.collection.examples import folds_of
 from ranksift.collection.lists import Lists
 from ranksift.collection.ragged import Floats, Ints
-from ranksift.cutoffs.cutoff import Cutoff, check_between
+from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.sweep import Sweep
 from ranksift.errors import InputError
 from ranksift.evaluation.evaluate import nil_ids, ready_measures
 from ranksift.evaluation.significance import times_drawn
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
+from ranksift.parameters import number, parameter, read_by
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,15 +54,13 @@ def one_measure(measure: MeasureLike) -> Measure:
     return found[0]
 
 
+#: What a rule can be fitted to.
+MEASURE = read_by(one_measure, "a measure such as 'nDCG_f@3'")
+
+
 @dataclass(eq=False)
 class GlobalCutoff(Cutoff):
     """Keep documents with a score of at least a threshold, the same for all queries.
-
-    Parameters
-    ----------
-    measure
-        What the threshold maximises on the documents that it is fitted on (minimises, where lower is better): the mean
-        over queries, or the ratio of sums of a micro measure.
 
     Attributes
     ----------
@@ -85,7 +84,12 @@ class GlobalCutoff(Cutoff):
     rule: ClassVar[str] = "global"
     learned: ClassVar[tuple[str, ...]] = ("threshold_",)
 
-    measure: MeasureLike = "nDCG_f@3"
+    measure: MeasureLike = parameter(
+        "nDCG_f@3",
+        MEASURE,
+        """What the threshold maximises on the documents that it is fitted on (minimises, where lower is better): the
+        mean over queries, or the ratio of sums of a micro measure.""",
+    )
 
     def _learn(self, lists: Lists) -> None:
         sweep = Sweep.of(lists, one_measure(self.measure))
@@ -138,7 +142,7 @@ class GlobalCutoff(Cutoff):
             How often the interval should hold the threshold.
         """
         sweep = self._sweep(lists, "interval")
-        check_between("confidence", confidence, 0.0, 1.0)
+        number(above=0, below=1).check("confidence", confidence, 0.95)
         if samples < 1:
             raise InputError(f"samples={samples!r} is not a number of samples", remedy="give 1 or more")
         found = np.empty(samples)

@@ -19,6 +19,7 @@ from ranksift.evaluation.significance import Outcome, Paired
 from ranksift.evaluation.table import Cell, Column, Table
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
+from ranksift.parameters import choice, integer, number
 
 if TYPE_CHECKING:
     import polars as pl
@@ -339,8 +340,9 @@ def compare(
     c  theirs  0.2333
     A letter: significantly better than that run (paired t test, Holm correction, p <= 0.05, 3 queries).
     """
-    chosen = _choice("correction", {None: "none", "fdr_bh": "bh"}.get(correction, correction), CORRECTIONS)
-    _choice("test", test, TESTS)
+    chosen: Any = {None: "none", "fdr_bh": "bh"}.get(correction, correction)
+    choice(*CORRECTIONS).check("correction", chosen)
+    choice(*TESTS).check("test", test)
     _check(scores, samples, seed, alpha, confidence)
     left, right = _pairs(scores, baseline)
     runs, n, measures = scores.values.shape
@@ -366,7 +368,7 @@ def compare(
         baseline=baseline,
         pairs=tuple((scores.runs[i], scores.runs[j]) for i, j in zip(left.tolist(), right.tolist(), strict=True)),
         test=test,
-        correction=chosen,  # type: ignore[arg-type]
+        correction=chosen,
         alpha=alpha,
         confidence=confidence,
         samples=samples if test in _RESAMPLING else None,
@@ -415,12 +417,6 @@ def _pairs(scores: Scores, baseline: str | None) -> tuple[Ints, Ints]:
     return left, np.full(len(left), base)
 
 
-def _choice(what: str, given: Any, known: dict[str, str]) -> str:
-    if not isinstance(given, str) or given not in known:
-        raise InputError(f"{what} {given!r} is unknown", remedy=f"use {', '.join(map(repr, known))}")
-    return given
-
-
 def _check(scores: Scores, samples: int, seed: int, alpha: float, confidence: float) -> None:
     if not isinstance(scores, Scores):
         raise InputError(f"compare takes Scores, not {type(scores).__name__}", remedy="give it what evaluate returns")
@@ -428,14 +424,10 @@ def _check(scores: Scores, samples: int, seed: int, alpha: float, confidence: fl
         raise InputError("a comparison needs at least 2 runs", remedy="evaluate more runs")
     if len(scores.queries) < 2:
         raise InputError("a test needs at least 2 queries", remedy="evaluate on more queries")
-    for name, number, least in (("samples", samples, 1), ("seed", seed, 0)):
-        if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
-            raise InputError(
-                f"{name}={number!r} is not an integer of at least {least}", remedy=f"give {name} such a one"
-            )
-    for name, share, usual in (("alpha", alpha, 0.05), ("confidence", confidence, 0.95)):
-        if not isinstance(share, int | float) or not 0 < share < 1:
-            raise InputError(f"{name}={share!r} is not between 0 and 1", remedy=f"give {name} as a share, as {usual}")
+    integer(1).check("samples", samples, 1000)
+    integer(0).check("seed", seed, 0)
+    number(above=0, below=1).check("alpha", alpha, 0.05)
+    number(above=0, below=1).check("confidence", confidence, 0.95)
 
 
 def _letter(i: int) -> str:

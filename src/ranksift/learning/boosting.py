@@ -17,11 +17,17 @@ from ranksift.errors import InputError
 from ranksift.learning.objective import Objective, Rounds, with_several_gains
 from ranksift.learning.ranker import Ranker
 from ranksift.learning.search_space import SpaceLike
-from ranksift.learning.topk import BETAS, Focus, check_focus
+from ranksift.learning.topk import BETAS, OF_THE_TOP, SHARE, Focus
 from ranksift.learning.weighted_sum import WeightedSum
+from ranksift.parameters import integer, parameter
 
 #: A loss or an edge below this is rounding: nothing is left to learn.
 LEAST = 1e-12
+
+
+_ROUNDS = "The largest number of weak rankers."
+_PATIENCE = """With validation examples: rounds without a new best before it stops. The rounds up to the best are
+kept."""
 
 
 @dataclass(eq=False)
@@ -36,15 +42,6 @@ class RankBoost(Ranker):
     of one query with different gains. They are never listed, as their weights are products of one factor a document.
     A missing value is above no threshold. Freund, Iyer, Schapire, Singer: An efficient boosting algorithm for
     combining preferences, 2003.
-
-    Parameters
-    ----------
-    rounds
-        Weak rankers.
-    thresholds
-        Of each feature, at its distinct values or quantiles of them.
-    patience
-        With validation examples: rounds without a new best before it stops. The rounds up to the best are kept.
 
     Attributes
     ----------
@@ -65,19 +62,16 @@ class RankBoost(Ranker):
     natural_scaling = "none"
     takes_missing = True
 
-    rounds: int = 300
-    thresholds: int = 30
-    patience: int = 50
+    rounds: int = parameter(300, integer(1), _ROUNDS)
+    thresholds: int = parameter(
+        30, integer(1), "Thresholds of each feature, at its distinct values or quantiles of them."
+    )
+    patience: int = parameter(50, integer(1), _PATIENCE)
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
         """Thresholds, and rounds where nothing stops it."""
         rounds = {} if stopped else {"rounds": (20, 1000, "log")}
         return {"thresholds": [10, 30, 100, 300], **rounds}
-
-    def check_parameters(self) -> None:
-        """Refuse numbers of rounds and thresholds that are none."""
-        super().check_parameters()
-        self._check_counts("rounds", "thresholds", "patience")
 
     def _train(self, examples: Examples, validation: Examples | None) -> None:
         stumps = Stumps(examples.features, self.thresholds)
@@ -216,11 +210,6 @@ class FeatureBoosting(WeightedSum, abstract=True):
         Of each round: the feature's number, and its weight, negative where low values are good.
     """
 
-    def check_parameters(self) -> None:
-        """Refuse numbers of rounds that are none."""
-        super().check_parameters()
-        self._check_counts("rounds", "patience")
-
     def _keep(self, steps: Sequence[Slope], examples: Examples) -> None:
         self.features_ = np.array([step.feature for step in steps], dtype=np.int64)
         self.alphas_ = np.array([step.alpha for step in steps], dtype=np.float64)
@@ -248,13 +237,6 @@ class AdaRank(FeatureBoosting):
     another one has, and it ends where none does. Queries whose documents all have one gain are left out. Xu, Li:
     AdaRank: a boosting algorithm for information retrieval, 2007.
 
-    Parameters
-    ----------
-    rounds
-        Weak rankers.
-    patience
-        With validation examples: rounds without a new best before it stops. The rounds up to the best are kept.
-
     Attributes
     ----------
     features_, alphas_
@@ -268,8 +250,8 @@ class AdaRank(FeatureBoosting):
     [1]
     """
 
-    rounds: int = 500
-    patience: int = 50
+    rounds: int = parameter(500, integer(1), _ROUNDS)
+    patience: int = parameter(50, integer(1), _PATIENCE)
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
         """The scale of features, as the weak rankers are features; and rounds where nothing stops it."""
@@ -323,17 +305,6 @@ class FocusedBoost(FeatureBoosting):
     AdaRank's, :math:`D \propto e^{-E(f)}`: multiplied from round to round, as printed, they soon hold one hopeless
     query only.
 
-    Parameters
-    ----------
-    rounds
-        Weak rankers.
-    k
-        Documents of T. Labels of :func:`topk_labels` are their order; equal labels are put in one that the seed draws.
-    beta
-        β: 1 is the order of T alone, 0 the pairs alone.
-    patience
-        With validation examples: rounds without a new best before it stops. The rounds up to the best are kept.
-
     Examples
     --------
     >>> from ranksift.collection.examples import Examples
@@ -345,20 +316,15 @@ class FocusedBoost(FeatureBoosting):
 
     natural_scaling = "query"
 
-    rounds: int = 300
-    k: int = 10
-    beta: float = 0.25
-    patience: int = 50
+    rounds: int = parameter(300, integer(1), _ROUNDS)
+    k: int = parameter(10, integer(1), OF_THE_TOP)
+    beta: float = parameter(0.25, SHARE, "β: 1 is the order of T alone, 0 the pairs alone.")
+    patience: int = parameter(50, integer(1), _PATIENCE)
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
         """β, and rounds where nothing stops it."""
         rounds = {} if stopped else {"rounds": (5, 500, "log")}
         return {"beta": BETAS, **rounds}
-
-    def check_parameters(self) -> None:
-        """Refuse a focus that is none, too."""
-        super().check_parameters()
-        check_focus(self.k, self.beta)
 
     def _train(self, examples: Examples, validation: Examples | None) -> None:
         _check_range(examples)

@@ -12,6 +12,7 @@ from ranksift.collection.ragged import Floats, Ints
 from ranksift.learning.objective import Objective, stopping_value, with_several_gains
 from ranksift.learning.search_space import SpaceLike
 from ranksift.learning.weighted_sum import WeightedSum
+from ranksift.parameters import integer, number, parameter
 
 #: How far a weight may move in one step, either way, where the sizes of all weights sum to 1.
 STEPS = 0.001 * 2.0 ** np.arange(12)
@@ -28,15 +29,6 @@ class CoordinateAscent(WeightedSum):
     and the best start wins. Measures have many local maxima: several starts help. Metzler, Croft: Linear
     feature-based models for information retrieval, 2007.
 
-    Parameters
-    ----------
-    restarts
-        Starts; the first one has equal weights, the others have random ones.
-    sweeps
-        At most so many of each start.
-    tolerance
-        A sweep that gains less is a start's last.
-
     Attributes
     ----------
     value_
@@ -52,18 +44,13 @@ class CoordinateAscent(WeightedSum):
     [1, 0, 2, 3]
     """
 
-    restarts: int = 5
-    sweeps: int = 25
-    tolerance: float = 1e-3
+    restarts: int = parameter(5, integer(1), "Starts; the first one has equal weights, the others have random ones.")
+    sweeps: int = parameter(25, integer(1), "The largest number of sweeps of each start.")
+    tolerance: float = parameter(1e-3, number(), "A sweep that gains less is a start's last.")
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
         """The scale of features, as a step is of a weight; and when a start ends."""
         return {"scaling": [None, "query"], "tolerance": [1e-2, 1e-3, 1e-4]}
-
-    def check_parameters(self) -> None:
-        """Refuse numbers of starts and sweeps that are none."""
-        super().check_parameters()
-        self._check_counts("restarts", "sweeps")
 
     def _train(self, examples: Examples, validation: Examples | None) -> None:
         training = with_several_gains(examples, self.gains)

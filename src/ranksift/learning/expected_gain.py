@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache
 from itertools import combinations_with_replacement
 from math import comb
@@ -30,6 +30,7 @@ from ranksift.collection.gains import Gains
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.cutoffs.baselines import FixedCutoff
 from ranksift.cutoffs.calibration import METHODS, Calibrator
+from ranksift.cutoffs.threshold import MEASURE
 from ranksift.errors import InputError
 from ranksift.learning.batches import some_at_a_time
 from ranksift.learning.judged_documents import JudgedDocuments
@@ -40,6 +41,7 @@ from ranksift.learning.search_space import SpaceLike
 from ranksift.learning.trees import BoostedTrees
 from ranksift.measures.cumulative import discounted
 from ranksift.measures.names import MeasureLike
+from ranksift.parameters import Kind, choice, integer, optional, parameter, word
 
 #: Pools that are told apart; where there would be more, k is taken smaller.
 MOST_POOLS = 4000
@@ -158,22 +160,6 @@ class ExpectedGainRanker(Ranker):
     the others. A document's score is then :func:`expected_shares`, given the probabilities of its whole list; where
     ``measure`` is DCG, which is not normalised, it is the expected gain.
 
-    Parameters
-    ----------
-    model
-        A method's name. Of trees with an ordinal loss, each of their outputs is calibrated; of any other model its
-        score.
-    options
-        Parameters of the method; ``{"loss": "ordinal", "stop_by": "loss", "context": True}`` where the model is
-        BoostedTrees.
-    calibration
-        ``"platt"`` (logistic) or ``"isotonic"``.
-    folds
-        Of the training queries, where there is no validation set.
-    measure
-        ``"nDCG_f@k"`` or ``"DCG@k"``; ``"nDCG@k"`` is taken as nDCG_f. No other has a rule of this kind. What the model
-        inside is stopped by is its own: ``options={"measure": "AP"}``.
-
     Attributes
     ----------
     model_
@@ -198,11 +184,29 @@ class ExpectedGainRanker(Ranker):
     takes_missing = True
     takes_unlabelled = True
 
-    model: str = "BoostedTrees"
-    options: Mapping[str, Any] | None = None
-    calibration: Literal["platt", "isotonic"] = "platt"
-    folds: int = 5
-    measure: MeasureLike = field(default="nDCG_f@10", kw_only=True)
+    model: str = parameter(
+        "BoostedTrees",
+        word("a method's name"),
+        """A method's name. Of trees with an ordinal loss, each of their outputs is calibrated; of any other model its
+        score.""",
+    )
+    options: Mapping[str, Any] | None = parameter(
+        None,
+        optional(Kind("a mapping such as {'trees': 100}", lambda value: isinstance(value, Mapping))),
+        """Parameters of the method; ``{"loss": "ordinal", "stop_by": "loss", "context": True}`` where the model is
+        BoostedTrees.""",
+    )
+    calibration: Literal["platt", "isotonic"] = parameter(
+        "platt", choice("platt", "isotonic"), "How outputs are calibrated; Platt's way is logistic."
+    )
+    folds: int = parameter(5, integer(2), "Parts of the training queries, where there is no validation set.")
+    _: KW_ONLY
+    measure: MeasureLike = parameter(
+        "nDCG_f@10",
+        MEASURE,
+        """``"nDCG_f@k"`` or ``"DCG@k"``; ``"nDCG@k"`` is taken as nDCG_f. No other has a rule of this kind. What the
+        model inside is stopped by is its own: ``options={"measure": "AP"}``.""",
+    )
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
         """The calibration, and what is searched of the model."""
@@ -235,12 +239,7 @@ class ExpectedGainRanker(Ranker):
         known = [name for name in RANKERS if name != type(self).__name__]
         if self.model not in known:
             raise InputError(f"model={self.model!r} is unknown", remedy=f"use one of: {', '.join(known)}")
-        if self.folds < 2:
-            raise InputError(f"folds={self.folds}", remedy="use at least 2")
         target_of(self.measure)
-        if not isinstance(self.options, Mapping | None):
-            what = f"options={self.options!r} are no parameters with values"
-            raise InputError(what, remedy="write options={'trees': 100}, say")
         has = RANKERS[self.model]().get_params()
         unknown = next((name for name in self.options or () if name not in has), None)
         if unknown is not None:

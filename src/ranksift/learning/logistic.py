@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from ranksift.collection.examples import Examples
 from ranksift.collection.gains import Gains
 from ranksift.collection.ragged import Floats
-from ranksift.errors import InputError
 from ranksift.learning.search_space import SpaceLike
 from ranksift.learning.weighted_sum import WeightedSum
+from ranksift.parameters import number, parameter
 
 
 @dataclass(eq=False)
@@ -25,11 +25,6 @@ class L2LogisticRegression(WeightedSum):
 
     All documents count the same, whatever their query. The score is :math:`w^\top x + b`, 0 at a probability of ½. The
     optimum is found by scikit-learn, so nothing is drawn and nothing is stopped early.
-
-    Parameters
-    ----------
-    C
-        The larger, the freer the weights.
 
     Attributes
     ----------
@@ -45,13 +40,7 @@ class L2LogisticRegression(WeightedSum):
 
     needs = ("sklearn",)
 
-    C: float = 1.0
-
-    def check_parameters(self) -> None:
-        """Refuse a C that has no optimum."""
-        super().check_parameters()
-        if not self.C > 0:
-            raise InputError(f"C={self.C} is not positive", remedy="use C=1")
+    C: float = parameter(1.0, number(above=0), "The larger, the freer the weights.")
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
         """C, over six powers of ten."""

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from ranksift.errors import InputError
 from ranksift.learning.outputs import parse_loss
-from ranksift.learning.topk import check_focus, check_k
+from ranksift.learning.topk import SHARE
+from ranksift.parameters import choice, flag, integer, number, optional, takes
 
 try:
     import torch
@@ -119,9 +120,13 @@ def weighted_ordinal(
     return _mean(_over_documents((_above(s, g, steps) * steps.diff()).sum(dim=-1), m))
 
 
+_NORMALISER = choice("f", "ideal")
+_PLACES = optional(integer(1))
+
 # -- pairwise --------------------------------------------------------------------------------------------------
 
 
+@takes(pairs=choice("sum", "mean"))
 def ranknet(
     scores: Tensor, gains: TensorLike, mask: TensorLike | None = None, *, pairs: Literal["sum", "mean"] = "sum"
 ) -> Tensor:
@@ -139,12 +144,12 @@ def ranknet(
     >>> round(ranknet(torch.tensor([1.0, 0.0, 5.0]), [2, 1, 1]).item(), 4)  # log(1 + e^-1) + log(1 + e^4)
     4.3314
     """
-    _check("pairs", pairs, ("sum", "mean"))
     s, g, m = _lists(scores, gains, mask)
     total, count = _ranknet(s, g, m)
     return _mean(total if pairs == "sum" else total / count.clamp(min=1))
 
 
+@takes(normaliser=_NORMALISER, k=_PLACES, sigma=number(above=0))
 def lambdarank(
     scores: Tensor,
     gains: TensorLike,
@@ -178,11 +183,11 @@ def lambdarank(
     >>> round(lambdarank(torch.tensor([0.0, 1.0]), [1, -1]).item(), 4)  # 2 (1 - 0.6309) / 2 · log2(1 + e)
     0.6993
     """
-    _check("normaliser", normaliser, ("f", "ideal"))
     s, g, m = _lists(scores, gains, mask)
     return _mean(_lambdarank(s, g, m, normaliser, k, sigma))
 
 
+@takes(gamma=number(least=0), normaliser=_NORMALISER, k=_PLACES, sigma=number(above=0))
 def lambdarank_bce(
     scores: Tensor,
     gains: TensorLike,
@@ -211,9 +216,6 @@ def lambdarank_bce(
     >>> round(lambdarank_bce(torch.tensor([0.0, 1.0]), [1, -1], gamma=0.5).item(), 4)  # 0.6993 + 0.5 · 1.0032
     1.2009
     """
-    _check("normaliser", normaliser, ("f", "ideal"))
-    if not 0 <= gamma < math.inf:
-        raise InputError(f"gamma={gamma!r} is no weight", remedy="use gamma=1")
     s, g, m = _lists(scores, gains, mask)
     return _mean(_lambdarank(s, g, m, normaliser, k, sigma) + gamma * _bce(s, g, m))
 
@@ -221,6 +223,7 @@ def lambdarank_bce(
 # -- listwise --------------------------------------------------------------------------------------------------
 
 
+@takes(k=_PLACES)
 def listnet(scores: Tensor, gains: TensorLike, mask: TensorLike | None = None, *, k: int | None = 1) -> Tensor:
     r"""ListNet: cross entropy between the Plackett-Luce models of the gains and of the scores.
 
@@ -246,6 +249,7 @@ def listnet(scores: Tensor, gains: TensorLike, mask: TensorLike | None = None, *
     return _mean(_listnet(s, g, m, k))
 
 
+@takes(k=_PLACES)
 def listmle(scores: Tensor, gains: TensorLike, mask: TensorLike | None = None, *, k: int | None = None) -> Tensor:
     r"""ListMLE: how surprising the order by gains is under the scores' Plackett-Luce model.
 
@@ -274,6 +278,7 @@ def listmle(scores: Tensor, gains: TensorLike, mask: TensorLike | None = None, *
     return _mean(torch.where(counts, rest - s, 0).sum(dim=1))
 
 
+@takes(k=integer(1), beta=SHARE, orders=choice("all", "first"), normalised=flag())
 def focused(
     scores: Tensor,
     gains: TensorLike,
@@ -309,10 +314,6 @@ def focused(
     >>> round(focused(scores, labels, k=2, beta=0).item(), 4)  # log 2
     0.6931
     """
-    _check("orders", orders, ("all", "first"))
-    check_focus(k, beta)
-    if not isinstance(normalised, bool):
-        raise InputError(f"normalised={normalised!r} is unknown", remedy="use True or False")
     s, g, m = _lists(scores, gains, mask)
     rank = _ranks(g, m)
     top = m & (rank <= _places(k, s))
@@ -363,7 +364,7 @@ def check_loss(spec: str) -> None:
 
     >>> check_loss("listnet(k=0)")
     Traceback (most recent call last):
-    ranksift.errors.InputError: k=0 is not a positive integer; use k=10
+    ranksift.errors.InputError: k=0 is not a positive integer, or None; write k=1, for example
     """
     loss = loss_of(spec)
     ordinal = "levels" in inspect.signature(loss).parameters
@@ -378,15 +379,8 @@ def check_loss(spec: str) -> None:
 # -- what they are made of -------------------------------------------------------------------------------------
 
 
-def _check(option: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise InputError(f"{option}={value!r} is unknown", remedy=f"use {' or '.join(map(repr, known))}")
-
-
 def _places(k: int | None, scores: Tensor) -> int:
     """How many places count, of those that there are."""
-    if k is not None:
-        check_k(k)
     return scores.shape[1] if k is None else min(int(k), scores.shape[1])
 
 

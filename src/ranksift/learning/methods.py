@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 
 from ranksift.learning.boosting import AdaRank as AdaRank
 from ranksift.learning.boosting import FocusedBoost as FocusedBoost
@@ -25,6 +24,7 @@ from ranksift.learning.trees import BoostedTrees as BoostedTrees
 from ranksift.learning.trees import LambdaMART as LambdaMART
 from ranksift.learning.trees import LambdaMARTf as LambdaMARTf
 from ranksift.learning.trees import RandomForests as RandomForests
+from ranksift.parameters import declared, without_marks
 
 
 def known_rankers() -> dict[str, type[Ranker]]:
@@ -38,26 +38,13 @@ def summary_of(kind: type[Ranker]) -> str:
     >>> summary_of(RankSVM)
     'RankSVM: the better document of a pair should score higher by a margin of 1.'
     """
-    return _plain(inspect.getdoc(kind) or "").partition("\n")[0]
+    return without_marks(inspect.getdoc(kind) or "").partition("\n")[0]
 
 
 def meanings_of(kind: type[Ranker]) -> dict[str, str]:
-    """What each parameter means, by the docstrings of the method and of what it is made from.
+    """What each parameter means.
 
     >>> meanings_of(RankSVM)["seed"]
-    'Same seed, same scores.'
+    'Seed of the random number generator: same seed, same scores.'
     """
-    found: dict[str, str] = {}
-    for one in reversed(kind.__mro__):
-        text = inspect.cleandoc(one.__dict__.get("__doc__") or "")
-        section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w+\n-+\n|\Z)", text, re.MULTILINE | re.DOTALL)
-        if section is not None:
-            for names, meaning in re.findall(r"^(\S.*)\n((?:[ ]+.*\n?|\n)+)", section[1], re.MULTILINE):
-                found |= {name: " ".join(_plain(meaning).split()) for name in names.split(", ")}
-    return {name: found.get(name, "") for name in kind().get_params()}
-
-
-def _plain(text: str) -> str:
-    """A docstring without its marks."""
-    without_roles = re.sub(r":\w+:`~?(?:ranksift\.learning\.)?([^`]+)`", r"\1", text)
-    return without_roles.replace("``", "").replace("\\", "")
+    return {name: spec.plain_meaning for name, (spec, _) in declared(kind).items()}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,8 @@ from ranksift.learning.objective import stopping_value
 from ranksift.learning.outputs import Outputs, ScoreKind, check_scores, parse_loss
 from ranksift.learning.ranker import Ranker
 from ranksift.learning.search_space import SpaceLike
-from ranksift.learning.topk import BETAS, Focus, check_focus, topk_truth
+from ranksift.learning.topk import BETAS, SHARE, Focus, topk_truth
+from ranksift.parameters import choice, integer, number, optional, parameter, several, with_default, word
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -33,25 +34,19 @@ HIDDEN = [(8,), (16,), (32,), (64,), (32, 16), (64, 32)]
 Layer = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
+_LOSS = """One of :mod:`~ranksift.learning.losses`, with options in parentheses:
+``"lambdarank_bce(gamma=0.3)"``."""
+_SCORES = """What a score is: ``"own"``, as Carmel et al. 2022 have it for each loss, or the ``"expected_gain"``, for
+losses that estimate it; then 0 is the natural cut."""
+_UNITS = several(integer(1), "a list of positive integers")
+
+
 @dataclass(eq=False)
 class Network(Ranker, abstract=True):
     """The common ground of models trained by gradient descent (Adam, queries in batches).
 
     With a validation set, training stops when ``measure`` has not improved for ``patience`` epochs, and the model is
     that of the best epoch.
-
-    Parameters
-    ----------
-    epochs
-        Passes over the training queries.
-    patience
-        Epochs without a better value, after which training stops.
-    batch_size
-        Queries a step; None: all.
-    learning_rate
-        Of Adam.
-    l2
-        λ: the loss has the term ½ λ Σ w² over all weights.
 
     Attributes
     ----------
@@ -68,11 +63,12 @@ class Network(Ranker, abstract=True):
 
     needs = ("torch",)
 
-    epochs: int = field(default=200, kw_only=True)
-    patience: int = field(default=30, kw_only=True)
-    batch_size: int | None = field(default=512, kw_only=True)
-    learning_rate: float = field(default=0.02, kw_only=True)
-    l2: float = field(default=0.0, kw_only=True)
+    _: KW_ONLY
+    epochs: int = parameter(200, integer(1), "Passes over the training queries.")
+    patience: int = parameter(30, integer(1), "Epochs without a better value, after which training stops.")
+    batch_size: int | None = parameter(512, optional(integer(1)), "Queries per step; None: all.")
+    learning_rate: float = parameter(0.02, number(above=0), "The learning rate of Adam.")
+    l2: float = parameter(0.0, number(least=0), "λ: the loss has the term ½ λ Σ w² over all weights.")
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
         """The step, the price of large weights, and epochs where nothing stops it."""
@@ -181,14 +177,8 @@ class Network(Ranker, abstract=True):
         return total
 
     def check_parameters(self) -> None:
-        """Refuse what cannot be descended with; the loss is :meth:`check_can_fit`'s, as it takes PyTorch."""
+        """Refuse scores that the loss cannot give, too; the loss is :meth:`check_can_fit`'s, as it takes PyTorch."""
         super().check_parameters()
-        self._check_counts("epochs", "patience", *(["batch_size"] if self.batch_size is not None else []))
-        if not self.learning_rate > 0 or not self.l2 >= 0:
-            what = f"learning_rate={self.learning_rate}, l2={self.l2}"
-            raise InputError(what, remedy="use a positive learning_rate, and an l2 of at least 0")
-        if any(units < 1 for units in self._hidden()):
-            raise InputError(f"hidden={self._hidden()}", remedy="give the units of each hidden layer, as (32, 16)")
         check_scores(_name(self._loss()), self._kind())
 
     def check_can_fit(self) -> None:
@@ -248,14 +238,6 @@ def _one_thread() -> Iterator[None]:
 class LinearRanker(Network):
     """A weighted sum of the features, trained with any loss.
 
-    Parameters
-    ----------
-    loss
-        One of :mod:`~ranksift.learning.losses`, with options in parentheses: ``"lambdarank_bce(gamma=0.3)"``.
-    scores
-        What a score is: ``"own"``, as paper 1 has it for each loss, or the ``"expected_gain"``, for losses that
-        estimate it; then 0 is the natural cut.
-
     Examples
     --------
     >>> examples = Examples.from_arrays([[0.1], [0.9], [0.2], [0.7]], [-1, 1, -1, 2], ["q", "q", "r", "r"])
@@ -264,8 +246,8 @@ class LinearRanker(Network):
     (10.0, [False, True, False, True])
     """
 
-    loss: str = "listnet"
-    scores: ScoreKind = "own"
+    loss: str = parameter("listnet", word(), _LOSS)
+    scores: ScoreKind = parameter("own", choice(*get_args(ScoreKind)), _SCORES)
 
     def _loss(self) -> str:
         return self.loss
@@ -278,13 +260,6 @@ class LinearRanker(Network):
 class MLPRanker(Network):
     """A network of rectified linear units, trained with any loss.
 
-    Parameters
-    ----------
-    loss, scores
-        As for :class:`LinearRanker`.
-    hidden
-        Units of the hidden layers.
-
     Examples
     --------
     >>> examples = Examples.from_arrays([[-1.0], [0.1], [1.0], [0.0]], [0, 1, 0, 1], ["q", "q", "r", "r"])
@@ -292,9 +267,9 @@ class MLPRanker(Network):
     1.0
     """
 
-    loss: str = "listnet"
-    hidden: tuple[int, ...] = (32, 16)
-    scores: ScoreKind = "own"
+    loss: str = parameter("listnet", word(), _LOSS)
+    hidden: tuple[int, ...] = parameter((32, 16), _UNITS, "Units of the hidden layers.")
+    scores: ScoreKind = parameter("own", choice(*get_args(ScoreKind)), _SCORES)
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
         """As of all networks, and the hidden layers."""
@@ -314,7 +289,8 @@ class MLPRanker(Network):
 class _OfAPaper(Network, abstract=True):
     """A loss with a name of its own; linear, unless hidden layers are asked for."""
 
-    hidden: tuple[int, ...] = field(default=(), kw_only=True)
+    _: KW_ONLY
+    hidden: tuple[int, ...] = parameter((), _UNITS, "Units of the hidden layers; none, ``()``: a linear model.")
 
     def _hidden(self) -> tuple[int, ...]:
         return tuple(map(int, self.hidden))
@@ -324,13 +300,6 @@ class _OfAPaper(Network, abstract=True):
 class RankNet(_OfAPaper):
     """RankNet (Burges and others 2005; papers 3 and 5): a network that puts pairs of documents in order.
 
-    Parameters
-    ----------
-    pairs
-        Per query their ``"mean"``, or their ``"sum"``, by which queries count as many times as they have pairs.
-    hidden
-        Units of the hidden layers; none, ``()``: the linear model of paper 5.
-
     Examples
     --------
     >>> examples = Examples.from_arrays([[0.1], [0.9], [0.2], [0.7]], [0, 1, -1, 2], ["q", "q", "r", "r"])
@@ -338,8 +307,13 @@ class RankNet(_OfAPaper):
     1.0
     """
 
-    pairs: Literal["mean", "sum"] = "mean"
-    hidden: tuple[int, ...] = field(default=(10,), kw_only=True)
+    pairs: Literal["mean", "sum"] = parameter(
+        "mean",
+        choice("mean", "sum"),
+        "Per query their mean, or their sum, by which queries count as many times as they have pairs.",
+    )
+    _: KW_ONLY
+    hidden: tuple[int, ...] = with_default(_OfAPaper, "hidden", (10,))
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
         """As of all networks, and the hidden layers where there are some."""
@@ -353,13 +327,6 @@ class RankNet(_OfAPaper):
 class ListNet(_OfAPaper):
     """ListNet (Cao and others 2007; papers 3 and 5): who comes first, as the gains have it.
 
-    Parameters
-    ----------
-    k
-        Places whose order counts. More than one is for short lists: the number of sets of documents grows with it.
-    hidden
-        Units of the hidden layers; none: a linear model.
-
     Examples
     --------
     >>> examples = Examples.from_arrays([[0.1], [0.9], [0.2], [0.7]], [0, 1, -1, 2], ["q", "q", "r", "r"])
@@ -367,7 +334,11 @@ class ListNet(_OfAPaper):
     1.0
     """
 
-    k: int = 1
+    k: int = parameter(
+        1,
+        integer(1),
+        "Places whose order counts. More than one is for short lists: the number of sets of documents grows with it.",
+    )
 
     def _loss(self) -> str:
         return f"listnet(k={self.k})"
@@ -377,13 +348,6 @@ class ListNet(_OfAPaper):
 class TopKListMLE(_OfAPaper):
     """Top-k ListMLE (Xia and others 2009; paper 5): the likelihood of the order of the first k documents.
 
-    Parameters
-    ----------
-    k
-        Places that count. Equal labels are put in an order drawn by the seed.
-    hidden
-        Units of the hidden layers; none: a linear model.
-
     Examples
     --------
     >>> examples = Examples.from_arrays([[0.1], [0.9], [0.2], [0.7]], [0, 1, -1, 2], ["q", "q", "r", "r"])
@@ -391,7 +355,7 @@ class TopKListMLE(_OfAPaper):
     1.0
     """
 
-    k: int = 10
+    k: int = parameter(10, integer(1), "Places that count. Equal labels are put in an order drawn by the seed.")
 
     def _loss(self) -> str:
         return f"listmle(k={self.k})"
@@ -404,17 +368,6 @@ class TopKListMLE(_OfAPaper):
 class FocusedNet(_OfAPaper):
     """FocusedNet (paper 5): ListNet on the top k, RankNet between them and the rest.
 
-    Parameters
-    ----------
-    beta
-        β, the weight of ListNet; RankNet has 1 − β.
-    k
-        Documents of the top. Equal labels are put in an order drawn by the seed.
-    orders
-        ListNet over ``"all"`` orders of the top, or over who comes ``"first"``.
-    hidden
-        Units of the hidden layers; none: the linear model of the paper.
-
     Examples
     --------
     >>> examples = Examples.from_arrays([[0.1], [0.9], [0.2], [0.7]], [0, 1, -1, 2], ["q", "q", "r", "r"])
@@ -422,18 +375,15 @@ class FocusedNet(_OfAPaper):
     1.0
     """
 
-    beta: float = 0.5
-    k: int = 10
-    orders: Literal["all", "first"] = "all"
+    beta: float = parameter(0.5, SHARE, "β, the weight of ListNet; RankNet has 1 − β.")
+    k: int = parameter(10, integer(1), "Documents of the top. Equal labels are put in an order drawn by the seed.")
+    orders: Literal["all", "first"] = parameter(
+        "all", choice("all", "first"), "ListNet over all orders of the top, or over who comes first."
+    )
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
         """As of all networks, and β."""
         return {**super().natural_space(stopped), "beta": BETAS}
-
-    def check_parameters(self) -> None:
-        """Refuse a focus that is none, too."""
-        super().check_parameters()
-        check_focus(self.k, self.beta)
 
     def _loss(self) -> str:
         return f"focused(k={self.k}, beta={float(self.beta)!r}, orders={str(self.orders)!r})"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from ranksift.collection.gains import Gains, GainsLike
 from ranksift.collection.lists import Lists
 from ranksift.collection.ragged import Floats
 from ranksift.cutoffs.cutoff import Cutoff
-from ranksift.cutoffs.threshold import GlobalCutoff, one_measure
+from ranksift.cutoffs.threshold import MEASURE, GlobalCutoff
 from ranksift.errors import InputError, RankSiftWarning
 from ranksift.learning.features import read_as, same_features
 from ranksift.learning.judged_documents import JudgedDocuments, with_labels
@@ -24,7 +24,7 @@ from ranksift.learning.libraries import require, versions
 from ranksift.learning.scaling import FeatureScale, Scaling
 from ranksift.learning.search_space import SpaceLike
 from ranksift.measures.names import MeasureLike
-from ranksift.parameters import Parameterised, plain
+from ranksift.parameters import Parameterised, choice, integer, optional, parameter, plain, read_by
 
 if TYPE_CHECKING:
     from ranksift.collection.run import Run
@@ -36,20 +36,6 @@ RANKERS: dict[str, type[Ranker]] = {}
 @dataclass(eq=False)
 class Ranker(Parameterised):
     """The common ground of all rankers: a function of features. Parameters are given to the constructor.
-
-    Parameters
-    ----------
-    gains
-        What labels are worth; forbidden is what has a negative gain.
-    measure
-        What tuning goes by, and early stopping where a validation set is given. Methods with a ``stop_by`` stop by
-        their loss, unless it is ``"measure"``. Where some gains are negative, nDCG_f and DCG are of the lists as the
-        best threshold cuts them.
-    scaling
-        ``"none"``; ``"standard"``: mean 0 and deviation 1 over the training documents; ``"query"``: from 0 to 1 inside
-        each query, as LETOR's normalised files have it.
-    seed
-        Same seed, same scores.
 
     Attributes
     ----------
@@ -72,10 +58,26 @@ class Ranker(Parameterised):
     #: Libraries without which no ranker of this kind can be fitted.
     needs: ClassVar[tuple[str, ...]] = ()
 
-    gains: GainsLike = field(default="linear", kw_only=True)
-    measure: MeasureLike = field(default="nDCG@10", kw_only=True)
-    scaling: Scaling | None = field(default=None, kw_only=True)
-    seed: int = field(default=0, kw_only=True)
+    _: KW_ONLY
+    gains: GainsLike = parameter(
+        "linear",
+        read_by(Gains.of, "gains such as 'linear', 'exp' or {-2: -10}"),
+        "What labels are worth; forbidden is what has a negative gain.",
+    )
+    measure: MeasureLike = parameter(
+        "nDCG@10",
+        MEASURE,
+        """What tuning goes by, and early stopping where a validation set is given. Methods with a ``stop_by`` stop by
+        their loss, unless it is ``"measure"``. Where some gains are negative, nDCG_f and DCG are of the lists as the
+        best threshold cuts them.""",
+    )
+    scaling: Scaling | None = parameter(
+        None,
+        optional(choice(*get_args(Scaling))),
+        """``"none"``; ``"standard"``: mean 0 and deviation 1 over the training documents; ``"query"``: from 0 to 1
+        inside each query, as LETOR's normalised files have it. None: the method's own.""",
+    )
+    seed: int = parameter(0, integer(0), "Seed of the random number generator: same seed, same scores.")
 
     def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -135,15 +137,6 @@ class Ranker(Parameterised):
         """Set what :meth:`_score` needs; features are scaled."""
         raise NotImplementedError
 
-    def check_parameters(self) -> None:
-        """Refuse parameters that are not what they should be, as a word in the place of a number."""
-        super().check_parameters()
-        for name, value in self.get_params().items():
-            if isinstance(value, float | np.floating) and not np.isfinite(value):
-                raise InputError(f"{name}={value} is not finite", remedy="give a finite number")
-        one_measure(self.measure)
-        Gains.of(self.gains)
-
     def check_can_fit(self) -> None:
         """Refuse what would fail later: parameters that are not what they should be, libraries that are not there."""
         self.check_parameters()
@@ -165,13 +158,6 @@ class Ranker(Parameterised):
             Whether a validation set stops training, so that its length needs no search.
         """
         return {}
-
-    def _check_counts(self, *names: str) -> None:
-        """Refuse integers that are not positive."""
-        for name in names:
-            value = getattr(self, name)
-            if value < 1:
-                raise InputError(f"{name}={value!r} is not a positive integer", remedy=f"write {name}=10, say")
 
     def fit_cutoff(self, examples: Any, rule: Cutoff | None = None) -> Self:
         """Fit a rule to this model's scores of some examples; by default the best global threshold of nDCG_f@10.

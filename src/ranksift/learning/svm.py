@@ -18,13 +18,15 @@ from ranksift.errors import InputError, RankSiftWarning
 from ranksift.learning.objective import stopping_value
 from ranksift.learning.search_space import SpaceLike
 from ranksift.learning.sorted_lists import ListOrder
-from ranksift.learning.topk import BETAS, Focus, check_focus
+from ranksift.learning.topk import BETAS, OF_THE_TOP, SHARE, Focus
 from ranksift.learning.weighted_sum import WeightedSum
+from ranksift.parameters import choice, either, integer, number, parameter, several
 
 Mask = NDArray[np.bool_]
 
 # Weights of the two terms of an objective that is computed in 53 bits.
 _MOST_C = 1e9
+_A_C = number(least=1 / _MOST_C, most=_MOST_C)
 
 # Pairs that are looked at at once, and that are kept ready, of some 60 bytes each.
 _TOGETHER, _KEPT = 1 << 21, 1 << 23
@@ -61,8 +63,15 @@ class MaxMargin(WeightedSum, abstract=True):
         The value of the objective, a bound below which nothing lies, and the number of planes (after fitting only).
     """
 
-    C: float | Sequence[float] = 1.0
-    tolerance: float = 1e-3
+    C: float | Sequence[float] = parameter(
+        1.0,
+        either(_A_C, several(_A_C, "a list of such numbers", least=1)),
+        """The larger, the more an error costs. Of several values, the one that is best on validation examples is
+        used.""",
+    )
+    tolerance: float = parameter(
+        1e-3, number(above=0, below=1), "How far from the optimum it may stop, relative to it."
+    )
 
     def _risk(self, examples: Examples) -> Risk:
         raise NotImplementedError
@@ -80,13 +89,6 @@ class MaxMargin(WeightedSum, abstract=True):
             if value > best:
                 best, self.weights_, self.C_, self.optimum_ = value, optimum.weights, C, optimum
 
-    def check_parameters(self) -> None:
-        """Refuse a C, or a tolerance, that has no optimum."""
-        super().check_parameters()
-        self._choices()
-        if not 0 < self.tolerance < 1:
-            raise InputError(f"tolerance={self.tolerance} is not between 0 and 1", remedy="use 1e-3")
-
     def check_alone(self) -> None:
         """Refuse several values of C: nothing tells which is best."""
         choices = len(self._choices())
@@ -98,13 +100,7 @@ class MaxMargin(WeightedSum, abstract=True):
         return {"C": (1e-2, 1e3, "log")}
 
     def _choices(self) -> list[float]:
-        given = list(self.C) if isinstance(self.C, Sequence | np.ndarray) else [self.C]
-        if not given or not all(C > 0 for C in given):
-            raise InputError(f"C={self.C!r} is not positive", remedy="use C=1, or several values")
-        if not all(1 / _MOST_C <= C <= _MOST_C for C in given):
-            what = f"C={self.C!r} is beyond what can be computed with"
-            raise InputError(what, remedy=f"use {1 / _MOST_C:g} to {_MOST_C:g}")
-        return sorted(map(float, given))
+        return sorted(map(float, self.C if isinstance(self.C, Sequence | np.ndarray) else [self.C]))
 
     def _state(self) -> Mapping[str, NDArray[Any] | str]:
         return {"weights": self.weights_, "C": np.array([self.C_])}
@@ -124,13 +120,6 @@ class RankSVM(MaxMargin):
     al.: Adapting ranking SVM to document retrieval, 2006). Pairs are not listed: for a handful of gains one sort
     tells which of them are too near (Joachims: Training linear SVMs in linear time, 2006). The method is of Joachims:
     Optimizing search engines using clickthrough data, 2002.
-
-    Parameters
-    ----------
-    C
-        The larger, the more a wrong pair costs. Of several values, the one that is best on validation examples is used.
-    tolerance
-        How far from the optimum it may stop, relative to it.
 
     Examples
     --------
@@ -155,13 +144,6 @@ class SVMMAP(MaxMargin):
     R are the documents of positive gain and N the others; the sign is + where z has u before v. The maximum over all
     orders is exact: documents of each kind stand by score, and every one of N has a best place among R of its own. Yue,
     Finley, Radlinski, Joachims: A support vector method for optimizing average precision, 2007.
-
-    Parameters
-    ----------
-    C
-        The larger, the more a bad order costs. Of several values, the one that is best on validation examples is used.
-    tolerance
-        How far from the optimum it may stop, relative to it.
 
     Examples
     --------
@@ -191,19 +173,6 @@ class FocusedSVM(MaxMargin):
     rest of T not: the order of T counts, and its top most. ``listwise="top"`` has all of T as relevant and F not, as
     SVM-MAP. Both losses are means, so that β means the same for short lists and long ones.
 
-    Parameters
-    ----------
-    C
-        The larger, the more a loss costs. Of several values, the one that is best on validation examples is used.
-    tolerance
-        How far from the optimum it may stop, relative to it.
-    k
-        Documents of T. Labels of :func:`topk_labels` are their order; equal labels are put in one that the seed draws.
-    beta
-        β: 1 is the listwise loss alone, 0 the pairs alone.
-    listwise
-        ``"order"`` (of T) or ``"top"`` (T before F).
-
     Examples
     --------
     >>> from ranksift.collection.examples import Examples
@@ -213,18 +182,15 @@ class FocusedSVM(MaxMargin):
     [0, 1, 2, 3]
     """
 
-    k: int = 10
-    beta: float = 0.5
-    listwise: Literal["order", "top"] = "order"
+    k: int = parameter(10, integer(1), OF_THE_TOP)
+    beta: float = parameter(0.5, SHARE, "β: 1 is the listwise loss alone, 0 the pairs alone.")
+    listwise: Literal["order", "top"] = parameter(
+        "order", choice("order", "top"), "The listwise loss: of the order of T, or of T before F."
+    )
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
         """C and β."""
         return {**super().natural_space(stopped), "beta": BETAS}
-
-    def check_parameters(self) -> None:
-        """Refuse a focus that is none, too."""
-        super().check_parameters()
-        check_focus(self.k, self.beta)
 
     def _risk(self, examples: Examples) -> Risk:
         focus = Focus.on(examples, self.k, self.beta, self.gains, self.seed)

@@ -11,7 +11,7 @@ from ranksift.collection import ragged
 from ranksift.collection.examples import Examples
 from ranksift.collection.gains import Gains, GainsLike
 from ranksift.collection.ragged import Floats
-from ranksift.errors import InputError
+from ranksift.parameters import integer, number
 
 
 def topk_truth(examples: Examples, k: int, gains: GainsLike = "linear", seed: int = 0) -> Floats:
@@ -26,7 +26,7 @@ def topk_truth(examples: Examples, k: int, gains: GainsLike = "linear", seed: in
     >>> topk_truth(examples, k=2).tolist()
     [0.0, 2.0, 0.0, 1.0]
     """
-    check_k(k)
+    integer(1).check("k", k, 10)
     chance = np.random.default_rng(seed).random(len(examples))
     order = np.lexsort((chance, -Gains.of(gains)(examples.labels), examples.query))
     truth = np.empty(len(examples))
@@ -34,11 +34,12 @@ def topk_truth(examples: Examples, k: int, gains: GainsLike = "linear", seed: in
     return truth
 
 
-def check_k(k: int) -> None:
-    """Refuse a k that is no number of documents."""
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-        raise InputError(f"k={k!r} is not a positive integer", remedy="use k=10")
+#: What β may be.
+SHARE = number(least=0, most=1)
 
+#: What k means to methods that focus on the top.
+OF_THE_TOP = """Documents of T. Labels of :func:`topk_labels` are their order; equal labels are put in one that the seed
+draws."""
 
 #: The values of β that the paper tries.
 BETAS = [round(0.05 * step, 2) for step in range(21)]
@@ -62,7 +63,7 @@ class Focus:
     @classmethod
     def on(cls, examples: Examples, k: int, beta: float, gains: GainsLike = "linear", seed: int = 0) -> Focus:
         """The top k of every query; equal documents are put in an order that the seed draws."""
-        check_focus(k, beta)
+        SHARE.check("beta", beta, 0.5)
         return cls(examples, topk_truth(examples, k, gains, seed))
 
     @property
@@ -74,10 +75,3 @@ class Focus:
     def ordered(self) -> Examples:
         """The documents of T, with their position labels."""
         return replace(self.examples, labels=np.where(self.top, self.truth, np.nan)).judged_only()
-
-
-def check_focus(k: int, beta: float) -> None:
-    """Refuse a k that is no number of documents, and a β that is no weight."""
-    check_k(k)
-    if not isinstance(beta, int | float | np.number) or not 0 <= beta <= 1:
-        raise InputError(f"beta={beta!r} is not between 0 and 1", remedy="use beta=0.5")

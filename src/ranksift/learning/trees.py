@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from ranksift.collection.gains import Gains
 from ranksift.collection.lists import Lists
 from ranksift.collection.ragged import Floats
 from ranksift.cutoffs.baselines import FixedCutoff
-from ranksift.cutoffs.threshold import one_measure
+from ranksift.cutoffs.threshold import MEASURE, one_measure
 from ranksift.errors import InputError
 from ranksift.learning.lambdas import Lambdas, PairLoss, Stop, Stops, Swaps, Target, has_target, target_of
 from ranksift.learning.libraries import require
@@ -26,6 +26,7 @@ from ranksift.learning.ranker import Ranker
 from ranksift.learning.search_space import SpaceLike
 from ranksift.learning.tree_text import check_trees, trees_alone
 from ranksift.measures.names import MeasureLike
+from ranksift.parameters import choice, flag, integer, number, parameter, with_default
 
 #: Gradient and curvature of a loss at some outputs: both documents × outputs.
 Loss = Callable[[NDArray[np.float64]], tuple[NDArray[np.float64], NDArray[np.float64]]]
@@ -47,36 +48,15 @@ _MOST_LEAVES, _MOST_DOCUMENTS = 1 << 17, (1 << 31) - 1
 _NEXT_SEED = 1_000_003
 
 
+_DEPTH = "Pairs are taken of which one document, at least, is among this many first ones."
+
+
 @dataclass(eq=False)
 class TreeModel(Ranker, abstract=True):
     """The common ground of tree models. Missing values are taken as they are, and features need no scaling.
 
     With a validation set, growing stops when ``measure`` (or a steadier loss: ``stop_by``) has not become better for
     ``patience`` trees, and the model is that of the best number of trees.
-
-    Parameters
-    ----------
-    trees
-        At most.
-    leaves
-        Of a tree, at most.
-    learning_rate
-        How much of each tree is taken.
-    min_documents
-        Of a leaf, at least.
-    l2
-        Holds the values of leaves small.
-    feature_share, document_share
-        Drawn anew for each tree.
-    patience
-        Trees without a better value, after which growing stops.
-    models
-        That are grown with different seeds, and averaged: steadier than one, and as many times as slow.
-    context
-        The trees also see the list that a document stands in: its length, and the mean of each feature over it. A model
-        can then tell a document that stands alone from one of many.
-    num_threads
-        Of LightGBM. More than one pay on large data only.
 
     Attributes
     ----------
@@ -88,17 +68,31 @@ class TreeModel(Ranker, abstract=True):
     takes_missing = True
     needs = ("lightgbm",)
 
-    trees: int = field(default=300, kw_only=True)
-    leaves: int = field(default=15, kw_only=True)
-    learning_rate: float = field(default=0.05, kw_only=True)
-    min_documents: int = field(default=20, kw_only=True)
-    l2: float = field(default=1.0, kw_only=True)
-    feature_share: float = field(default=0.7, kw_only=True)
-    document_share: float = field(default=0.8, kw_only=True)
-    patience: int = field(default=50, kw_only=True)
-    models: int = field(default=1, kw_only=True)
-    context: bool = field(default=False, kw_only=True)
-    num_threads: int = field(default=1, kw_only=True)
+    _: KW_ONLY
+    trees: int = parameter(300, integer(1), "The largest number of trees.")
+    leaves: int = parameter(15, integer(2, _MOST_LEAVES), "The largest number of leaves of a tree.")
+    learning_rate: float = parameter(0.05, number(above=0), "How much of each tree is taken.")
+    min_documents: int = parameter(20, integer(1, _MOST_DOCUMENTS), "The smallest number of documents in a leaf.")
+    l2: float = parameter(1.0, number(least=0), "Holds the values of leaves small.")
+    feature_share: float = parameter(
+        0.7, number(above=0, most=1), "The share of the features that is drawn for each tree."
+    )
+    document_share: float = parameter(
+        0.8, number(above=0, most=1), "The share of the documents that is drawn for each tree."
+    )
+    patience: int = parameter(50, integer(1), "Trees without a better value, after which growing stops.")
+    models: int = parameter(
+        1,
+        integer(1),
+        "Models that are grown with different seeds, and averaged: steadier than one, and as many times as slow.",
+    )
+    context: bool = parameter(
+        False,
+        flag(),
+        """The trees also see the list that a document stands in: its length, and the mean of each feature over it. A
+        model can then tell a document that stands alone from one of many.""",
+    )
+    num_threads: int = parameter(1, integer(1), "Threads of LightGBM. More than one pay on large data only.")
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
         """The size of trees, how much is taken of each, and how many where nothing stops it.
@@ -161,8 +155,8 @@ class TreeModel(Ranker, abstract=True):
             parameters["max_bin_by_feature"] = [_BINS] * own + [_BINS_OF_LISTS] * (own - 1)
         value = None if validation is None else self._value_on(validation)
         texts = []
-        for number in range(self.models):
-            parameters["seed"] = (int(self.seed) + number * _NEXT_SEED) % 2**31
+        for m in range(self.models):
+            parameters["seed"] = (int(self.seed) + m * _NEXT_SEED) % 2**31
             data = lightgbm.Dataset(
                 examples.features,
                 targets,
@@ -199,21 +193,6 @@ class TreeModel(Ranker, abstract=True):
 
     def _gain(self, examples: Examples) -> Floats:
         return Gains.of(self.gains)(examples.labels)
-
-    def check_parameters(self) -> None:
-        """Refuse parameters that LightGBM would not take."""
-        super().check_parameters()
-        self._check_counts("trees", "leaves", "min_documents", "patience", "models", "num_threads")
-        if not 2 <= self.leaves <= _MOST_LEAVES:
-            raise InputError(f"leaves={self.leaves}", remedy=f"use at least 2, and at most {_MOST_LEAVES}")
-        if self.min_documents > _MOST_DOCUMENTS:
-            raise InputError(f"min_documents={self.min_documents}", remedy=f"use at most {_MOST_DOCUMENTS}")
-        if not self.learning_rate > 0 or not self.l2 >= 0:
-            what = f"learning_rate={self.learning_rate}, l2={self.l2}"
-            raise InputError(what, remedy="use a positive learning_rate, and an l2 of at least 0")
-        for name in ("feature_share", "document_share"):
-            if not 0 < getattr(self, name) <= 1:
-                raise InputError(f"{name}={getattr(self, name)}", remedy="use a share above 0, up to 1")
 
     @property
     def _threads(self) -> int:
@@ -337,19 +316,6 @@ class LambdaMART(TreeModel):
     Where some gains are negative, a pair counts by its change of nDCG_f. Scores order the documents of a query, and say
     nothing across queries.
 
-    Parameters
-    ----------
-    depth
-        Pairs are taken of which one document, at least, is among this many first ones.
-    stop_by
-        With a validation set: growing stops by the ``"loss"`` of its pairs
-        (:class:`~ranksift.learning.lambdas.PairLoss`), or by the ``"measure"``. The loss is steadier. On some hundred
-        queries the measure is often best after a few trees, by luck; on other queries, models that the loss stops have
-        the same nDCG@10 or a little more. It is of the order of documents alone, and knows nothing of a cutoff.
-    draws
-        Rankings that are drawn for every tree, by chances that follow from the scores, to weigh swaps in:
-        :class:`~ranksift.learning.lambdas.Swaps`. 0: the ranking by score, as the method was published.
-
     Examples
     --------
     >>> draw = np.random.default_rng(0)
@@ -359,16 +325,21 @@ class LambdaMART(TreeModel):
     True
     """
 
-    depth: int = 30
-    stop_by: Literal["loss", "measure"] = "loss"
-    draws: int = 3
-
-    def check_parameters(self) -> None:
-        """Refuse words and numbers that are no way to weigh swaps, or to stop, too."""
-        super().check_parameters()
-        self._check_counts("depth")
-        if self.draws < 0:
-            raise InputError(f"draws={self.draws}", remedy="use 3, or 0 for the ranking by score")
+    depth: int = parameter(30, integer(1), _DEPTH)
+    stop_by: Literal["loss", "measure"] = parameter(
+        "loss",
+        choice("loss", "measure"),
+        """With a validation set: growing stops by the ``"loss"`` of its pairs
+        (:class:`~ranksift.learning.lambdas.PairLoss`), or by the ``"measure"``. The loss is steadier. On some hundred
+        queries the measure is often best after a few trees, by luck; on other queries, models that the loss stops have
+        the same nDCG@10 or a little more. It is of the order of documents alone, and knows nothing of a cutoff.""",
+    )
+    draws: int = parameter(
+        3,
+        integer(0),
+        """Rankings that are drawn for every tree, by chances that follow from the scores, to weigh swaps in:
+        :class:`~ranksift.learning.lambdas.Swaps`. 0: the ranking by score, as the method was published.""",
+    )
 
     def _train(self, examples: Examples, validation: Examples | None) -> None:
         gain = self._gain(examples)
@@ -389,11 +360,6 @@ class RandomForests(TreeModel):
     Trees are large, and see some documents (drawn without replacement) and some features each. Nothing is stopped
     early.
 
-    Parameters
-    ----------
-    learning_rate, patience
-        Not used here: all of each tree is taken, and nothing is stopped early.
-
     Examples
     --------
     >>> draw = np.random.default_rng(0)
@@ -403,11 +369,18 @@ class RandomForests(TreeModel):
     True
     """
 
-    leaves: int = field(default=127, kw_only=True)
-    min_documents: int = field(default=5, kw_only=True)
-    l2: float = field(default=0.0, kw_only=True)
-    feature_share: float = field(default=0.5, kw_only=True)
-    document_share: float = field(default=0.632, kw_only=True)
+    _: KW_ONLY
+    leaves: int = with_default(TreeModel, "leaves", 127)
+    learning_rate: float = parameter(0.05, number(above=0), "Not used here: all of each tree is taken.")
+    min_documents: int = with_default(TreeModel, "min_documents", 5)
+    l2: float = with_default(TreeModel, "l2", 0.0)
+    feature_share: float = with_default(TreeModel, "feature_share", 0.5)
+    document_share: float = parameter(
+        0.632,
+        number(above=0, below=1),
+        "The share of the documents that is drawn for each tree; with all of them, trees would be equal.",
+    )
+    patience: int = parameter(50, integer(1), "Not used here: nothing is stopped early.")
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
         """The size of trees, and what each is grown from. More trees are better, and no step is made smaller."""
@@ -417,12 +390,6 @@ class RandomForests(TreeModel):
             "feature_share": (0.1, 1.0),
             "document_share": (0.3, 0.95),
         }
-
-    def check_parameters(self) -> None:
-        """Refuse trees that would all be one, too."""
-        super().check_parameters()
-        if not self.document_share < 1:
-            raise InputError("document_share=1 grows equal trees", remedy="use a share below 1")
 
     def _train(self, examples: Examples, validation: Examples | None) -> None:
         self._grow(examples, None, "regression", self._gain(examples), np.zeros(1), boosting="rf")
@@ -438,18 +405,6 @@ class BoostedTrees(TreeModel):
     means over the documents of a query, so that all queries count the same. ``lambdarank`` is a sum over pairs, of
     which one document, at least, is among the first 30 (:class:`~ranksift.learning.lambdas.Swaps`); queries count by
     what swaps do to nDCG_f.
-
-    Parameters
-    ----------
-    loss
-        ``"bce"``, ``"mse"``, ``"ordinal"``, ``"weighted_ordinal"``, ``"lambdarank"`` or ``"lambdarank_bce"``.
-    gamma
-        γ, the weight of BCE in ``"lambdarank_bce"``.
-    scores
-        What a score is: ``"own"``, as the paper has it, or the ``"expected_gain"``, for losses that estimate it.
-    stop_by
-        With a validation set: growing stops by the ``"measure"``, or by the ``"loss"`` (not of lambdarank), which is
-        steadier and asks for good probabilities rather than for a good order.
 
     Attributes
     ----------
@@ -469,10 +424,20 @@ class BoostedTrees(TreeModel):
     True
     """
 
-    loss: TreeLoss = "bce"
-    gamma: float = 1.0
-    scores: ScoreKind = "own"
-    stop_by: Literal["measure", "loss"] = "measure"
+    loss: TreeLoss = parameter("bce", choice(*get_args(TreeLoss)), "What the trees descend.")
+    gamma: float = parameter(1.0, number(least=0), 'γ, the weight of BCE in ``"lambdarank_bce"``.')
+    scores: ScoreKind = parameter(
+        "own",
+        choice(*get_args(ScoreKind)),
+        """What a score is: ``"own"``, as Carmel et al. 2022 have it, or the ``"expected_gain"``, for losses that
+        estimate it.""",
+    )
+    stop_by: Literal["measure", "loss"] = parameter(
+        "measure",
+        choice("measure", "loss"),
+        """With a validation set: growing stops by the ``"measure"``, or by the ``"loss"`` (not of lambdarank), which is
+        steadier and asks for good probabilities rather than for a good order.""",
+    )
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
         """As of all boosted trees, and γ where the loss has it."""
@@ -480,12 +445,10 @@ class BoostedTrees(TreeModel):
         return {**super().natural_space(stopped), **gamma}
 
     def check_parameters(self) -> None:
-        """Refuse an unknown loss, and what it does not have, too."""
+        """Refuse what the loss does not have, too."""
         super().check_parameters()
         if self.stop_by == "loss" and self.loss.startswith("lambda"):
             raise InputError(f"stop_by={self.stop_by!r} with loss={self.loss!r}", remedy="use stop_by='measure'")
-        if not self.gamma >= 0:
-            raise InputError(f"gamma={self.gamma}", remedy="use a weight of at least 0")
         check_scores(self.loss, self.scores)
 
     def _train(self, examples: Examples, validation: Examples | None) -> None:
@@ -583,23 +546,6 @@ class LambdaMARTf(TreeModel):
     :math:`E[\Delta_d]`; where features suffice to tell it, the first part alone is lowest at scores of its sign. The
     second part improves the order above the cut, and moves the cut if it weighs too much.
 
-    Parameters
-    ----------
-    pairs
-        β, the weight of swaps.
-    stop
-        What a document meets when it crosses the cut: no other document (``"alone"``), or the ``"list"`` as it is
-        ranked now: :class:`~ranksift.learning.lambdas.Stops`.
-    depth
-        Pairs are taken of which one document, at least, is among this many first ones.
-    stop_by
-        With a validation set: growing stops by the first part of the ``"loss"``, with the list left out, or by the
-        ``"measure"`` of the lists as they are cut. The loss is steadier: a few lists decide where the measure is best.
-    measure
-        ``"nDCG_f@k"``: its k is that of nDCG_f here. ``"DCG@k"``: changes of DCG, that is, without its normaliser.
-        ``"nDCG@k"`` is taken as nDCG_f. Any other measure is for ``stop_by="measure"`` alone: it stops growing, and the
-        changes are those of nDCG_f of the whole list.
-
     Attributes
     ----------
     cutoff_
@@ -620,23 +566,38 @@ class LambdaMARTf(TreeModel):
 
     filters = True
 
-    pairs: float = 0.3
-    stop: Stop = "alone"
-    depth: int = 30
-    stop_by: Literal["loss", "measure"] = "loss"
-    measure: MeasureLike = field(default="nDCG_f@10", kw_only=True)
-    context: bool = field(default=True, kw_only=True)
+    pairs: float = parameter(0.3, number(least=0), "β, the weight of swaps.")
+    stop: Stop = parameter(
+        "alone",
+        choice(*get_args(Stop)),
+        """What a document meets when it crosses the cut: no other document (``"alone"``), or the ``"list"`` as it is
+        ranked now: :class:`~ranksift.learning.lambdas.Stops`.""",
+    )
+    depth: int = parameter(30, integer(1), _DEPTH)
+    stop_by: Literal["loss", "measure"] = parameter(
+        "loss",
+        choice("loss", "measure"),
+        """With a validation set: growing stops by the first part of the ``"loss"``, with the list left out, or by the
+        ``"measure"`` of the lists as they are cut. The loss is steadier: a few lists decide where the measure is
+        best.""",
+    )
+    _: KW_ONLY
+    measure: MeasureLike = parameter(
+        "nDCG_f@10",
+        MEASURE,
+        """``"nDCG_f@k"``: its k is that of nDCG_f here. ``"DCG@k"``: changes of DCG, that is, without its normaliser.
+        ``"nDCG@k"`` is taken as nDCG_f. Any other measure is for ``stop_by="measure"`` alone: it stops growing, and the
+        changes are those of nDCG_f of the whole list.""",
+    )
+    context: bool = with_default(TreeModel, "context", True)
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
         """As of all boosted trees, and the weight of swaps."""
         return {**super().natural_space(stopped), "pairs": (0.0, 1.0)}
 
     def check_parameters(self) -> None:
-        """Refuse what is no change of a measure, too."""
+        """Refuse a measure whose changes cannot be learned from, too."""
         super().check_parameters()
-        if not self.pairs >= 0:
-            raise InputError(f"pairs={self.pairs}", remedy="use a weight of at least 0")
-        self._check_counts("depth")
         self._target()
 
     def _train(self, examples: Examples, validation: Examples | None) -> None:

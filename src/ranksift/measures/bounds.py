@@ -15,9 +15,9 @@ from ranksift.collection.ragged import Floats, Ints
 from ranksift.errors import InputError
 from ranksift.measures.classic import expected_sum_of_precisions
 from ranksift.measures.cumulative import DCG, dcg_of_list, nDCG, positive
-from ranksift.measures.filtering import check_choice
-from ranksift.measures.measure import Measure, PerQuery, flat, ratio
+from ranksift.measures.measure import Measure, PerQuery, flat, gains_parameter, k_parameter, ratio
 from ranksift.measures.names import parse_measure
+from ranksift.parameters import choice, parameter
 
 PAPER_3 = "Karmaker, Feng: Joint upper & lower bound normalization for IR evaluation, 2022"
 
@@ -92,6 +92,12 @@ def sum_of_precisions(judged: JudgedRun, k: int) -> Floats:
     return hit.sum(nth / hit.rank * (hit.rank <= k))
 
 
+def expectation_of_sp() -> Any:
+    """Declare ``expected``."""
+    meaning = "The expectation: exact, or the paper's k p², which is too small for 0 < p < 1."
+    return parameter("exact", choice("exact", "paper"), meaning)
+
+
 def expected_sp(pool: Pool, k: int, expected: str) -> Floats:
     """E[SP@k]: exact, or the paper's k p² (which takes precision and relevance at a rank as independent)."""
     relevant = pool.count(is_relevant)
@@ -114,7 +120,7 @@ class Bounded(Measure, abstract=True):
     paper = PAPER_3
     needs_k = True
 
-    k: int | None = None
+    k: int | None = k_parameter()
 
     @property
     def depth(self) -> int:
@@ -175,17 +181,12 @@ class MSP(SP):
 
 @dataclass(frozen=True, repr=False)
 class BoundedDCG(Bounded, abstract=True):
-    """DCG (negative gains as 0) between its expectation and its ideal.
+    """DCG (negative gains as 0) between its expectation and its ideal."""
 
-    The paper's expectation is the exact one here, so ``expected="paper"`` changes nothing.
-    """
-
-    gains: Gains | None = None
-    expected: str = "exact"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_choice(self, "expected", ("exact", "paper"))
+    gains: Gains | None = gains_parameter()
+    expected: str = parameter(
+        "exact", choice("exact", "paper"), "Both are the same here: the paper's expectation of DCG is the exact one."
+    )
 
     def value(self, judged: JudgedRun) -> Floats:
         """DCG@k of each list."""
@@ -225,19 +226,12 @@ class DCG_ul2(BoundedDCG, V2):
 
 @dataclass(frozen=True, repr=False)
 class BoundedMSP(Bounded, abstract=True):
-    """MSP between its expectation and its upper bound.
+    """MSP between its expectation and its upper bound."""
 
-    ``expected="paper"`` takes the paper's k p² for the expectation, which is too small; ``upper="attainable"``
-    takes min(k, relevant documents) for the bound instead of k.
-    """
-
-    expected: str = "exact"
-    upper: str = "k"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_choice(self, "expected", ("exact", "paper"))
-        check_choice(self, "upper", ("k", "attainable"))
+    expected: str = expectation_of_sp()
+    upper: str = parameter(
+        "k", choice("k", "attainable"), "The upper bound: k, or min(k, relevant documents), which can be attained."
+    )
 
     def value(self, judged: JudgedRun) -> Floats:
         """MSP@k of each list."""
@@ -288,7 +282,7 @@ class E_DCG(Bounded):
     0.5
     """
 
-    gains: Gains | None = None
+    gains: Gains | None = gains_parameter()
 
     def expectation(self, pool: Pool, gains: Gains) -> Floats:
         """Mean gain times the discounts of the ranks that the pool fills."""
@@ -327,8 +321,6 @@ class E_SP(Bounded):
     .. math:: E[SP@k] = \sum_{i=1}^{\min(k,n)} \frac{p}{i} \left(1 + (i-1) \frac{N_p - 1}{n - 1}\right),
               \quad p = N_p / n
 
-    ``expected="paper"`` gives the paper's k p², which is too small for 0 < p < 1.
-
     Examples
     --------
     >>> from ranksift import evaluate
@@ -336,11 +328,7 @@ class E_SP(Bounded):
     0.75
     """
 
-    expected: str = "exact"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_choice(self, "expected", ("exact", "paper"))
+    expected: str = expectation_of_sp()
 
     def expectation(self, pool: Pool, gains: Gains) -> Floats:
         """E[SP@k]."""
@@ -375,7 +363,7 @@ class Around(Measure, abstract=True):
     family = "bounds"
     paper = PAPER_3
 
-    measure: Measure = field(default_factory=lambda: DCG(k=10))
+    measure: Measure = field(default_factory=lambda: DCG(k=10))  # what it is around, written first: UL2(nDCG@10)
 
     def __call__(self, *around: Any, **parameters: Any) -> Self:
         """The same normalisation around another measure: ``UL2(nDCG @ 10)``."""

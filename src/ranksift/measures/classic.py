@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,8 @@ from ranksift.collection.judged_run import JudgedRun
 from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.errors import InputError
-from ranksift.measures.measure import Measure, PerQuery, check_number, ratio
+from ranksift.measures.measure import TREC_2001, Measure, PerQuery, gains_parameter, k_parameter, nil_parameter, ratio
+from ranksift.parameters import choice, either, flag, number, optional, parameter
 
 TREC_EVAL = "trec_eval (Buckley, Voorhees)"
 MOFFAT_ZOBEL = "Moffat, Zobel: Rank-biased precision for measurement of retrieval effectiveness, 2008"
@@ -48,11 +49,7 @@ class Binary(Measure, abstract=True):
     family = "classic"
     paper = TREC_EVAL
 
-    rel: float = 1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_number(self, "rel", "rel=1")
+    rel: float = parameter(1, number(), "The smallest label that is relevant.")
 
     def worth(self, labels: Floats, gains: Gains) -> Floats:
         """1 for the smallest relevant label, more for larger ones; the gain where it has gains of its own."""
@@ -116,14 +113,18 @@ def unseen(pool: Pool, relevant: Ints) -> Floats:
     return ragged.accumulate(np.multiply, np.maximum(left - relevant[pool.query], 0) / left, pool.offsets)
 
 
+def persistence(default: float) -> Any:
+    """Declare ``p``."""
+    return parameter(default, number(above=0, below=1), "The probability with which the user goes on to the next rank.")
+
+
 @dataclass(frozen=True, repr=False)
 class P(Binary):
     r"""Precision: the share of the top k that is relevant; without k, of the whole list.
 
     .. math:: P@k = \frac{1}{k} \sum_{i=1}^{k} [l_i \ge rel]
 
-    A list shorter than k still divides by k. ``nil="NIL"`` makes that document the answer of a query
-    without answers (TREC 2001).
+    A list shorter than k still divides by k.
 
     Examples
     --------
@@ -132,8 +133,8 @@ class P(Binary):
     0.2
     """
 
-    k: int | None = None
-    nil: str | None = None
+    k: int | None = k_parameter()
+    nil: str | None = nil_parameter(TREC_2001)
 
     def per_query(self, judged: JudgedRun) -> PerQuery:
         """Relevant documents over k, or over the list's length."""
@@ -163,7 +164,7 @@ class R(Recalling):
     0.5
     """
 
-    k: int | None = None
+    k: int | None = k_parameter()
 
     def per_query(self, judged: JudgedRun) -> PerQuery:
         """Relevant documents retrieved over relevant documents."""
@@ -186,8 +187,6 @@ class AP(Recalling):
 
     .. math:: AP@k = \frac{1}{R} \sum_{i=1}^{k} [l_i \ge rel] \, P@i
 
-    ``nil="NIL"`` makes that document the answer of a query without answers (TREC 2001).
-
     Examples
     --------
     >>> from ranksift import evaluate
@@ -195,8 +194,8 @@ class AP(Recalling):
     0.5833333333333333
     """
 
-    k: int | None = None
-    nil: str | None = None
+    k: int | None = k_parameter()
+    nil: str | None = nil_parameter(TREC_2001)
 
     def per_query(self, judged: JudgedRun) -> PerQuery:
         """Sum of n / rank over the hits, over the relevant documents."""
@@ -230,8 +229,6 @@ class RR(Binary):
 
     .. math:: RR@k = \frac{1}{\min\{i \le k : l_i \ge rel\}}
 
-    ``nil="NIL"`` makes that document the answer of a query without answers (TREC 2001).
-
     Examples
     --------
     >>> from ranksift import evaluate
@@ -239,8 +236,8 @@ class RR(Binary):
     0.5
     """
 
-    k: int | None = None
-    nil: str | None = None
+    k: int | None = k_parameter()
+    nil: str | None = nil_parameter(TREC_2001)
 
     def per_query(self, judged: JudgedRun) -> PerQuery:
         """1 / rank of the first hit."""
@@ -316,7 +313,7 @@ class Success(Binary):
     0.0
     """
 
-    k: int | None = None
+    k: int | None = k_parameter()
 
     def per_query(self, judged: JudgedRun) -> PerQuery:
         """Whether there is a hit."""
@@ -339,10 +336,7 @@ class RBP(Binary):
 
     .. math:: RBP = (1-p) \sum_{i \ge 1} r_i \, p^{i-1}
 
-    Binary (label >= ``rel``); with ``gains`` graded, each gain (negative ones as 0) over the largest one of
-    the collection. ``residual=True`` gives the residual instead: the weight of all ranks whose document is
-    unjudged or that lie beyond the list, by which the value could still grow. ``nil="NIL"`` makes that
-    document the answer of a query without answers (TREC 2001).
+    Binary (label >= ``rel``), unless it has gains.
 
     Examples
     --------
@@ -357,17 +351,18 @@ class RBP(Binary):
     paper = MOFFAT_ZOBEL
     shown = ("p",)
 
-    p: float = 0.8
-    k: int | None = None
-    gains: Gains | None = None
-    residual: bool = False
-    nil: str | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_persistence(self, self.p)
-        if not isinstance(self.residual, bool):
-            raise InputError(f"RBP(residual={self.residual!r}) is not understood", remedy="write residual=True")
+    p: float = persistence(0.8)
+    k: int | None = k_parameter()
+    gains: Gains | None = gains_parameter(
+        "Makes it graded: each gain (negative ones as 0) over the largest one of the collection."
+    )
+    residual: bool = parameter(
+        False,
+        flag(),
+        """The residual instead: the weight of all ranks whose document is unjudged or that lie beyond the list, by
+        which the value could still grow.""",
+    )
+    nil: str | None = nil_parameter(TREC_2001)
 
     def per_query(self, judged: JudgedRun) -> PerQuery:
         """Weighted sum over the hits."""
@@ -419,13 +414,6 @@ class RBP(Binary):
         return np.asarray(1.0 - self.p ** np.minimum(relevant, relevant if self.k is None else self.k))
 
 
-def check_persistence(measure: Measure, p: float) -> None:
-    """Refuse a persistence outside (0, 1)."""
-    check_number(measure, "p", "p=0.8")
-    if not 0.0 < p < 1.0:
-        raise InputError(f"{measure.name}(p={p!r}): p is not between 0 and 1", remedy=f"write {measure.name}(p=0.8)")
-
-
 def cascade(judged: JudgedRun, satisfaction: Floats, k: int | None) -> Floats:
     r"""Expected reciprocal rank of the user's stop: sum of R_i / i times the product of (1 - R_j) above it."""
     stay = judged.running(np.multiply, 1.0 - satisfaction)
@@ -443,9 +431,6 @@ class ERR(Measure):
     .. math:: ERR@k = \sum_{i=1}^{k} \frac{R_i}{i} \prod_{j<i} (1 - R_j), \quad
               R_i = \frac{2^{\max(0, l_i)} - 1}{2^{max\_grade}}
 
-    ``max_grade``: by default the largest label of the collection; a number (gdeval takes 4); or
-    ``"query"``, the largest label of each query.
-
     Examples
     --------
     >>> from ranksift import evaluate
@@ -456,16 +441,13 @@ class ERR(Measure):
     family = "classic"
     paper = CHAPELLE
 
-    k: int | None = None
-    max_grade: float | str | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.max_grade is None or self.max_grade == "query":
-            return
-        check_number(self, "max_grade", 'max_grade=4 or max_grade="query"')
-        if not isinstance(self.max_grade, str) and self.max_grade <= 0:
-            raise InputError(f"ERR(max_grade={self.max_grade!r}) is not positive", remedy="write max_grade=4")
+    k: int | None = k_parameter()
+    max_grade: float | str | None = parameter(
+        None,
+        optional(either(number(above=0), choice("query"))),
+        """The largest grade: None, the largest label of the collection; a number (gdeval takes 4); or 'query', the
+        largest label of each query.""",
+    )
 
     def per_query(self, judged: JudgedRun) -> PerQuery:
         """The cascade of satisfied users."""

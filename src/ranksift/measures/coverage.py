@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ranksift.collection.judged_run import JudgedRun
-from ranksift.measures.measure import Measure, PerQuery
+from ranksift.measures.measure import Measure, PerQuery, k_parameter
 
 
 @dataclass(frozen=True, repr=False)
@@ -26,7 +26,7 @@ class Judged(Measure):
     family = "classic"
     paper = "ir_measures (MacAvaney, Macdonald, Ounis)"
 
-    k: int | None = None
+    k: int | None = k_parameter()
 
     # ``ranksift.Judged`` is this measure; who looks for the joined table of that name finds its door here too.
     from_arrays = staticmethod(JudgedRun.from_arrays)

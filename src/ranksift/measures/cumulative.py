@@ -12,7 +12,16 @@ from ranksift.collection.judged_run import JudgedRun
 from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.errors import InputError
-from ranksift.measures.measure import Measure, PerQuery, flat, ratio
+from ranksift.measures.measure import (
+    TREC_2001,
+    Measure,
+    PerQuery,
+    flat,
+    gains_parameter,
+    k_parameter,
+    nil_parameter,
+    ratio,
+)
 
 PAPER_1 = "Carmel, Cohen, Ingber, Kravi: IR evaluation and learning in the presence of forbidden documents, 2022"
 PAPER_4 = "Gienapp, Fröbe, Hagen, Potthast: The impact of negative relevance judgments on NDCG, 2020"
@@ -72,8 +81,8 @@ class Cumulative(Measure, abstract=True):
 
     family = "cumulative"
 
-    k: int | None = None
-    gains: Gains | None = None
+    k: int | None = k_parameter()
+    gains: Gains | None = gains_parameter()
 
     def dcg(self, judged: JudgedRun) -> Floats:
         """DCG@k of each list."""
@@ -144,8 +153,7 @@ class nDCG(Normalised):
 
     .. math:: nDCG@k = \frac{\sum_{i=1}^{k} \max(0, g_i) / \log_2(i+1)}{I_k}
 
-    ``nDCG_0`` is another name of it (paper 4). With ``nil="NIL"`` that document is the one answer of a
-    query without answers (TREC 2001).
+    ``nDCG_0`` is another name of it (paper 4).
 
     Examples
     --------
@@ -156,7 +164,7 @@ class nDCG(Normalised):
 
     paper = JARVELIN
 
-    nil: str | None = None
+    nil: str | None = nil_parameter(TREC_2001)
     alias: str = field(default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:

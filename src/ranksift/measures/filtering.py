@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,17 +11,9 @@ from ranksift.collection.gains import Gains
 from ranksift.collection.judged_run import JudgedRun
 from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats
-from ranksift.errors import InputError
 from ranksift.measures.cumulative import PAPER_1, dcg_of_list, ideal, nDCG_f, worst
-from ranksift.measures.measure import TOLERANCE, Measure, PerQuery, flat, ratio
-
-
-def check_choice(measure: Measure, parameter: str, choices: tuple[Any, ...]) -> None:
-    """Refuse a parameter that is none of its choices."""
-    value = getattr(measure, parameter)
-    if value not in choices:
-        shown = " or ".join(f'"{c}"' for c in choices if c is not None)
-        raise InputError(f"{measure.name}({parameter}={value!r}) is unknown", remedy=f"use {shown}")
+from ranksift.measures.measure import TOLERANCE, Measure, PerQuery, flat, gains_parameter, k_parameter, ratio
+from ranksift.parameters import choice, parameter
 
 
 class Filtering(Measure, abstract=True):
@@ -38,8 +29,6 @@ class Fdocs(Filtering):
 
     .. math:: Fdocs@k = \frac{\sum_q |\{i \le k : g_i < 0\}|}{\sum_q \min(k, |list_q|)}
 
-    ``average="macro"`` takes the mean of the queries' own shares instead.
-
     Examples
     --------
     >>> from ranksift import evaluate
@@ -50,13 +39,16 @@ class Fdocs(Filtering):
     aggregation = "micro"
     higher_is_better = False
 
-    k: int | None = None
-    average: str = "micro"
-    gains: Gains | None = None
+    k: int | None = k_parameter()
+    average: str = parameter(
+        "micro",
+        choice("micro", "macro"),
+        "'micro': over all queries together; 'macro': the mean of the queries' own shares.",
+    )
+    gains: Gains | None = gains_parameter()
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_choice(self, "average", ("micro", "macro"))
         if self.average == "macro":
             object.__setattr__(self, "aggregation", "mean")
 
@@ -77,8 +69,6 @@ class GoodFiltered(Filtering):
     .. math:: GoodFiltered = \frac{\sum_q |\{d \in R_q : g_d \ge 0, d \notin list_q\}|}
               {\sum_q |\{d \in R_q : g_d \ge 0\}|}
 
-    ``good="positive"`` counts documents of gain > 0 only.
-
     Examples
     --------
     >>> from ranksift import evaluate
@@ -89,12 +79,12 @@ class GoodFiltered(Filtering):
     aggregation = "micro"
     higher_is_better = False
 
-    good: str = "nonnegative"
-    gains: Gains | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_choice(self, "good", ("nonnegative", "positive"))
+    good: str = parameter(
+        "nonnegative",
+        choice("nonnegative", "positive"),
+        "What good documents are: those of gain >= 0, or those of gain > 0 only.",
+    )
+    gains: Gains | None = gains_parameter()
 
     def per_query(self, judged: JudgedRun) -> PerQuery:
         """Good documents missing, and good documents."""
@@ -144,8 +134,8 @@ class Difficulty(Filtering):
 
     higher_is_better = False
 
-    k: int | None = None
-    gains: Gains | None = None
+    k: int | None = k_parameter()
+    gains: Gains | None = gains_parameter()
 
     def per_query(self, judged: JudgedRun) -> PerQuery:
         """nDCG_f of nothing."""
@@ -163,8 +153,8 @@ class Unbounded(Filtering, abstract=True):
 
     higher_is_better = False
 
-    k: int | None = None
-    gains: Gains | None = None
+    k: int | None = k_parameter()
+    gains: Gains | None = gains_parameter()
 
     def deviations(self, judged: JudgedRun) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Where DCG@k is above the ideal order of the whole pool, and where below the worst one."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
@@ -14,12 +13,44 @@ from ranksift.collection.judged_run import JudgedRun
 from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats
 from ranksift.errors import InputError
+from ranksift.parameters import (
+    declared,
+    documented,
+    integer,
+    is_integer,
+    is_number,
+    optional,
+    parameter,
+    read_by,
+    word,
+)
 
 #: Two bounds nearer than this are the same bound: nothing can be normalised between them.
 TOLERANCE = 1e-12
 
 #: The deepest k: no list is longer, and 64 bits hold it.
 MOST = 10**18
+
+
+def k_parameter() -> Any:
+    """Declare ``k``."""
+    return parameter(None, optional(integer(1, MOST)), "The rank at which it stops; None: it looks at the whole list.")
+
+
+def gains_parameter(meaning: str = "What labels are worth to it; None: what they are to the whole evaluation.") -> Any:
+    """Declare ``gains``."""
+    return parameter(None, optional(read_by(Gains.of, "gains such as 'exp' or {-2: -10}")), meaning)
+
+
+#: What a NIL document is to measures that do not see where a list ends.
+TREC_2001 = """The id of a document that means "no answer": it is the one relevant document of a query that has none,
+and irrelevant elsewhere (TREC 2001)."""
+
+
+def nil_parameter(meaning: str) -> Any:
+    """Declare ``nil``."""
+    return parameter(None, optional(word("a document id")), meaning)
+
 
 #: Every measure by its name, filled as the families are imported.
 CATALOGUE: dict[str, type[Measure]] = {}
@@ -82,6 +113,7 @@ class Measure:
 
     def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        documented(cls)
         if not abstract:
             CATALOGUE[cls.__name__] = cls
 
@@ -105,13 +137,19 @@ class Measure:
         return replace(self, k=k)  # type: ignore[call-arg]
 
     def __post_init__(self) -> None:
-        k, nil, gains = self.k, self.nil, self.gains
-        if k is not None and (isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= MOST):
-            raise InputError(f"{self.name}@{k}: k is not a positive integer", remedy=f"write {self.name}@10")
-        if nil is not None and (not isinstance(nil, str) or not nil):
-            raise InputError(f"{self.name}(nil={nil!r}): not a document id", remedy='write nil="NIL"')
-        if gains is not None and self.takes("gains"):
-            object.__setattr__(self, "gains", Gains.of(gains))
+        for name, (spec, default) in declared(type(self)).items():
+            value = getattr(self, name)
+            try:
+                spec.kind.check(name, value, default)
+            except InputError as error:
+                if name == "k":
+                    what = f"{self.name}@{value}: k is not a positive integer"
+                    raise InputError(what, remedy=f"write {self.name}@10") from None
+                raise InputError(f"{self.name}: {error}") from None
+            if name == "gains" and value is not None:
+                object.__setattr__(self, name, Gains.of(value))
+            elif is_number(value):
+                object.__setattr__(self, name, _shortest(value))
 
     @property
     def name(self) -> str:
@@ -229,14 +267,9 @@ def ratio(numerator: Floats, denominator: Floats, degenerate: NDArray[np.bool_])
     return out
 
 
-def check_number(measure: Measure, parameter: str, example: str) -> None:
-    """Refuse a parameter that is not a finite number; keep 2.0 as 2, so that equal measures have one name."""
-    value = getattr(measure, parameter)
-    known = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not known or not abs(value) <= sys.float_info.max:
-        raise InputError(f"{measure.name}({parameter}={value!r}) is not a number", remedy=f"write {example}")
-    whole = abs(value) < 1e15 and value == int(value)
-    object.__setattr__(measure, parameter, int(value) if whole else float(value))
+def _shortest(value: Any) -> int | float:
+    """2.0 as 2, so that equal measures have one name."""
+    return int(value) if is_integer(value) or (abs(value) < 1e15 and value == int(value)) else float(value)
 
 
 def _shown(value: Any) -> str:

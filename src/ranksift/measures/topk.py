@@ -14,7 +14,7 @@ from ranksift.collection.pool import Pool
 from ranksift.errors import InputError
 from ranksift.measures.classic import cascade, largest_label, satisfaction
 from ranksift.measures.cumulative import dcg_of_list, dcg_of_pool
-from ranksift.measures.measure import Measure, PerQuery, flat, ratio
+from ranksift.measures.measure import Measure, PerQuery, flat, k_parameter, ratio
 
 PAPER_5 = "Niu, Guo, Lan, Cheng: Top-k learning to rank: labeling, ranking and evaluation, 2012"
 
@@ -53,7 +53,7 @@ class kNDCG(Measure):
     family = "topk"
     paper = PAPER_5
 
-    k: int | None = None
+    k: int | None = k_parameter()
 
     def per_query(self, judged: JudgedRun) -> PerQuery:
         """DCG over its ideal, both scaled by 2^-y_max so that long orders do not overflow."""

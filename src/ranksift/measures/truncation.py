@@ -16,11 +16,10 @@ from ranksift.collection.gains import Gains
 from ranksift.collection.judged_run import JudgedRun
 from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats, Ints
-from ranksift.errors import InputError
-from ranksift.measures.classic import check_persistence
+from ranksift.measures.classic import persistence
 from ranksift.measures.cumulative import discounted, positive
-from ranksift.measures.filtering import check_choice
-from ranksift.measures.measure import Measure, PerQuery, ratio
+from ranksift.measures.measure import Measure, PerQuery, gains_parameter, k_parameter, nil_parameter, ratio
+from ranksift.parameters import choice, integer, optional, parameter
 
 PAPER_2 = "Liu, Moffat, Baldwin, Zhang: Quit while ahead: evaluating truncated rankings, 2016"
 C_AT_1 = "Peñas, Rodrigo: A simple measure to assess non-response, 2011"
@@ -46,28 +45,25 @@ class Ended(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class QuitWhileAhead(Measure, abstract=True):
-    """A measure of lists with a terminal document.
-
-    ``limit=5``: a list of 5 (or more) without NIL was cut by the limit, not on purpose, and gets no terminal
-    document. ``nil="NIL"``: that document ends the list where it stands (the paper's Table 2). Both act
-    before unjudged documents are dropped. ``scale="max"`` divides gains by the largest one of the collection.
-    """
+    """A measure of lists with a terminal document."""
 
     family = "truncation"
     paper = PAPER_2
 
-    limit: int | None = None
-    nil: str | None = None
-    scale: str | None = None
-    gains: Gains | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_choice(self, "scale", (None, "max"))
-        if self.limit is not None and (
-            not isinstance(self.limit, int) or isinstance(self.limit, bool) or self.limit < 1
-        ):
-            raise InputError(f"{self.name}(limit={self.limit!r}): not a positive integer", remedy="write limit=5")
+    limit: int | None = parameter(
+        None,
+        optional(integer(1)),
+        """The length of the longest list allowed: one that reaches it without NIL was cut, did not end on purpose, and
+        gets no terminal document. It acts before unjudged documents are dropped.""",
+    )
+    nil: str | None = nil_parameter(
+        """The id of a document that means "no more answers": the list ends where it stands (the paper's Table 2). It
+        acts before unjudged documents are dropped."""
+    )
+    scale: str | None = parameter(
+        None, optional(choice("max")), "'max' divides gains by the largest one of the collection."
+    )
+    gains: Gains | None = gains_parameter()
 
     def ended(self, judged: JudgedRun) -> Ended:
         """Append the terminal documents."""
@@ -139,7 +135,7 @@ class P_qwa(QuitWhileAhead):
 
     needs_k = True
 
-    k: int | None = None
+    k: int | None = k_parameter()
 
     def per_query(self, judged: JudgedRun) -> PerQuery:
         """Gain in the top k, the terminal document's included, over k."""
@@ -165,11 +161,7 @@ class RBP_qwa(QuitWhileAhead):
 
     shown = ("p",)
 
-    p: float = 0.5
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_persistence(self, self.p)
+    p: float = persistence(0.5)
 
     def per_query(self, judged: JudgedRun) -> PerQuery:
         """Weighted gain plus the residual's share."""
@@ -254,8 +246,8 @@ class c_at_1(Measure):
     family = "truncation"
     paper = C_AT_1
 
-    nil: str | None = None
-    gains: Gains | None = None
+    nil: str | None = nil_parameter('The id of a document that means "no answer": the list ends where it stands.')
+    gains: Gains | None = gains_parameter()
 
     def per_query(self, judged: JudgedRun) -> PerQuery:
         """Correct (numerator) and answered (denominator)."""

@@ -8,6 +8,7 @@ from dataclasses import MISSING, asdict, dataclass, fields
 
 from ranksift.measures.measure import CATALOGUE, Measure
 from ranksift.measures.names import parse_measure
+from ranksift.parameters import declared
 from ranksift.report.formulas import plain
 
 #: The families in the order in which people meet them.
@@ -30,6 +31,8 @@ class Entry:
         Name to default, as written.
     example
         A session that can be run.
+    meanings
+        Name of each parameter to what it means.
     """
 
     family: str
@@ -44,6 +47,7 @@ class Entry:
     higher_is_better: bool
     parameters: dict[str, str]
     example: str
+    meanings: dict[str, str]
 
 
 def entry(measure: type[Measure]) -> Entry:
@@ -53,6 +57,7 @@ def entry(measure: type[Measure]) -> Entry:
     'nDCG_f[@k]'
     """
     body, _, example = inspect.cleandoc(measure.__doc__ or "").partition("Examples\n--------\n")
+    body = body.partition("Parameters\n----------\n")[0]
     paragraphs = [" ".join(p.split()) for p in re.split(r"\n\s*\n", body.strip())]
     latex = next((p.removeprefix(".. math::").strip() for p in paragraphs if p.startswith(".. math::")), "")
     prose = [
@@ -74,6 +79,7 @@ def entry(measure: type[Measure]) -> Entry:
         aggregation=measure.aggregation,
         higher_is_better=measure.higher_is_better,
         parameters=parameters,
+        meanings={name: spec.meaning for name, (spec, _) in declared(measure).items()},
         example=example.strip(),
     )
 
@@ -114,15 +120,18 @@ def in_full(e: Entry) -> str:
         f"    {e.formula}",
         *([e.description] if e.description else []),
         f"Aggregate: {how[e.aggregation]}; {better} is better.",
-        *(
-            [f"Parameters: {', '.join(f'{k}={v}' if v else k for k, v in e.parameters.items())}"]
-            if e.parameters
-            else []
-        ),
+        *(["\n".join(["Parameters:", *map("  {}".format, _parameters(e))])] if e.parameters else []),
         f"Paper: {e.paper}",
         "\n".join(f"    {line}" for line in e.example.splitlines()),
     ]
     return "\n\n".join(parts)
+
+
+def _parameters(e: Entry) -> list[str]:
+    """A line for each parameter, with its default and what it means."""
+    named = {name: f"{name}={default}" if default else name for name, default in e.parameters.items()}
+    width = max(map(len, named.values()))
+    return [f"{shown:<{width}}  {e.meanings.get(name, '')}".rstrip() for name, shown in named.items()]
 
 
 def markdown(shown: list[Entry]) -> str:

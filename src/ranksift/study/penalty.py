@@ -22,11 +22,12 @@ from ranksift.evaluation.table import Column, Table
 from ranksift.measures.cumulative import DCG, Cumulative, nDCG
 from ranksift.measures.measure import flat
 from ranksift.measures.names import MeasureLike
+from ranksift.parameters import number
 from ranksift.plotting import drawing, legend, shown, styles
 from ranksift.study.agreement import correlation
 from ranksift.study.crossings import Curves, crossings
 from ranksift.study.discrimination import percentage_absolute_difference
-from ranksift.study.preconditions import check_scores, check_share, peculiarities, tell
+from ranksift.study.preconditions import check_scores, peculiarities, tell
 from ranksift.study.result import Picture, Result
 from ranksift.study.systems import levels
 from ranksift.study.wording import counted, joined
@@ -234,7 +235,7 @@ def penalty_sweep(
     """
     chosen = _sweepable(measure)
     at = _penalties(penalties)
-    check_share("alpha", alpha, 0.05)
+    number(above=0, below=1).check("alpha", alpha, 0.05)
     if not isinstance(tolerance, int | float) or not 1e-14 <= tolerance < 1:
         raise InputError(f"tolerance={tolerance!r} is not between 1e-14 and 1", remedy="give a small number, as 1e-9")
     judgments = read_qrels(qrels)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -80,21 +79,3 @@ def tell(notes: Iterable[str]) -> None:
     """Warn the caller of the procedure that calls this."""
     for note in notes:
         warnings.warn(note, RankSiftWarning, stacklevel=3)
-
-
-def check_integer(name: str, number: Any, least: int) -> None:
-    """Refuse what is not a whole number, or is too small."""
-    if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
-        raise InputError(f"{name}={number!r} is not an integer of at least {least}", remedy=f"give {name} such a one")
-
-
-def check_share(name: str, share: Any, usual: float) -> None:
-    """Refuse what is not between 0 and 1."""
-    if isinstance(share, bool) or not isinstance(share, int | float | np.number) or not 0 < share < 1:
-        raise InputError(f"{name}={share!r} is not between 0 and 1", remedy=f"give {name} as a share, as {usual}")
-
-
-def check_choice(name: str, given: Any, known: Sequence[str]) -> None:
-    """Refuse what is not among the known words."""
-    if not isinstance(given, str) or given not in known:
-        raise InputError(f"{name} {given!r} is unknown", remedy=f"use {', '.join(map(repr, known))}")

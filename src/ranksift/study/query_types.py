@@ -19,8 +19,9 @@ from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Table
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
+from ranksift.parameters import choice
 from ranksift.plotting import drawing, legend
-from ranksift.study.preconditions import check_choice, tell
+from ranksift.study.preconditions import tell
 from ranksift.study.result import Picture, Result
 from ranksift.study.systems import levels
 from ranksift.study.wording import counted
@@ -178,7 +179,7 @@ class QueryTypes(Result):
 
     def plot(self, what: Literal["scatter", "histogram"] = "scatter") -> Figure:
         """Real against expected scores, or the histogram of the expected ones."""
-        check_choice("plot", what, ("scatter", "histogram"))
+        choice("scatter", "histogram").check("plot", what)
         if what == "histogram":
             counts, edges = self.histogram()
             figure, axes = drawing("expected score of a random ranking", "queries")
@@ -255,7 +256,7 @@ def query_types(
     >>> found.ideal, found.uninformative, found.hard, found.easy
     (('a', 'b'), ('c', 'd'), ('c',), ('d',))
     """
-    check_choice("difference", difference, ("signed", "absolute"))
+    choice("signed", "absolute").check("difference", difference)
     queries, real_values, expected_values = _aligned(real, expected)
     n = len(queries)
     many = _size(size, n)

@@ -14,8 +14,9 @@ from ranksift.errors import InputError
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.significance import product, resamples
 from ranksift.evaluation.table import Cell, Column, Table
+from ranksift.parameters import integer, number
 from ranksift.plotting import drawing, legend, shown, styles
-from ranksift.study.preconditions import check_integer, check_scores, check_share, peculiarities, tell
+from ranksift.study.preconditions import check_scores, peculiarities, tell
 from ranksift.study.result import PerMeasure, Picture, Result, pictures_by_k
 from ranksift.study.wording import counted, joined, ranked
 
@@ -84,7 +85,7 @@ class Reliability(Result):
 
     def topics_needed(self, phi: float = 0.95) -> PerMeasure[int | None]:
         """Number of topics from which on Φ is at least ``phi``; None: no number is enough."""
-        check_share("phi", phi, 0.95)
+        number(above=0, below=1).check("phi", phi, 0.95)
         needed: PerMeasure[int | None] = PerMeasure()
         for measure, (system, topic, interaction) in self.components.items():
             if system > 0:
@@ -234,9 +235,9 @@ def reliability(scores: Scores, samples: int = 1000, seed: int = 0, *, confidenc
     {'AP': 171}
     """
     check_scores(scores, "reliability")
-    check_integer("samples", samples, 0)
-    check_integer("seed", seed, 0)
-    check_share("confidence", confidence, 0.95)
+    integer(0).check("samples", samples)
+    integer(0).check("seed", seed)
+    number(above=0, below=1).check("confidence", confidence, 0.95)
     notes = peculiarities(scores)
     tell(notes)
     runs, topics, _ = scores.values.shape

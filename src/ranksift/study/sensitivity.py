@@ -14,13 +14,11 @@ from ranksift.errors import InputError
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.significance import SAME, Paired, bootstrap, shifted_resamples, times_drawn
 from ranksift.evaluation.table import Column, Table
+from ranksift.parameters import choice, integer, number
 from ranksift.plotting import drawing, legend, shown, styles
 from ranksift.study.preconditions import (
     ROUNDING,
-    check_choice,
-    check_integer,
     check_scores,
-    check_share,
     peculiarities,
     tell,
 )
@@ -83,7 +81,7 @@ class Sensitivity(Result):
         For each pair it is the difference of that resample, under the null hypothesis, which has the samples · α-th
         largest statistic; the largest of all pairs is returned. None: fewer than 1 / α samples.
         """
-        check_share("alpha", alpha, 0.05)
+        number(above=0, below=1).check("alpha", alpha, 0.05)
         if alpha not in self._needed:
             self._needed[alpha] = self._difference_needed(alpha)
         return PerMeasure(self._needed[alpha])
@@ -118,7 +116,7 @@ class Sensitivity(Result):
 
     def plot(self, most: float = 0.2, measures: Sequence[str] | None = None) -> Figure:
         """Share of pairs told apart by level, up to the level ``most``, by some measures or by all."""
-        check_share("most", most, 0.2)
+        number(above=0, below=1).check("most", most, 0.2)
         figure, axes = drawing("significance level α", "share of pairs with ASL < α")
         levels = np.linspace(0.0, most, 201)
         curve = self.curve(levels)
@@ -205,14 +203,14 @@ def sensitivity(scores: Scores, samples: Samples = 1000, method: Method = "sakai
     [0.667]
     """
     check_scores(scores, "sensitivity")
-    check_choice("method", method, ("sakai", "sign"))
+    choice("sakai", "sign").check("method", method)
     topics = len(scores.queries)
     given = not isinstance(samples, int | np.integer)
     if given:
         drawn = _given(samples, topics)
     else:
-        check_integer("samples", samples, 1)
-        check_integer("seed", seed, 0)
+        integer(1).check("samples", samples)
+        integer(0).check("seed", seed)
         drawn = np.random.default_rng(seed).integers(0, topics, size=(samples, topics))  # type: ignore[arg-type]
     notes = peculiarities(scores)
     tell(notes)

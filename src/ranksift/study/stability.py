@@ -15,13 +15,11 @@ from ranksift.errors import InputError
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.significance import product, times_drawn
 from ranksift.evaluation.table import Column, Table
+from ranksift.parameters import choice, integer, number
 from ranksift.plotting import drawing, legend, shown, styles
 from ranksift.study.preconditions import (
     ROUNDING,
-    check_choice,
-    check_integer,
     check_scores,
-    check_share,
     peculiarities,
     tell,
 )
@@ -96,7 +94,7 @@ class Stability(Result):
         """
         from scipy.special import ndtri
 
-        check_share("confidence", confidence, 0.95)
+        number(above=0, below=1).check("confidence", confidence, 0.95)
         z = float(ndtri((1.0 + confidence) / 2.0))
         return PerMeasure(
             {
@@ -114,7 +112,7 @@ class Stability(Result):
         Only sizes that were studied count, and the set of all topics does not: it can be drawn in one way only, so that
         its trials cannot disagree. A size at which every pair ties decides nothing.
         """
-        check_share("error_rate", error_rate, 0.05)
+        number(above=0, below=1).check("error_rate", error_rate, 0.05)
         needed: PerMeasure[int | None] = PerMeasure()
         for measure, rates in self.error_rate.items():
             needed[measure] = None
@@ -270,8 +268,8 @@ def stability(
     ({'AP': {1: 0.3333333333333333}}, {'AP': {1: 0.3333333333333333}})
     """
     check_scores(scores, "stability")
-    check_choice("fuzz", fuzz, ("absolute", "relative", "relative_smaller"))
-    check_choice("counts", counts, ("trials", "topics"))
+    choice("absolute", "relative", "relative_smaller").check("fuzz", fuzz)
+    choice("trials", "topics").check("counts", counts)
     if isinstance(fuzziness, bool) or not isinstance(fuzziness, int | float | np.number) or not 0 <= fuzziness < np.inf:
         raise InputError(f"fuzziness={fuzziness!r} is not a number of at least 0", remedy="give it as 0.01")
     notes = peculiarities(scores)
@@ -307,8 +305,8 @@ def stability(
 
 def _drawn(samples: int, scores: Scores, sizes: Sequence[int] | None, seed: int) -> dict[int, Drawn]:
     """Topic sets of each size: samples × size."""
-    check_integer("samples", samples, 1)
-    check_integer("seed", seed, 0)
+    integer(1).check("samples", samples)
+    integer(0).check("seed", seed)
     topics = len(scores.queries)
     wanted = range(2, topics + 1) if sizes is None else sorted(set(_checked(sizes, topics)))
     return {size: _subsets(topics, size, samples, np.random.default_rng([seed, size])) for size in wanted}
@@ -323,7 +321,7 @@ def _checked(sizes: Sequence[int], topics: int) -> list[int]:
     if isinstance(sizes, int | np.integer) or not len(sizes):
         raise InputError(f"sizes={sizes!r} is not a list of sizes", remedy="give some, as [5, 10, 20]")
     for size in sizes:
-        check_integer("a size", size, 1)
+        integer(1).check("a size", size)
         if size > topics:
             raise InputError(
                 f"a topic set of {size} cannot be drawn from {topics} queries", remedy=f"give sizes up to {topics}"

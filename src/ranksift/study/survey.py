@@ -24,11 +24,12 @@ from ranksift.measures.cumulative import Cumulative, Normalised, nDCG
 from ranksift.measures.measure import TOLERANCE, Measure
 from ranksift.measures.names import MeasureLike
 from ranksift.measures.truncation import QuitWhileAhead
+from ranksift.parameters import choice, integer
 from ranksift.study.agreement import agreement, consistency
 from ranksift.study.boundedness import boundedness
 from ranksift.study.discrimination import discrimination
 from ranksift.study.penalty import penalty_sweep
-from ranksift.study.preconditions import check_choice, check_integer, check_scores, peculiarities
+from ranksift.study.preconditions import check_scores, peculiarities
 from ranksift.study.presets import preset as find_preset
 from ranksift.study.query_types import expected_scores, query_types
 from ranksift.study.reliability import reliability
@@ -291,12 +292,12 @@ def survey(
     >>> print(*found.of("agreement").reading())
     AP and RR order the 2 runs with τ = 1.000: 0% of pairs are swapped.
     """
-    check_integer("seed", seed, 0)
+    integer(0).check("seed", seed)
     chosen = _chosen(only)
     plan = find_preset(preset) if preset else None
     asked = {name: dict(given) for name, given in (plan.parameters if plan else {}).items()}
     for name, given in (parameters or {}).items():
-        check_choice("procedure", name, tuple(QUESTIONS))
+        choice(*QUESTIONS).check("procedure", name)
         asked.setdefault(name, {}).update(given)
     heard: dict[str, None] = {}
     with _listening(heard):
@@ -321,7 +322,7 @@ def survey(
 
 def _chosen(only: Sequence[str] | None) -> tuple[str, ...]:
     for name in only or ():
-        check_choice("procedure", name, tuple(QUESTIONS))
+        choice(*QUESTIONS).check("procedure", name)
     return tuple(name for name in QUESTIONS if only is None or name in only)
 
 

@@ -24,9 +24,10 @@ from ranksift.measures.cumulative import nDCG
 from ranksift.measures.measure import Measure, PerQuery
 from ranksift.measures.names import MeasureLike
 from ranksift.measures.truncation import AP_qwa, QuitWhileAhead, RBP_qwa, RR_qwa, nDCG_qwa
+from ranksift.parameters import choice
 from ranksift.plotting import drawing, legend
 from ranksift.study.agreement import Correlation, correlation
-from ranksift.study.preconditions import check_choice, tell
+from ranksift.study.preconditions import tell
 from ranksift.study.result import PerMeasure, Picture, Result
 from ranksift.study.systems import system_levels
 from ranksift.study.wording import counted, percent
@@ -107,7 +108,7 @@ class Truncation(Result):
 
     def lengths(self, when: When) -> dict[int, int]:
         """How many lists have each length, before or after the NIL rule (the paper's Figure 1)."""
-        check_choice("lengths", when, get_args(When))
+        choice(*get_args(When)).check("lengths", when)
         counts = np.bincount((self.before if when == "before" else self.after).ravel())
         return {length: int(count) for length, count in enumerate(counts) if count}
 
@@ -153,7 +154,7 @@ class Truncation(Result):
         self, what: Literal["change", "scores", "lengths"] = "change", measure: MeasureLike | None = None
     ) -> Figure:
         """Scores before and after against the share of truncated lists, against each other, or lengths of lists."""
-        check_choice("plot", what, ("change", "scores", "lengths"))
+        choice("change", "scores", "lengths").check("plot", what)
         if what == "lengths":
             return self._plot_lengths()
         name = self.pairs[0][0] if measure is None else str(measure)
