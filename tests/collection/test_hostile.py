@@ -1,7 +1,6 @@
 """Hostile bytes: nothing but a number that is right or an error of one line comes out."""
 
 import random
-import time
 
 import pytest
 from hypothesis import example, given, settings
@@ -12,7 +11,7 @@ from ranksift.collection._engine import lines
 from tests.collection import plain
 
 KINDS = {"run": (rs.read_run, plain.RUN), "qrels": (rs.read_qrels, plain.QRELS)}
-SECONDS = 0.4  # at most, of damaged files of a format
+DAMAGED = 60  # files of a format
 
 blanks = st.sampled_from([" ", " ", " ", "\t", "  ", "\v", "\f", "\r", "\u00a0", "\0"])
 numbers = st.one_of(
@@ -188,8 +187,8 @@ def test_damaged_files_give_one_line_or_sound_rows(tmp_path, monkeypatch, block)
     for suffix, good in seeds(tmp_path):
         path = tmp_path / f"a.{suffix}"
         rng = random.Random(f"{suffix} {block}")
-        started, refused = time.monotonic(), 0
-        for _ in range(60):
+        refused = 0
+        for _ in range(DAMAGED):
             path.write_bytes(damaged(rng, good))
             for read in (rs.read_run, rs.read_qrels):
                 found = outcome(read, path, rng.choice(["error", "first", "best"]))
@@ -200,6 +199,4 @@ def test_damaged_files_give_one_line_or_sound_rows(tmp_path, monkeypatch, block)
                 else:
                     assert all(q and docs and all(docs) for q, docs in found.items())
                     assert all(abs(v) < float("inf") for docs in found.values() for v in docs.values())
-            if time.monotonic() - started > SECONDS:
-                break
         assert refused > 0, suffix
