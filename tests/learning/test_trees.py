@@ -55,6 +55,13 @@ def nDCG_f(model, examples, k=3):
     return rs.evaluate(examples.qrels(), model.rank(examples), name, gains=GAINS).mean_of(name)
 
 
+def scores_by_trees(model, examples):
+    """Scores with the first tree alone, with the first two, …: a tree does not depend on how many come after it."""
+    (booster,) = model._boosters
+    features = model._prepared(examples).features
+    return [booster.predict(features, raw_score=True, num_iteration=n) for n in range(1, model.trees_ + 1)]
+
+
 class TestLambdaMART:
     def test_rankings_are_drawn_by_its_seed(self, training):
         drawn, other, alone = (
@@ -235,20 +242,22 @@ class TestEarlyStopping:
         model = LambdaMART(measure="P@1", stop_by="measure", patience=10, gains=GAINS).fit(training, validation)
         assert 1 <= model.trees_ < 300
         # No number of trees that was tried gives a better value on the validation set.
-        values = []
-        for trees in range(1, model.trees_ + 10):
-            tried = LambdaMART(trees=trees, gains=GAINS).fit(training)
-            values.append(value_of(tried.scored(validation), validation, "P@1"))
+        tried = scores_by_trees(LambdaMART(trees=model.trees_ + 9, gains=GAINS).fit(training), validation)
+        assert len(tried) == model.trees_ + 9
+        values = [value_of(scores, validation, "P@1") for scores in tried]
         assert values[model.trees_ - 1] == max(values)
+        assert np.array_equal(tried[model.trees_ - 1], model.scored(validation))
+        alone = LambdaMART(trees=model.trees_, gains=GAINS).fit(training)
+        assert np.array_equal(alone.scored(validation), model.scored(validation))
 
     def test_lambdamart_stops_by_the_loss_of_pairs(self, training, validation):
         model = LambdaMART(patience=10, gains=GAINS).fit(training, validation)
         pairs = PairLoss(validation.offsets, Gains.of(GAINS)(validation.labels))
-        losses = [
-            pairs(LambdaMART(trees=trees, gains=GAINS).fit(training).scored(validation))
-            for trees in range(1, model.trees_ + 10)
-        ]
+        tried = scores_by_trees(LambdaMART(trees=model.trees_ + 9, gains=GAINS).fit(training), validation)
+        assert len(tried) == model.trees_ + 9
+        losses = [pairs(scores) for scores in tried]
         assert losses[model.trees_ - 1] == min(losses)
+        assert np.array_equal(tried[model.trees_ - 1], model.scored(validation))
         with pytest.raises(InputError, match="stop_by='luck' is unknown; use 'loss' or 'measure'"):
             LambdaMART(stop_by="luck").fit(training)
 
@@ -371,13 +380,15 @@ class TestLambdaMARTf:
         usual = {"gains": GAINS, "measure": "nDCG_f@3", "learning_rate": 0.2, "patience": 300, "seed": 1}
         change = Stops(validation.offsets, np.where(validation.labels < 0, -10.0, validation.labels), 3).alone
 
-        def loss(model):
-            return np.abs(change) @ np.logaddexp(0, -np.sign(change) * model.scored(validation))
+        def loss(scores):
+            return np.abs(change) @ np.logaddexp(0, -np.sign(change) * scores)
 
         stopped, whole = LambdaMARTf(**usual).fit(training, validation), LambdaMARTf(**usual).fit(training)
         assert stopped.trees_ < whole.trees_
-        others = [LambdaMARTf(**usual, trees=stopped.trees_ + more).fit(training) for more in (-3, -1, 1, 3)]
-        assert loss(stopped) < min(loss(whole), *map(loss, others))
+        losses = [loss(scores) for scores in scores_by_trees(whole, validation)]
+        assert len(losses) == whole.trees_
+        best = losses.pop(stopped.trees_ - 1)
+        assert loss(stopped.scored(validation)) == best < min(losses)
 
     def test_growing_stops_where_the_measure_of_the_cut_lists_is_highest(self, training, validation):
         usual = {"gains": GAINS, "measure": "nDCG_f@3", "learning_rate": 0.2, "patience": 300, "seed": 1}
