@@ -70,7 +70,7 @@ def test_files_that_are_none(ranksift: Command, tiny, tmp_path: Path, name: str)
     ("name", "content"),
     [
         ("a.gz", b"not gzip"),
-        ("a.gz", gzip.compress(b"q1 Q0 good 1 9 x\n")[:-9]),
+        ("a.gz", gzip.compress(b"q1 Q0 good 1 9 x\n", mtime=0)[:-9]),
         ("a.zst", b"not zstd"),
         ("a.parquet", b"PAR1 not parquet PAR1"),
         ("a.csv", b"\xff\xfe"),
