@@ -14,11 +14,18 @@ export OMP_WAIT_POLICY := PASSIVE
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint bench docs experiments pins clean
+.PHONY: help demo test coverage lint bench docs experiments pins clean
+
+# A test process per core. They share the cores, so that a numerical library in one of them uses one thread.
+PYTEST := $(BIN)/pytest --numprocesses auto --maxprocesses 8 --dist worksteal
+test coverage: export OMP_NUM_THREADS := 1
+test coverage: export OPENBLAS_NUM_THREADS := 1
+TIMED := $(BIN)/python tests/timed.py
 
 help:
 	@echo "make demo         the whole story on built-in data"
-	@echo "make test         style, types, import arrows, doctests and tests, with coverage"
+	@echo "make test         style, types, import arrows, doctests and tests, and what each took"
+	@echo "make coverage     doctests and tests, and the lines that none of them runs"
 	@echo "make lint         style, types and import arrows only"
 	@echo "make bench        side by side with other tools"
 	@echo "make docs         the documentation, into site/"
@@ -30,13 +37,18 @@ demo: $(VENV)/.report,trees-$(VERSION)
 	@$(BIN)/ranksift demo
 
 lint: $(VENV)/.dev-$(VERSION)
-	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
+	@$(TIMED) --forget
+	$(TIMED) "style: format" $(BIN)/ruff format --check .
+	$(TIMED) "style: rules" $(BIN)/ruff check .
+	$(TIMED) "types" $(BIN)/mypy
+	$(TIMED) "import contracts" $(BIN)/lint-imports
 
 test: lint
-	$(BIN)/pytest --cov --cov-report=term
+	$(TIMED) "doctests and tests" $(PYTEST)
+	@$(TIMED) --table
+
+coverage: $(VENV)/.dev-$(VERSION)
+	$(PYTEST) --cov --cov-report=term
 
 bench: $(VENV)/.bench-$(VERSION)
 	$(BIN)/python -m benchmarks

@@ -2,7 +2,8 @@
 
 import gzip
 import os
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
@@ -20,9 +21,69 @@ settings.load_profile("steady")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Take a warning of ours that no test expects for an error."""
+    """Take a warning of ours that no test expects for an error, and time each part."""
     # Not in pyproject.toml: pytest would import ranksift before coverage counts.
     config.addinivalue_line("filterwarnings", "error::ranksift.errors.RankSiftWarning")
+    # Registered, as the hooks of a conftest.py see only what lies beside it: not the doctests in src.
+    config.pluginmanager.register(Times())
+
+
+# -- how long each part takes, told at the end of a run ----------------------------------------------------------------
+
+
+class Part:
+    """What the tests of a folder took."""
+
+    def __init__(self) -> None:
+        self.tests, self.cpu, self.clock = 0, 0.0, 0.0
+
+    def add(self, tests: int, cpu: float, clock: float) -> None:
+        """Add that of others."""
+        self.tests, self.cpu, self.clock = self.tests + tests, self.cpu + cpu, self.clock + clock
+
+    def row(self, name: str) -> str:
+        """A row of the table."""
+        return f"{name:<20}{self.tests:>8}{self.cpu:>8.1f}{self.clock:>8.1f}"
+
+
+class Times:
+    """Processor seconds, those of started processes too, and seconds by the clock of the process that ran a test."""
+
+    def __init__(self) -> None:
+        self.parts: dict[str, Part] = defaultdict(Part)
+        self.used = 0.0
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logstart(self) -> None:
+        """A test begins: what was used before belongs to none."""
+        self.used = sum(os.times()[:4])
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Note what a phase of a test used; what a report holds goes from a worker to the main process."""
+        report = yield
+        before, self.used = self.used, sum(os.times()[:4])
+        report.cpu = self.used - before
+        return report
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Add it to its folder: tests/cli, or src."""
+        path = Path(report.nodeid.partition("::")[0])
+        name = "src (doctests)" if path.parts[0] == "src" else "/".join(path.parent.parts[:2])
+        self.parts[name].add(report.when == "setup", getattr(report, "cpu", 0.0), report.duration)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Say it."""
+        together = Part()
+        for part in self.parts.values():
+            together.add(part.tests, part.cpu, part.clock)
+        terminalreporter.section("time of each part; the clock runs in each worker")
+        terminalreporter.write_line(f"{'':<20}{'tests':>8}{'CPU s':>8}{'clock s':>8}")
+        for name, part in (*sorted(self.parts.items()), ("together", together)):
+            terminalreporter.write_line(part.row(name))
+
+
+# -- fixtures --------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="session")
