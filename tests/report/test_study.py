@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -155,13 +156,13 @@ def test_a_former_study_is_replaced_and_a_users_file_is_not(small, tmp_path):
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-def test_nothing_of_a_former_study_is_left_over(survey, small, tmp_path):
-    write_study(survey, tmp_path)
+def test_nothing_of_a_former_study_is_left_over(survey, folder, small, tmp_path):
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     (tmp_path / "notes.txt").write_text("mine")
     write_study(small, tmp_path)
     names = {path.name for path in tmp_path.iterdir()}
     assert names == {*json.loads((tmp_path / MANIFEST).read_text())["files"], "notes.txt"}
-    write_study(survey, tmp_path)
+    write_study(study.survey(survey.scores, only=["agreement", "reliability"]), tmp_path)
     assert (tmp_path / "reliability.csv").is_file()
 
 
