@@ -3,6 +3,7 @@
 import json
 import warnings
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -56,11 +57,17 @@ def examples():
     return planted()
 
 
+@pytest.fixture(scope="module")
+def fitted(examples):
+    """A ranker fitted to the examples, once for all tests that only ask it."""
+    return cache(lambda name: made(name).fit(examples))
+
+
 @pytest.mark.parametrize("name", NAMES)
 class TestEveryRanker:
-    def test_a_planted_ranking_is_found(self, name, examples):
+    def test_a_planted_ranking_is_found(self, name, fitted):
         other = planted(seed=1)
-        model = made(name).fit(examples)
+        model = fitted(name)
         random = np.mean(
             [value_of(np.random.default_rng(s).normal(size=len(other)), other, "nDCG@5") for s in range(20)]
         )
@@ -74,8 +81,8 @@ class TestEveryRanker:
             model.score(examples)
         assert np.array_equal(one.score(examples), two.score(examples))
 
-    def test_saved_and_loaded_it_scores_the_same(self, name, examples, tmp_path):
-        model = made(name).fit(examples)
+    def test_saved_and_loaded_it_scores_the_same(self, name, examples, fitted, tmp_path):
+        model = fitted(name)
         model.save(tmp_path / "model")
         again = load(tmp_path / "model")
         assert type(again) is type(model)
@@ -84,8 +91,8 @@ class TestEveryRanker:
         card = json.loads((tmp_path / "model" / "model.json").read_text())
         assert card["data"]["queries"] == 40
 
-    def test_documents_in_any_order_have_the_same_scores(self, name, examples):
-        model = made(name).fit(examples)
+    def test_documents_in_any_order_have_the_same_scores(self, name, examples, fitted):
+        model = fitted(name)
         shuffle = np.random.default_rng(0).permutation(len(examples))
         groups = np.array(examples.query_ids)[examples.query][shuffle]
         mixed = Examples.from_arrays(examples.features[shuffle], examples.labels[shuffle], groups)
@@ -138,8 +145,8 @@ class TestEveryRanker:
         kept = model.cutoff_.keep(model.score(bad), bad.query)
         assert len(run) == int(kept.sum())
 
-    def test_other_features_are_refused(self, name, examples):
-        model = made(name).fit(examples)
+    def test_other_features_are_refused(self, name, examples, fitted):
+        model = fitted(name)
         fewer = Examples.from_arrays(examples.features[:, :2], examples.labels, examples.query)
         with pytest.raises(InputError, match="has 2 features, and the model was fitted to 4; missing is '3'"):
             model.score(fewer)
