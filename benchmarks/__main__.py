@@ -14,10 +14,6 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description="RankSift beside its peers")
     parser.add_argument("--quick", action="store_true", help="small sizes and few repeats: does it run at all?")
-    parser.add_argument(
-        "--only", default="", help="one part: files, awkward, commands, runs, compare, study, cutoffs or learning"
-    )
-    options = parser.parse_args()
     parts = {
         "files": evaluation.files_to_numbers,
         "awkward": evaluation.awkward_files,
@@ -28,11 +24,17 @@ def main() -> None:
         "cutoffs": cutoffs.report,
         "learning": learning.report,
     }
+    parser.add_argument("--only", default=",".join(parts), help=f"some parts, with commas between: {', '.join(parts)}")
+    options = parser.parse_args()
+    wanted = options.only.split(",")
+    unknown = [name for name in wanted if name not in parts]
+    if unknown:
+        parser.error(f"--only {unknown[0]!r} is unknown; use some of {', '.join(parts)}")
     head = f"Python {platform.python_version()}, {os.cpu_count()} cores, {platform.machine()}; every table is one run."
     out = [head, ""]
     print(head, flush=True)
     for name, part in parts.items():
-        if options.only in ("", name):
+        if name in wanted:
             text = part(options.quick)
             print("\n" + text, flush=True)
             out.append(text)
