@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ranksift.collection._engine.grouping import Floats, Grouped, OnDuplicate
-from ranksift.collection._engine.ids import Ids, Ints
 from ranksift.collection._engine.key_index import KeyIndex
+from ranksift.collection.document_table import DocumentTable
 from ranksift.collection.pool import Pool
 from ranksift.errors import InputError
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-class Qrels:
+class Qrels(DocumentTable):
     """Labels of documents, by query. Immutable; made by :func:`read_qrels`.
 
     Examples
@@ -32,34 +32,13 @@ class Qrels:
     """
 
     def __init__(self, rows: Grouped, whole: bool, name: str = "qrels") -> None:
-        self._rows = rows
+        super().__init__(rows, name)
         self.whole = whole
-        self.name = name
-
-    @property
-    def query_ids(self) -> tuple[str, ...]:
-        """The judged queries."""
-        return self._rows.query_ids
-
-    @property
-    def offsets(self) -> Ints:
-        """Query i owns the rows ``offsets[i]`` to ``offsets[i + 1]``."""
-        return self._rows.offsets
-
-    @property
-    def docs(self) -> Ids:
-        """Document ids, one a judgment."""
-        return self._rows.docs
 
     @property
     def labels(self) -> Floats:
         """Labels, one a judgment."""
         return self._rows.values
-
-    @property
-    def rows(self) -> Grouped:
-        """The table itself."""
-        return self._rows
 
     @cached_property
     def pool(self) -> Pool:
@@ -83,12 +62,8 @@ class Qrels:
         """Whether two judged pairs share a hash (they never do by chance)."""
         return self.index.ambiguous
 
-    def __len__(self) -> int:
-        return len(self.labels)
-
     def __repr__(self) -> str:
-        n, q = len(self), len(self.query_ids)
-        return f"<Qrels: {n:,} judgment{'s' * (n != 1)}, {q:,} quer{'y' if q == 1 else 'ies'}>"
+        return f"<Qrels: {self.counted('judgment')}>"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Qrels) and self.to_dict() == other.to_dict()
@@ -102,9 +77,7 @@ class Qrels:
 
     def to_dict(self) -> dict[str, dict[str, int | float]]:
         """``{query: {document: label}}``."""
-        docs, labels = self.docs.tolist(), self.label_list()
-        bounds = zip(self.query_ids, self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True)
-        return {q: dict(zip(docs[lo:hi], labels[lo:hi], strict=True)) for q, lo, hi in bounds}
+        return self.nested(self.label_list())
 
     def to_frame(self) -> pl.DataFrame:
         """A polars frame: query_id, doc_id, label."""

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.collection._engine.grouping import Floats, Grouped, OnDuplicate
-from ranksift.collection._engine.ids import Ids, Ints
+from ranksift.collection._engine.grouping import Floats, Grouped
+from ranksift.collection._engine.grouping import OnDuplicate as OnDuplicate
+from ranksift.collection.document_table import DocumentTable
 from ranksift.collection.ragged import offsets_of, positions
 
 if TYPE_CHECKING:
     import polars as pl
 
 
-class Run:
+class Run(DocumentTable):
     """Scored documents by query, in rank order. Immutable; made by :func:`read_run`.
 
     Ranks follow the scores (highest first); tied documents stand by id, last first, as in trec_eval.
@@ -32,45 +33,15 @@ class Run:
     """
 
     def __init__(self, rows: Grouped, name: str = "run") -> None:
-        self._rows = rows
-        self.name = name
-
-    @property
-    def query_ids(self) -> tuple[str, ...]:
-        """The queries that have documents."""
-        return self._rows.query_ids
-
-    @property
-    def offsets(self) -> Ints:
-        """Query i owns the rows ``offsets[i]`` to ``offsets[i + 1]``."""
-        return self._rows.offsets
-
-    @property
-    def lengths(self) -> Ints:
-        """Documents of each query."""
-        return self._rows.lengths
-
-    @property
-    def docs(self) -> Ids:
-        """Document ids in rank order."""
-        return self._rows.docs
+        super().__init__(rows, name)
 
     @property
     def scores(self) -> Floats:
         """Scores in rank order."""
         return self._rows.values
 
-    @property
-    def rows(self) -> Grouped:
-        """The table itself."""
-        return self._rows
-
-    def __len__(self) -> int:
-        return len(self.scores)
-
     def __repr__(self) -> str:
-        n, q = len(self), len(self.query_ids)
-        return f"<Run {self.name!r}: {n:,} document{'s' * (n != 1)}, {q:,} quer{'y' if q == 1 else 'ies'}>"
+        return f"<Run {self.name!r}: {self.counted('document')}>"
 
     def named(self, name: str) -> Run:
         """The same run under another name."""
@@ -87,9 +58,7 @@ class Run:
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """``{query: {document: score}}``, documents in rank order."""
-        docs, scores = self.docs.tolist(), self.scores.tolist()
-        bounds = zip(self.query_ids, self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True)
-        return {q: dict(zip(docs[lo:hi], scores[lo:hi], strict=True)) for q, lo, hi in bounds}
+        return self.nested(self.scores.tolist())
 
     def to_frame(self) -> pl.DataFrame:
         """A polars frame: query_id, doc_id, rank, score."""

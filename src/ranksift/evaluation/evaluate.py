@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.collection._engine.grouping import OnDuplicate
 from ranksift.collection.gains import Gains, GainsLike
 from ranksift.collection.judged_run import JudgedRun, Unjudged
 from ranksift.collection.judged_runs import JudgedRuns, Queries
 from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats
+from ranksift.collection.run import OnDuplicate
 from ranksift.errors import InputError, RankSiftWarning
 from ranksift.evaluation.scores import Scores
 from ranksift.measures.measure import Measure
