@@ -218,6 +218,7 @@ def with_default(parent: type, name: str, default: Any, **how: Any) -> Any:
     return parameter(default, spec.kind, spec.meaning, **how)
 
 
+@functools.cache
 def declared(cls: type) -> dict[str, tuple[Declared, Any]]:
     """The parameters of a class, those of its parents first, each with its default."""
     found: dict[str, Field[Any]] = {}
