@@ -1,5 +1,6 @@
 """Parameters: what they may be, and that everybody who has some declares them."""
 
+import inspect
 from dataclasses import MISSING, dataclass, fields
 
 import numpy as np
@@ -152,12 +153,14 @@ class Grandchild(Child):
 
 
 def test_a_section_of_parameters_stands_before_other_sections():
-    assert Parent.__doc__.split("\n\n")[1:] == [
+    assert inspect.getdoc(Parent).split("\n\n")[1:] == [
         "Parameters\n----------\nsize : a positive integer, default 3\n    How large.",
-        "Attributes\n----------\nnothing_\n    Learned.\n",
+        "Attributes\n----------\nnothing_\n    Learned.",
     ]
-    assert "size : a positive integer, default 5\n    How large.\nway : 'up' or 'down', default 'up'" in Child.__doc__
-    assert "size : a positive integer, default 5" in Grandchild.__doc__
+    told = inspect.getdoc(Child)
+    assert "size : a positive integer, default 5\n    How large.\nway : 'up' or 'down', default 'up'" in told
+    assert told.index("Parameters") < told.index("Examples")
+    assert "size : a positive integer, default 5" in inspect.getdoc(Grandchild)
 
 
 def test_checks_are_inherited():
@@ -181,8 +184,6 @@ def test_options_of_functions():
 
 @pytest.mark.parametrize("name", LOSSES)
 def test_every_option_of_a_loss_is_checked(name):
-    import inspect
-
     import torch
 
     loss = LOSSES[name]

@@ -13,7 +13,6 @@ import functools
 import inspect
 import re
 import sys
-import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Any, NamedTuple, ParamSpec, Self, TypeVar
@@ -174,10 +173,15 @@ def read_by(read: Callable[[Any], Any], what: str) -> Kind:
 
 
 class Declared(NamedTuple):
-    """What a parameter may be, and what it means."""
+    """What a parameter may be, and what it means, as it stands in the source."""
 
     kind: Kind
-    meaning: str
+    text: str
+
+    @property
+    def meaning(self) -> str:
+        """What it means, in one line."""
+        return " ".join(self.text.split())
 
     @property
     def plain_meaning(self) -> str:
@@ -209,23 +213,27 @@ def parameter(default: Any, kind: Kind, meaning: str, **how: Any) -> Any:
     how
         As in :func:`dataclasses.field`.
     """
-    return field(default=default, metadata={_DECLARED: Declared(kind, " ".join(meaning.split()))}, **how)
+    return field(default=default, metadata={_DECLARED: Declared(kind, meaning)}, **how)
 
 
 def with_default(parent: type, name: str, default: Any, **how: Any) -> Any:
     """Declare a parameter of a parent again, with another default."""
     spec, _ = declared(parent)[name]
-    return parameter(default, spec.kind, spec.meaning, **how)
+    return parameter(default, spec.kind, spec.text, **how)
 
 
-@functools.cache
+_FOUND: dict[type, dict[str, tuple[Declared, Any]]] = {}
+
+
 def declared(cls: type) -> dict[str, tuple[Declared, Any]]:
     """The parameters of a class, those of its parents first, each with its default."""
-    found: dict[str, Field[Any]] = {}
-    for parent in reversed(cls.__mro__):
-        own = parent.__dict__.get("__dataclass_fields__") or parent.__dict__
-        found |= {name: value for name, value in own.items() if isinstance(value, Field)}
-    return {name: (f.metadata[_DECLARED], f.default) for name, f in found.items() if _DECLARED in f.metadata}
+    if cls not in _FOUND:
+        found: dict[str, Field[Any]] = {}
+        for parent in reversed(cls.__mro__):
+            own = parent.__dict__.get("__dataclass_fields__") or parent.__dict__
+            found |= {name: value for name, value in own.items() if isinstance(value, Field)}
+        _FOUND[cls] = {n: (f.metadata[_DECLARED], f.default) for n, f in found.items() if _DECLARED in f.metadata}
+    return _FOUND[cls]
 
 
 def check(owner: Any) -> None:
@@ -234,25 +242,26 @@ def check(owner: Any) -> None:
         spec.kind.check(name, getattr(owner, name), None if default is MISSING else default)
 
 
-_SECTION = re.compile(r"^(Attributes|Examples|Notes|Returns|References)\n-+$", re.MULTILINE)
+_SECTION = re.compile(r"^ *(Attributes|Examples|Notes|Returns|References)\n *-+$", re.MULTILINE)
 
 
 def documented(cls: type) -> None:
-    """Add the parameters to a class's docstring, as a section of numpydoc's, before its other sections."""
-    specs = declared(cls)
-    own = cls.__dict__.get("__doc__")
+    """Add the parameters to a class's docstring, as a section of numpydoc's, before its other sections.
+
+    It is done for every class when it is imported, so it does no more than it must.
+    """
+    own, specs = cls.__dict__.get("__doc__"), declared(cls)
     if not own or not specs or "Parameters\n" in own:
         return
-    text = inspect.cleandoc(own)
     lines = ["Parameters", "----------"]
     for name, (spec, default) in specs.items():
         usual = "optional" if default is None else f"default {default!r}"
-        lines += [f"{name} : {spec.kind.what.removesuffix(', or None')}, {usual}"]
-        lines += [f"    {line}" for line in textwrap.wrap(spec.meaning, 96, break_on_hyphens=False)]
-    first = _SECTION.search(text)
-    at = len(text) if first is None else first.start()
-    parts = [text[:at].rstrip(), "\n".join(lines), text[at:].rstrip()]
-    cls.__doc__ = "\n\n".join(part for part in parts if part) + "\n"
+        lines.append(f"{name} : {spec.kind.what.removesuffix(', or None')}, {usual}")
+        lines += [f"    {line.strip()}" for line in spec.text.splitlines()]
+    first = _SECTION.search(own)
+    at = len(own) if first is None else first.start()
+    section = "\n    ".join(lines)
+    cls.__doc__ = f"{own[:at].rstrip()}\n\n    {section}\n\n{own[at:]}"
 
 
 class Parameterised:
