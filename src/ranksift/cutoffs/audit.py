@@ -362,7 +362,7 @@ def audit(
         )
     if not any_scale:
         cutoff.check_scale(lists.score)
-    judge = one_measure(_measure_of(cutoff) if measure is None else measure)
+    judge = one_measure(cutoff.natural_measure if measure is None else measure)
     if type(judge).values is not Measure.values:
         raise InputError(f"{judge} gives a query no value of its own", remedy="use another measure")
     gain = np.where(lists.judged, (judge.gains or lists.gains)(lists.label), 0.0)
@@ -380,11 +380,6 @@ def audit(
         drop_all=aggregate(judge, lists, ~everything),
         worst=int(worst),
     )
-
-
-def _measure_of(cutoff: Cutoff) -> MeasureLike:
-    own: MeasureLike | None = getattr(cutoff, "measure", None)
-    return f"nDCG_f@{getattr(cutoff, 'k', None) or 3}" if own is None else own
 
 
 def _costs(measure: Measure, lists: Lists, gain: Floats, kept: NDArray[np.bool_]) -> Floats:

@@ -21,6 +21,7 @@ from ranksift.collection.ragged import Floats
 from ranksift.collection.run import read_run
 from ranksift.errors import InputError
 from ranksift.files import writing
+from ranksift.measures.names import MeasureLike
 from ranksift.parameters import Parameterised, plain
 
 if TYPE_CHECKING:
@@ -222,6 +223,13 @@ class Cutoff(Parameterised):
                 f"within {ours:.3g}",
                 remedy=remedy,
             )
+
+    @property
+    def natural_measure(self) -> MeasureLike:
+        """What to judge the rule by where nobody says: what it is fitted to, or nDCG_f of its k, or of 3."""
+        given = self.get_params()
+        own: MeasureLike | None = given.get("measure")
+        return f"nDCG_f@{given.get('k', 3)}" if own is None else own
 
     # -- files ---------------------------------------------------------------------------------------------------
 

@@ -117,7 +117,7 @@ def summarised(rule: Cutoff, lists: Lists, *, folds: int = 5, samples: int = 100
     >>> found.fitted, found.dropped, found.emptied
     (1.0, 2, 0)
     """
-    measure = one_measure(getattr(rule, "measure", None) or f"nDCG_f@{getattr(rule, 'k', 3)}")
+    measure = one_measure(rule.natural_measure)
     kept = rule.keep_lists(lists)
     everything = np.ones(len(lists.score), dtype=bool)
     fitted, keep_all, drop_all = (aggregate(measure, lists, k) for k in (kept, everything, ~everything))
@@ -137,7 +137,7 @@ def summarised(rule: Cutoff, lists: Lists, *, folds: int = 5, samples: int = 100
         drop_all=drop_all,
         expected=expected,
         folds=folds,
-        threshold=getattr(rule, "threshold_", None),
+        threshold=vars(rule).get("threshold_"),
         interval=interval,
         documents=len(lists.score),
         dropped=int((~kept).sum()),
