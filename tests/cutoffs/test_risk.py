@@ -429,3 +429,9 @@ def test_the_plot_shows_risk_and_bound_at_the_threshold():
         x, y = (np.asarray(line.get_data()[i], dtype=float) for i in (0, 1))
         assert line.get_drawstyle() == "steps-post"  # a value is drawn from its point to the next lower one
         assert y[np.flatnonzero(x >= cut.threshold_)[-1]] == pytest.approx(value, abs=0.005)
+
+
+def test_numbers_of_numpy_are_numbers():
+    data = [1.0, 2.0, 3.0], [1, -1, 1], ["a", "b", "c"]
+    plain, numpys = RiskCutoff(0.5, 0.5, 2), RiskCutoff(np.float64(0.5), np.float32(0.5), np.int64(2))
+    assert plain.fit(*data).threshold_ == numpys.fit(*data).threshold_

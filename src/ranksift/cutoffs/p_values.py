@@ -97,7 +97,7 @@ class Betting:
     @lru_cache(maxsize=256)
     def against(cls, risk: float, delta: float, *, queries: int, k: int) -> Betting:
         """Gamblers who are each at their best where all losses are of one size: 1, 2, 4, … and k of the k places."""
-        sizes = sorted({min(1 << i, k) for i in range(k.bit_length() + 1)})
+        sizes = sorted({min(1 << i, k) for i in range(int(k).bit_length() + 1)})
         goal = log(len(sizes) / delta)
         return cls(tuple(_best_stake(size / k, risk, goal / queries) for size in sizes))
 
