@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -63,7 +64,7 @@ class TestLayout:
         assert card["format"] == "ranksift-model-2"
         assert {path.name for path in (tmp_path / "model").iterdir()} == {"model.json", card["version"]}
         there = {path.name for path in (tmp_path / "model" / card["version"]).iterdir()}
-        assert there == set(card["files"]) == {"weights.safetensors", "cutoff.json"}
+        assert there == {*card["files"], "contents.json"} == {"weights.safetensors", "cutoff.json", "contents.json"}
         assert card["files"]["cutoff.json"] is None  # a person may change it
 
     def test_all_files_have_the_usual_permissions(self, model, tmp_path):
@@ -120,6 +121,7 @@ class TestLeftovers:
         model.save(tmp_path / "model")
         busy = tmp_path / "model" / "version-0123456789abcdef"
         busy.mkdir()
+        (busy / "contents.json").write_text('["weights.safetensors", "model.json"]')
         aged(busy)
         (busy / "weights.safetensors").write_bytes(b"half")
         model.save(tmp_path / "model")
@@ -352,3 +354,62 @@ class TestRefused:
         os.mkfifo(weights)
         with pytest.raises(InputError, match=r"model: has no weights\.safetensors; copy the whole folder"):
             load(tmp_path / "model")
+
+
+class TestNothingOfOthersIsRemoved:
+    """Names in a card, and folders that look like versions, prove nothing."""
+
+    def test_a_folder_that_only_looks_like_a_version(self, model, tmp_path):
+        thesis = tmp_path / "model" / "version-0123456789abcdef" / "thesis.txt"
+        thesis.parent.mkdir(parents=True)
+        thesis.write_text("years of work")
+        aged(tmp_path / "model")
+        with pytest.raises(InputError, match="is there already, and is not a model"):
+            model.save(tmp_path / "model")
+        assert thesis.read_text() == "years of work"
+
+    def test_such_a_folder_beside_a_model(self, model, tmp_path):
+        model.save(tmp_path / "model")
+        precious = tmp_path / "model" / "version-aaaaaaaaaaaaaaaa" / "sub" / "precious"
+        precious.parent.mkdir(parents=True)
+        precious.write_text("mine")
+        aged(tmp_path / "model")
+        with pytest.raises(InputError, match="holds 'version-aaaaaaaaaaaaaaaa', which is not part of the model"):
+            model.save(tmp_path / "model")
+        assert precious.exists()
+
+    def test_what_somebody_put_into_a_version_that_goes(self, model, tmp_path):
+        model.save(tmp_path / "model")
+        old = version_of(tmp_path / "model")
+        model.save(tmp_path / "model")
+        (old / "notes.txt").write_text("mine")
+        aged(tmp_path / "model")
+        model.save(tmp_path / "model")
+        (notes,) = (tmp_path / "model").glob("version-*/notes.txt")
+        assert notes.read_text() == "mine"
+
+    @pytest.mark.parametrize("named", [{"notes.txt": None, "data": None, "..": None}, {"notes.txt": "0" * 64}])
+    @pytest.mark.parametrize("forged", ["files", "replaced"])
+    def test_what_a_forged_card_calls_its_own(self, model, tmp_path, named, forged):
+        model.save(tmp_path / "model")
+        card = json.loads((tmp_path / "model" / "model.json").read_text())
+        card |= {"format": "ranksift-model-1", "files": named} if forged == "files" else {"replaced": named}
+        (tmp_path / "model" / "model.json").write_text(json.dumps(card))
+        (tmp_path / "model" / "notes.txt").write_text("mine")
+        (tmp_path / "model" / "data").mkdir()
+        (tmp_path / "model" / "data" / "more").write_text("mine")
+        for _ in range(3):
+            aged(tmp_path / "model")
+            with suppress(InputError):
+                model.save(tmp_path / "model")
+        assert (tmp_path / "model" / "notes.txt").read_text() == "mine"
+        assert (tmp_path / "model" / "data" / "more").read_text() == "mine"
+
+    def test_a_card_that_is_a_pipe(self, model, tmp_path):
+        model.save(tmp_path / "model")
+        (tmp_path / "model" / "model.json").unlink()
+        os.mkfifo(tmp_path / "model" / "model.json")
+        with pytest.raises(InputError, match=r"model\.json: is not a file"):
+            load(tmp_path / "model")
+        with pytest.raises(InputError, match="is there already, and is not a model"):
+            model.save(tmp_path / "model")

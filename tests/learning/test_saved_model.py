@@ -76,7 +76,7 @@ def test_a_card_without_a_version_is_damaged(model, tmp_path):
     card = json.loads((tmp_path / "model" / "model.json").read_text())
     del card["version"]
     (tmp_path / "model" / "model.json").write_text(json.dumps(card))
-    with pytest.raises(InputError, match=r"model: is damaged \(KeyError: 'version'\); train the model anew"):
+    with pytest.raises(InputError, match=r"model\.json: names None, which is not in this folder; train the model anew"):
         load(tmp_path / "model")
 
 

@@ -17,7 +17,6 @@ import json
 import os
 import re
 import secrets
-import shutil
 from collections.abc import Collection, Mapping
 from contextlib import ExitStack, suppress
 from itertools import chain
@@ -40,6 +39,8 @@ VERSION, FILES, REPLACED = "version", "files", "replaced"
 GRACE = 60.0
 
 _NAME = re.compile(r"version-[0-9a-f]{16}")
+# The first file of a version: what else is the model's own. Nothing that it does not name is ever removed.
+_CONTENTS = "contents.json"
 
 
 def place_for_a_model(folder: str | os.PathLike[str]) -> Path:
@@ -79,11 +80,12 @@ def write_model(
         target.mkdir(parents=True, exist_ok=True)
         new = _new_version(target)
         try:
+            _write(new / _CONTENTS, json.dumps([*files, CARD]).encode())
             for name, content in files.items():
                 _write(new / name, content)
             before = _card_if_any(target)
             sums = {name: None if name in editable else _sum(content) for name, content in files.items()}
-            flat = sorted(name for name in _beside(before) if os.path.lexists(target / name))
+            flat = {n: known for n, known in sorted(_beside(before).items()) if _is_as_saved(target / n, known)}
             full = {"format": FORMAT, **card, VERSION: new.name, FILES: sums, **({REPLACED: flat} if flat else {})}
             text = json.dumps(full, ensure_ascii=False, indent=2) + "\n"
             _write(new / CARD, text.encode("utf-8", "backslashreplace"))  # a file may have any bytes as name
@@ -94,8 +96,9 @@ def write_model(
                     os.utime(target / name)  # its minute begins now
             os.replace(new / CARD, target / CARD)
         except BaseException:
-            if new.name not in _version(_card_if_any(target)):
-                shutil.rmtree(new, ignore_errors=True)
+            with suppress(InputError, OSError):
+                if new.name not in _version(_card_if_any(target)):
+                    _remove_version(new)
             raise
         _flush(target)
         _clear_up(target, now - GRACE)
@@ -111,6 +114,9 @@ def read_card(target: Path) -> dict[str, Any]:
         remedy = "name what ranksift train wrote" if aside is None else f"rename {aside}, which a killed process left"
         raise InputError("is not a folder of a model", source=str(target), remedy=remedy)
     try:
+        if os.path.lexists(target / CARD) and not (target / CARD).is_file():  # a pipe would wait for ever
+            remedy = "name a folder that ranksift train wrote"
+            raise InputError("is not a file", source=str(target / CARD), remedy=remedy)
         card = json.loads((target / CARD).read_text("utf-8"))
     except FileNotFoundError:
         raise InputError(
@@ -130,7 +136,7 @@ def files_at(target: Path, card: Mapping[str, Any]) -> Path:
     """Where the files of a model are: in the version that its card names."""
     if card["format"] == _FLAT:
         return target
-    version = card[VERSION]
+    version = card.get(VERSION)
     if not isinstance(version, str) or not _NAME.fullmatch(version):
         raise _elsewhere(target, version)
     return target / version
@@ -152,7 +158,7 @@ def read_files(target: Path, card: Mapping[str, Any]) -> dict[str, bytes]:
 
 
 def _opened(target: Path, place: Path, name: str) -> BinaryIO:
-    if Path(name).name != name:
+    if not _is_plain(name):
         raise _elsewhere(target, name)
     try:
         if (place / name).is_file():  # a pipe would wait for ever
@@ -195,10 +201,10 @@ def _check_nothing_is_lost(target: Path) -> None:
         # The card first: what it names may be removed meanwhile, and nothing can come that is not a version.
         card = _card_if_any(target)
         own, versions = {CARD, *_beside(card)}, _version(card)
-        files = {f"{version}/{name}" for version in versions for name in card[FILES]}
-    except (InputError, KeyError, TypeError):
+        files = {f"{version}/{name}" for version in versions for name in (*card[FILES], _CONTENTS)}
+    except (AttributeError, InputError, KeyError, TypeError):
         raise not_a_model from None
-    other = [name for name in _names_in(target) if name not in own and not _NAME.fullmatch(name)]
+    other = [name for name in _names_in(target) if name not in own and not _is_version(target / name)]
     other += [name for version in versions for name in _names_in(target, version) if name not in files]
     if other and not card:
         raise not_a_model
@@ -211,15 +217,36 @@ def _card_if_any(target: Path) -> dict[str, Any]:
     return read_card(target) if os.path.lexists(target / CARD) else {}
 
 
-def _beside(card: Mapping[str, Any]) -> list[str]:
-    """The names of files beside a card, of a flat model that it is of, or took the place of."""
-    names = card.get(FILES, {}) if card.get("format") == _FLAT else card.get(REPLACED, [])
-    return [name for name in names if Path(name).name == name]
+def _beside(card: Mapping[str, Any]) -> dict[str, str | None]:
+    """The files beside a card with their sums, of a flat model that it is of, or took the place of."""
+    files: Mapping[str, str | None] = card.get(FILES if card.get("format") == _FLAT else REPLACED, {})
+    return {name: known for name, known in files.items() if _is_plain(name)}
 
 
 def _version(card: Mapping[str, Any]) -> list[str]:
     """The name of the version that a card names, if it does."""
     return [card[VERSION]] if card.get("format") == FORMAT and _NAME.fullmatch(card[VERSION]) else []
+
+
+def _is_version(path: Path) -> bool:
+    """Whether a folder is a version that was saved here, or what a killed process began one with."""
+    if not _NAME.fullmatch(path.name) or path.is_symlink():
+        return False
+    try:
+        # That file is the first to come and the last to go, while others look on.
+        return not any(path.iterdir()) or (path / _CONTENTS).is_file() or not any(path.iterdir())
+    except OSError:
+        return not os.path.lexists(path)  # another process has removed it
+
+
+def _is_plain(name: Any) -> bool:
+    """Whether a name is that of a file in the folder itself."""
+    return isinstance(name, str) and name not in ("", ".", "..") and Path(name).name == name
+
+
+def _is_as_saved(path: Path, known: str | None) -> bool:
+    """Whether a file beside a card is the model's: as it was saved, or one that a person may change."""
+    return path.is_file() and (path.name == "cutoff.json" if known is None else _sum(path.read_bytes()) == known)
 
 
 def _names_in(target: Path, version: str = "") -> list[str]:
@@ -230,27 +257,40 @@ def _names_in(target: Path, version: str = "") -> list[str]:
 
 def _clear_up(target: Path, before: float) -> None:
     """Remove versions that no card names, and files of a flat model, if they have been left alone for long enough."""
-    with suppress(InputError, OSError):
+    with suppress(AttributeError, InputError, OSError):
         card = _card_if_any(target)  # another process may have replaced it again
         needed = _version(card)
-        left = [name for name in _names_in(target) if _NAME.fullmatch(name) and name not in needed]
-        for path in (target / name for name in (*left, *_beside(card))):
+        for path in [target / name for name in _names_in(target) if name not in needed]:
             with suppress(OSError):  # another process removes it too
-                if any(part.stat().st_mtime >= before for part in chain([path], path.glob("*"))):
-                    continue
-                if path.is_dir():
-                    shutil.rmtree(path, ignore_errors=True)
-                else:
+                if _is_version(path) and not any(p.stat().st_mtime >= before for p in chain([path], path.rglob("*"))):
+                    # Under another name first: a saver that was held up must not put a card in place that names half.
+                    _remove_version(path.rename(target / _version_name()))
+        for path, known in ((target / name, known) for name, known in _beside(card).items()):
+            with suppress(OSError):
+                if _is_as_saved(path, known) and path.stat().st_mtime < before:
                     path.unlink()
+
+
+def _remove_version(version: Path) -> None:
+    """Remove what a version says is its own; where something else is in it, that stays, and the folder with it."""
+    with suppress(OSError, ValueError):
+        names = json.loads((version / _CONTENTS).read_text("utf-8")) if (version / _CONTENTS).is_file() else []
+        for name in (*filter(_is_plain, names), _CONTENTS):
+            (version / name).unlink(missing_ok=True)
+        version.rmdir()
 
 
 # -- how it is written ---------------------------------------------------------------------------------------------
 
 
 def _new_version(target: Path) -> Path:
-    new = target / f"version-{secrets.token_hex(8)}"
+    new = target / _version_name()
     new.mkdir()
     return new
+
+
+def _version_name() -> str:
+    return f"version-{secrets.token_hex(8)}"
 
 
 def _write(path: Path, content: bytes) -> None:
