@@ -21,6 +21,7 @@ from ranksift.collection.readers.formats import TABLES, kind
 from ranksift.collection.run import Run
 from ranksift.errors import InputError, warn_renamed
 from ranksift.files import STANDARD
+from ranksift.parameters import integer
 
 if TYPE_CHECKING:
     import polars as pl
@@ -388,6 +389,8 @@ def are_whole(numbers: Floats) -> bool:
 
 def folds_of(queries: int, folds: int, seed: int) -> Ints:
     """The fold of each query, drawn by the seed."""
+    integer().check("folds", folds, 5)
+    integer(0).check("seed", seed, 0)
     if queries < 2:
         raise InputError("one query cannot be split into folds", remedy="give two at least")
     if not 2 <= folds <= queries:

@@ -35,11 +35,14 @@ class Split(NamedTuple):
 
 
 def splits(lists: Lists, folds: int, seed: int) -> Iterator[Split]:
-    """Each fold of the queries, and the others."""
+    """Each fold of the queries, and the others. A number that makes no folds is refused now, and not by the first."""
     fold = folds_of(len(lists), folds, seed)
-    for f in range(folds):
+
+    def split(f: int) -> Split:
         others, own = (lists.of_queries(np.flatnonzero(chosen)) for chosen in (fold != f, fold == f))
-        yield Split(others, own, np.flatnonzero(fold[lists.query] == f))
+        return Split(others, own, np.flatnonzero(fold[lists.query] == f))
+
+    return map(split, range(folds))
 
 
 def held_out(rule: Cutoff, lists: Lists, folds: int, seed: int) -> NDArray[np.bool_]:
