@@ -19,6 +19,7 @@ MOVED = {
     "ranksift.collection.errors.InputError": "ranksift.InputError",
     "ranksift.collection.errors.RankSiftWarning": "ranksift.RankSiftWarning",
     "ranksift.collection.judged.Judged": "ranksift.JudgedRun",
+    "ranksift.cutoffs.lists.Lists": "ranksift.Lists",
     "ranksift.cutoffs.shaped.ShapeCutoff": "ranksift.ShapeCutoff",
     "ranksift.evaluation.registration.register_ir_measures": "ranksift.register_ir_measures",
     "ranksift.learning.optimal.ExpectedGainRanker": "ranksift.learning.ExpectedGainRanker",

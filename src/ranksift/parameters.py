@@ -28,6 +28,7 @@ _R = TypeVar("_R")
 _MOST = 2**63
 _HUGE = 10**15
 _DECLARED = "ranksift"
+_OR_NONE = ", or None"
 
 
 # -- what a parameter may be ---------------------------------------------------------------------------------------
@@ -45,6 +46,8 @@ class Kind:
         Whether a value is such a one. Instead of False it may raise an :class:`InputError` of its own.
     words
         The values, where they are a few words.
+    example
+        A value to name where the default is none.
 
     Examples
     --------
@@ -59,6 +62,7 @@ class Kind:
     what: str
     fits: Callable[[Any], bool]
     words: tuple[str, ...] = ()
+    example: Any = None
 
     def check(self, name: str, value: Any, default: Any = None) -> None:
         """Refuse a value that is not such a one; the default is an example of one that is."""
@@ -71,9 +75,10 @@ class Kind:
             raise InputError(f"{name}={value} is not finite", remedy=f"give {self.what}")
         if is_integer(value) and abs(value) >= _MOST:
             raise InputError(f"{name}={shown} is too large", remedy="give a smaller number")
-        usual = default is not None and self.fits(default)
-        remedy = f"write {name}={default!r}, for example" if usual else f"give {self.what}"
-        raise InputError(f"{name}={shown} is not {self.what}", remedy=remedy)
+        wanted = self.what.removesuffix(_OR_NONE)
+        usual = default if default is not None and self.fits(default) else self.example
+        remedy = f"give {self.what}" if usual is None else f"write {name}={usual!r}, for example"
+        raise InputError(f"{name}={shown} is not {wanted}", remedy=remedy)
 
 
 def is_integer(value: Any) -> bool:
@@ -149,9 +154,9 @@ def several(each: Kind, what: str, least: int = 0) -> Kind:
     return Kind(what, fits)
 
 
-def optional(kind: Kind) -> Kind:
+def optional(kind: Kind, example: Any = None) -> Kind:
     """The same, or None."""
-    return Kind(f"{kind.what}, or None", lambda value: value is None or kind.fits(value), kind.words)
+    return Kind(f"{kind.what}{_OR_NONE}", lambda value: value is None or kind.fits(value), kind.words, example)
 
 
 def either(one: Kind, other: Kind) -> Kind:
@@ -256,7 +261,7 @@ def documented(cls: type) -> None:
     lines = ["Parameters", "----------"]
     for name, (spec, default) in specs.items():
         usual = "optional" if default is None else f"default {default!r}"
-        lines.append(f"{name} : {spec.kind.what.removesuffix(', or None')}, {usual}")
+        lines.append(f"{name} : {spec.kind.what.removesuffix(_OR_NONE)}, {usual}")
         lines += [f"    {line.strip()}" for line in spec.text.splitlines()]
     first = _SECTION.search(own)
     at = len(own) if first is None else first.start()

@@ -97,3 +97,15 @@ def test_a_study_reads_each_run_once(reads):
     found = rs.study.survey(qrels=qrels, runs=runs, measures="nDCG_f@3 nDCG_min@3", limit=5)
     assert {part.procedure for part in found.parts} >= {"boundedness", "penalty_sweep", "truncation"}
     assert reads == [3]
+
+
+@pytest.mark.filterwarnings("ignore::ranksift.RankSiftWarning")
+def test_named_queries_may_be_an_array():
+    queries = np.array(["r", "q"])
+    assert rs.evaluate(QRELS, RUNS, "AP", queries=queries).queries == ("r", "q")
+    assert rs.study.survey(qrels=QRELS, runs=RUNS, measures="AP", queries=queries, only=["reliability"])
+
+
+def test_scores_lie_in_memory_as_runs_queries_and_measures_do():
+    """Sums over the cube have the same last bit whichever way it was made."""
+    assert rs.evaluate(QRELS, {"one": RUNS["one"]}, ["AP", "RR"]).numerators.flags.c_contiguous

@@ -294,7 +294,7 @@ class TestHow:
     @pytest.mark.parametrize(
         ("how", "said"),
         [
-            ({"worst": 0}, "worst=0 is not a positive number"),
+            ({"worst": 0}, "worst=0 is not a positive integer"),
             ({"measure": "c_at_1"}, "c_at_1 gives a query no value of its own"),
         ],
     )

@@ -363,7 +363,7 @@ class TestBadInput:
             ({"measure": 'nDCG(nil="NIL")@3'}, "looks for a NIL document"),
             ({"measure": "c_at_1"}, "c_at_1 is no mean"),
             ({"measure": "AP RR"}, "AP RR is 2 measures"),
-            ({"k": 0}, "k is not a positive integer"),
+            ({"k": 0}, "k=0 is not a positive integer"),
             ({"significance": "z"}, "test='z' is unknown"),
         ],
     )
@@ -375,6 +375,21 @@ class TestBadInput:
     def test_neither_lists_nor_what_they_are_made_of(self, data):
         with pytest.raises(InputError, match=r"compare_cutoffs takes Lists, not .*; make them: Lists.from_arrays"):
             compare_cutoffs(*data)
+
+    @pytest.mark.parametrize("folds", [0, -1, 1, 10**30, "x", None, 2.5])
+    def test_folds_that_are_none(self, folds):
+        with pytest.raises(InputError, match="folds"):
+            compared(*drawn(), rules=["global"], folds=folds)
+
+    @pytest.mark.parametrize("seed", [-1, 1.5, None, True])
+    def test_a_seed_that_is_none(self, seed):
+        with pytest.raises(InputError, match="seed="):
+            compared(*drawn(), rules=["global"], seed=seed)
+
+    @pytest.mark.parametrize("test", [5, "x", [[0.9], [1], ["q"]]])
+    def test_what_is_no_list_to_judge_on(self, test):
+        with pytest.raises(InputError, match="compare_cutoffs takes Lists, not"):
+            compare_cutoffs(Lists.from_arrays(*drawn()), test=test)
 
     def test_options_of_lists_beside_lists(self):
         with pytest.raises(InputError, match="gains is given beside Lists"):

@@ -90,8 +90,8 @@ def test_the_picture():
         (([1.2], [1]), "not between 0 and 1; calibrate the scores first"),
         (([np.nan], [1]), "not between 0 and 1"),
         (([0.2], [2]), "neither true nor false"),
-        (([0.2], [1], 0), "0 bins"),
-        (([0.2], [1], 3, "count"), "3 bins by 'count'"),
+        (([0.2], [1], 0), "bins=0 is not a positive integer"),
+        (([0.2], [1], 3, "count"), "by='count' is unknown"),
     ],
 )
 def test_bad_input(arguments, fault):

@@ -266,5 +266,5 @@ def test_mistakes_are_told():
         rs.explain(qrels, {"a": run, "b": run}, "AP")
     with pytest.raises(rs.InputError, match=r"SP needs a cutoff"):
         rs.explain(qrels, run, "SP")
-    with pytest.raises(rs.InputError, match="worst=0 is not a positive number"):
+    with pytest.raises(rs.InputError, match="worst=0 is not a positive integer"):
         rs.explain(qrels, run, "AP", worst=0)

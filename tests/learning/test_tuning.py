@@ -230,12 +230,12 @@ class TestTheValue:
     def test_examples_of_two_measures_and_bad_numbers(self, examples):
         with pytest.raises(InputError, match="is 2 measures"):
             tune(RankSVM(), examples, measure="AP nDCG@3")
-        with pytest.raises(InputError, match="trials=0 is no number of trials"):
+        with pytest.raises(InputError, match="trials=0 is not a positive integer"):
             tune(RankSVM(), examples, trials=0)
         with pytest.raises(InputError, match="13 folds of 12 queries"):
             tune(RankSVM(), examples, folds=13)
         for validation in (None, examples):
-            with pytest.raises(InputError, match="folds='3' is no whole number"):
+            with pytest.raises(InputError, match="folds='3' is not an integer"):
                 tune(RankSVM(), examples, validation, folds="3")
         with pytest.raises(InputError, match="no document has a label"):
             tune(RankSVM(), replace(examples, labels=np.full(len(examples), np.nan)))
@@ -387,7 +387,7 @@ class TestMargin:
 
     @pytest.mark.parametrize("margin", [-1, float("nan"), float("inf"), True, "1", 10**400, np.complex64(1)])
     def test_what_is_no_margin(self, examples, margin):
-        with pytest.raises(InputError, match="is no number of standard errors; give 0, 1 or 2"):
+        with pytest.raises(InputError, match=r"is (not finite|not a number of at least 0|too large)"):
             tune(RankSVM(), examples, margin=margin)
 
 
@@ -559,8 +559,8 @@ class TestFailures:
     @pytest.mark.parametrize(
         ("given", "what"),
         [
-            ({"seed": -1}, "seed=-1 is no seed"),
-            ({"seed": "a"}, "seed='a' is no seed"),
+            ({"seed": -1}, "seed=-1 is not an integer of at least 0"),
+            ({"seed": "a"}, "seed='a' is not an integer of at least 0"),
             ({"cutoff": "global"}, "cutoff 'global' is no rule"),
             ({"ranker": RankSVM}, "is no ranker"),
         ],

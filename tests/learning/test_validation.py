@@ -70,7 +70,7 @@ def test_folds_are_of_whole_queries_each_tested_once(examples):
     with pytest.raises(InputError, match="2 folds leave nothing to learn from"):
         three_way(examples, 2)
     for wrong in (3.0, "3", True, None):
-        with pytest.raises(InputError, match=r"folds=.* is no whole number; give folds=5, say"):
+        with pytest.raises(InputError, match=r"folds=.* is not an integer; write folds=5, for example"):
             three_way(examples, wrong)
     assert len(three_way(examples, np.int64(3))) == 3
 

@@ -79,3 +79,42 @@ def test_own_gains_win():
 def test_a_plain_value_stands_over_one():
     assert PerQuery(np.array([0.25, 3.0])).denominator.tolist() == [1.0, 1.0]
     assert PerQuery(np.array([1.0]), np.array([4.0])).denominator.tolist() == [4.0]
+
+
+def test_plain_fields_of_these_names_are_checked_and_converted_too():
+    from dataclasses import dataclass
+
+    import ranksift as rs
+    from ranksift.measures.measure import Measure
+
+    try:
+
+        @dataclass(frozen=True, repr=False)
+        class Plain(Measure):
+            """A measure as measures were declared before."""
+
+            k: int | None = None
+            gains: Gains | None = None
+
+            def per_query(self, judged):
+                return PerQuery(judged.sum(self.gain(judged.label, judged.gains)))
+
+        assert str(Plain(k=3, gains="exp")) == 'Plain(gains="exp")@3'
+        assert parse_measure("Plain(gains=exp)@2").per_query(JUDGED).numerator.tolist()[0] == 2.5
+        with pytest.raises(rs.InputError, match="Plain@0: k is not a positive integer; write Plain@10"):
+            Plain(k=0)
+        with pytest.raises(rs.InputError, match=r"Former.degenerate takes the judgments alone; write def degenerate"):
+
+            class Former(Measure):
+                def degenerate(self, judged):
+                    return None
+
+    finally:
+        CATALOGUE.pop("Plain", None)
+        CATALOGUE.pop("Former", None)
+
+
+def test_flags_of_numpy_are_flags():
+    from ranksift import RBP
+
+    assert str(RBP(residual=np.True_)) == "RBP(p=0.8, residual=True)"

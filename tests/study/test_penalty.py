@@ -230,7 +230,7 @@ class TestBadInput:
             ({"labels": [7]}, "no document has the label 7; the labels are: -2, 0, 1, 2"),
             ({"labels": []}, "no label to sweep is named"),
             ({"alpha": 2}, "alpha=2 is not a number between 0 and 1"),
-            ({"tolerance": 0}, "tolerance=0 is not between 1e-14 and 1"),
+            ({"tolerance": 0}, "tolerance=0 is not a number of at least 1e-14 and below 1"),
         ],
     )
     def test_what_is_refused(self, how, word):

@@ -17,12 +17,15 @@ from ranksift.collection.gains import LINEAR, Gains, GainsLike
 from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.errors import InputError
+from ranksift.parameters import choice
 
 if TYPE_CHECKING:
     from ranksift.collection.qrels import Qrels
     from ranksift.collection.run import Run
 
 Unjudged = Literal["zero", "drop"]
+#: What ``unjudged`` may be.
+UNJUDGED = choice(*get_args(Unjudged))
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,8 +231,7 @@ def join(
     nil
         Document ids that mean "no answer"; their places are noted. None of them may be judged.
     """
-    if unjudged not in get_args(Unjudged):
-        raise InputError(f"unjudged={unjudged!r} is unknown", remedy="use 'zero' or 'drop'")
+    UNJUDGED.check("unjudged", unjudged)
     for name in set(nil):
         _refuse_judged_nil(qrels, name)
     number = {q: i for i, q in enumerate(queries)}

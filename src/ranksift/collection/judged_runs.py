@@ -59,7 +59,7 @@ class JudgedRuns:
     qrels: Qrels
     sources: tuple[RunSource, ...]
     queries: tuple[str, ...]
-    which: Queries
+    which: Literal["qrels", "run", "named"]
     gains: Gains
     unjudged: Unjudged
     nil: frozenset[str]
@@ -101,11 +101,12 @@ class JudgedRuns:
         (('q', 'r'), [('one', [2, 0])])
         """
         judgments = read_qrels(qrels, on_duplicate=on_duplicate)
+        which: Any = queries if isinstance(queries, str) else "named"
         wanted = cls(
             judgments,
             runs.sources if isinstance(runs, JudgedRuns) else tuple(run_sources(runs)),
             _candidates(judgments, queries),
-            queries,
+            which,
             Gains.of(gains),
             unjudged,
             frozenset(nil),
@@ -140,7 +141,7 @@ class JudgedRuns:
 
     def joined(self, run: Run) -> OneJudgedRun:
         """Join a run that is read already."""
-        strangers = _strangers(self.qrels, run) if isinstance(self.which, str) else ()
+        strangers = () if self.which == "named" else _strangers(self.qrels, run)
         how = {"unjudged": self.unjudged, "gains": self.gains, "nil": self.nil}
         return OneJudgedRun(run.name, join(self.qrels, run, self.queries, **how), strangers)  # type: ignore[arg-type]
 
@@ -156,7 +157,7 @@ class JudgedRuns:
 
     def counted(self, answered: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Which queries count, given those that every run answers."""
-        if not isinstance(self.which, str) or self.which == "qrels":
+        if self.which != "run":
             return np.ones(len(self.queries), dtype=bool)
         if not answered.any():
             raise InputError("no judged query is answered by every run", remedy="use queries='qrels'")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from ranksift.collection import ragged
 from ranksift.collection._engine.ids import Ids
 from ranksift.collection.gains import LINEAR, Gains, GainsLike
-from ranksift.collection.judged_run import JudgedRun, Unjudged
+from ranksift.collection.judged_run import UNJUDGED, JudgedRun, Unjudged
 from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.errors import InputError, RankSiftWarning, warn_renamed
@@ -170,7 +170,7 @@ class Lists:
         >>> lists.score.tolist(), lists.row.tolist(), lists.judged.tolist()
         ([0.9, 0.2, 0.5], [1, 0, 2], [True, True, False])
         """
-        _check_unjudged(unjudged)
+        UNJUDGED.check("unjudged", unjudged)
         score = _numbers("score", scores)
         label = np.full(len(score), np.nan) if labels is None else _labels(labels)
         group = np.asarray(groups)
@@ -249,7 +249,7 @@ class Lists:
         from ranksift.collection.qrels import read_qrels
         from ranksift.collection.run import read_run
 
-        _check_unjudged(unjudged)
+        UNJUDGED.check("unjudged", unjudged)
         qrels, run = None if qrels is None else read_qrels(qrels), read_run(run)
         scores = run.scores if cut_scores is None else _scores_of(run, read_run(cut_scores))
         label, known = np.zeros(len(run)), np.zeros(len(run), dtype=bool)
@@ -305,24 +305,21 @@ def lists_given(call: str, data: Sequence[Any], **how: Any) -> Lists:
             name = next(iter(options))
             raise InputError(f"{caller}: {name} is given beside Lists", remedy=f"give {name} to what makes them")
         return first
-    makers = {2: ("from_run", "qrels, run"), 3: ("from_arrays", "scores, labels, groups")}
-    if len(data) not in makers:
+    make: Callable[..., Lists]
+    if len(data) == 2:
+        make, arguments, foreign = Lists.from_run, "qrels, run", "rank_scores"
+    elif len(data) == 3:
+        make, arguments, foreign = Lists.from_arrays, "scores, labels, groups", "cut_scores"
+    else:
         what = f"{caller} takes Lists, not {type(first).__name__}"
-        raise InputError(
-            what, remedy="make them: Lists.from_arrays(scores, labels, groups), Lists.from_run(qrels, run)"
-        )
-    maker, arguments = makers[len(data)]
-    foreign = {"from_run": "rank_scores", "from_arrays": "cut_scores"}[maker]
+        remedy = "make them: Lists.from_arrays(scores, labels, groups), Lists.from_run(qrels, run)"
+        raise InputError(what, remedy=remedy)
     if foreign in options:
         raise InputError(f"{caller}: {foreign} does not go with {arguments}", remedy=f"leave {foreign} out")
-    warn_renamed(call.format(arguments), call.format(f"Lists.{maker}({arguments})"), stacklevel=4)
-    made: Lists = getattr(Lists, maker)(*data, **options)
-    return made
-
-
-def _check_unjudged(given: str) -> None:
-    if given not in get_args(Unjudged):
-        raise InputError(f"unjudged={given!r} is unknown", remedy="use 'zero' or 'drop'")
+    old = f"({arguments})" if "test=" in call else arguments
+    maker = "from_run" if len(data) == 2 else "from_arrays"
+    warn_renamed(call.format(old), call.format(f"Lists.{maker}({arguments})"), stacklevel=4)
+    return make(*data, **options)
 
 
 def _numbers(name: str, given: ArrayLike) -> Floats:

@@ -23,6 +23,7 @@ from ranksift.errors import InputError
 from ranksift.evaluation.table import Column, Table, Value
 from ranksift.measures.measure import TOLERANCE, Measure
 from ranksift.measures.names import MeasureLike
+from ranksift.parameters import integer
 
 if TYPE_CHECKING:
     import polars as pl
@@ -348,8 +349,7 @@ def audit(
     -----  ---------  -------  ------------  ---------------  ---------  --------  -----------------
     q              3        1             1                1        0.7    0.6525             0.1738
     """
-    if isinstance(worst, bool) or not isinstance(worst, int | np.integer) or worst < 1:
-        raise InputError(f"worst={worst!r} is not a positive number", remedy="ask for at least one error")
+    integer(1).check("worst", worst, 10)
     second = {"rank_scores": rank_scores, "cut_scores": cut_scores, "documents": documents}
     lists = lists_given("audit(cutoff, {})", (lists, *old), **second, gains=gains, unjudged=unjudged)
     if not len(lists.pool.labels):

@@ -17,6 +17,7 @@ from ranksift.collection import ragged
 from ranksift.collection.gains import Gains, GainsLike
 from ranksift.collection.ragged import Floats
 from ranksift.errors import InputError
+from ranksift.parameters import choice
 
 Method = Literal["best", "isotonic", "platt", "beta"]
 
@@ -483,8 +484,7 @@ def _fitted(like: Calibrator, values: Floats, label: Floats, weight: Floats) -> 
 def _calibrator(method: Method | Calibrator) -> Calibrator:
     if isinstance(method, Calibrator):
         return method
-    if method not in get_args(Method):
-        raise InputError(f"calibration {method!r} is unknown", remedy=f"use one of: {', '.join(get_args(Method))}")
+    choice(*get_args(Method)).check("method", method)
     return METHODS[method]()
 
 

@@ -26,6 +26,7 @@ from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Cell, Column, Table
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
+from ranksift.parameters import integer
 
 if TYPE_CHECKING:
     import polars as pl
@@ -351,26 +352,28 @@ def compare_cutoffs(
     second = {"rank_scores": rank_scores, "cut_scores": cut_scores}
     given = lists_given("compare_cutoffs({})", (lists, *old), **second, gains=gains, unjudged=unjudged)
     other = test
-    if isinstance(test, tuple):
-        other = lists_given("compare_cutoffs(lists, test=({}))", test, gains=gains, unjudged=unjudged)
+    if test is not None and not isinstance(test, Lists):
+        made_of = test if isinstance(test, tuple) else (test,)
+        other = lists_given("compare_cutoffs(lists, test={})", made_of, gains=gains, unjudged=unjudged)
     judged_on = given if other is None else other
+    integer(1).check("k", k, 3)
     measures = _measures(measure, k)
     chosen = one_measure(f"nDCG_f@{k}" if measure is None else measure)
-    contest = HeldOutCandidates(candidates(rules, chosen, k), judged_on, strict=rules is not None)
+    judged = HeldOutCandidates(candidates(rules, chosen, k), judged_on, strict=rules is not None)
     if other is None:
-        contest.run(splits(given, folds, seed), folds, progress)
+        judged.run(splits(given, folds, seed), folds, progress)
         how = f"each rule is judged on every fold of the queries and fitted on the others ({folds} folds, seed {seed})"
     else:
-        contest.run(iter([Split(given, other, np.arange(len(other.score)))]), 1, progress)
+        judged.run(iter([Split(given, other, np.arange(len(other.score)))]), 1, progress)
         how = f"each rule is fitted on {len(given):,} other queries"
-    notes = (*FilterAll().fit_lists(given).notes_, *contest.notes)
+    notes = (*FilterAll().fit_lists(given).notes_, *judged.notes)
     tell(notes)
     return CutoffComparison(
-        scores=contest.scores(measures),
+        scores=judged.scores(measures),
         measure=chosen,
         k=k,
         lists=judged_on,
-        bounds=tuple(name for name, rule in contest.candidates.items() if isinstance(rule, Oracle)),
+        bounds=tuple(name for name, rule in judged.candidates.items() if isinstance(rule, Oracle)),
         how=how,
         significance=significance,
         correction=correction,

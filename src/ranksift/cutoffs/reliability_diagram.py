@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.errors import InputError
+from ranksift.parameters import choice, integer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -104,8 +105,8 @@ def reliability_diagram(
         raise InputError("a probability is not between 0 and 1", remedy="calibrate the scores first")
     if not np.isin(y, (0.0, 1.0)).all():
         raise InputError("an outcome is neither true nor false", remedy="give 1 where it happened and 0 where not")
-    if bins < 1 or by not in ("mass", "width"):
-        raise InputError(f"{bins} bins by {by!r}", remedy="give at least 1, by mass or by width")
+    integer(1).check("bins", bins, 10)
+    choice("mass", "width").check("by", by, "mass")
     bin_of = _by_mass(p, bins) if by == "mass" else np.minimum((p * bins).astype(np.int64), bins - 1)
     count = np.bincount(bin_of, minlength=bins)
     full = count > 0

@@ -142,12 +142,14 @@ def scores_of(
         answered &= values.answered
         numerators[r], denominators[r] = values.numerators, values.denominators
     counted = given.counted(answered)
+    if not counted.all():
+        numerators, denominators = numerators[:, counted], denominators[:, counted]
     return Scores(
         given.distinct(names),
         tuple(np.array(given.queries, dtype=object)[counted].tolist()),
         tuple(measures),
-        numerators[:, counted],
-        denominators[:, counted],
+        numerators,
+        denominators,
         degenerate_queries(measures, given.pool, given.gains, counted),
         (*notes, *complaints(measures, given.pool, given.gains)),
     )

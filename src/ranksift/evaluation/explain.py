@@ -25,6 +25,7 @@ from ranksift.evaluation.table import Column, Table
 from ranksift.measures.cumulative import discounted
 from ranksift.measures.measure import TOLERANCE, Measure, PerQuery
 from ranksift.measures.names import MeasureLike, parse_measure
+from ranksift.parameters import integer
 
 if TYPE_CHECKING:
     import polars as pl
@@ -403,8 +404,7 @@ def explain(
     ----------  --------  -----  ----  ----------  -------------
              2  fair          1     1     +0.1362  -
     """
-    if worst < 1:
-        raise InputError(f"worst={worst} is not a positive number", remedy="ask for at least one query")
+    integer(1).check("worst", worst, 10)
     (wanted,) = ready_measures([parse_measure(measure)])
     given = JudgedRuns.of(qrels, run, gains=gains, unjudged=unjudged, queries=queries, nil=nil_ids([wanted]))
     if len(given) != 1:

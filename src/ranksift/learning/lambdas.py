@@ -11,7 +11,7 @@ which is 0 where nothing can be gained. It is what sets nDCG_f apart from DCG: a
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from ranksift.learning.sorted_lists import ListOrder
 from ranksift.measures.cumulative import DCG, discounted, nDCG, nDCG_f
 from ranksift.measures.measure import flat, ratio
 from ranksift.measures.names import MeasureLike
+from ranksift.parameters import choice
 
 #: Pairs are taken of which one document, at least, is among this many first ones, as LightGBM does.
 DEPTH = 30
@@ -239,8 +240,7 @@ class Stops:
     def __init__(
         self, offsets: Ints, gain: Floats, k: int | None = None, stop: Stop = "alone", *, normalised: bool = True
     ) -> None:
-        if stop not in ("alone", "list"):
-            raise InputError(f"stop={stop!r} is unknown", remedy="use 'alone' or 'list'")
+        choice(*get_args(Stop)).check("stop", stop)
         self._k, self._stop = k, stop
         self.slope = slope_of(offsets, gain, k) if normalised else np.ones(len(offsets) - 1)
         self.alone = gain * np.repeat(self.slope, np.diff(offsets))

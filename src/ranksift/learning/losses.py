@@ -364,7 +364,7 @@ def check_loss(spec: str) -> None:
 
     >>> check_loss("listnet(k=0)")
     Traceback (most recent call last):
-    ranksift.errors.InputError: k=0 is not a positive integer, or None; write k=1, for example
+    ranksift.errors.InputError: k=0 is not a positive integer; write k=1, for example
     """
     loss = loss_of(spec)
     ordinal = "levels" in inspect.signature(loss).parameters

@@ -6,13 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from math import inf, isfinite, prod
+from math import inf, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ranksift.errors import InputError
-from ranksift.parameters import plain
+from ranksift.parameters import is_number, plain
 
 if TYPE_CHECKING:
     from ranksift.learning.ranker import Ranker
@@ -223,7 +223,7 @@ def _part(name: str, given: Any, own: Any) -> Choices | Range:
         raise InputError(f"space of {name}: {given!r}", remedy=remedy)
     low, high = given[:2]
     for end in (low, high):
-        if isinstance(end, bool) or not isinstance(end, int | float | np.number) or not isfinite(end):
+        if not is_number(end):
             raise InputError(f"space of {name}: {end!r} is no number", remedy=remedy)
     log = len(given) == 3
     if not low < high or (log and low <= 0):

@@ -84,7 +84,7 @@ class TreeModel(Ranker, abstract=True):
     models: int = parameter(
         1,
         integer(1),
-        "Models that are grown with different seeds, and averaged: steadier than one, and as many times as slow.",
+        "Models that are grown with different seeds, and averaged: steadier than one, and that many times slower.",
     )
     context: bool = parameter(
         False,
@@ -92,7 +92,7 @@ class TreeModel(Ranker, abstract=True):
         """The trees also see the list that a document stands in: its length, and the mean of each feature over it. A
         model can then tell a document that stands alone from one of many.""",
     )
-    num_threads: int = parameter(1, integer(1), "Threads of LightGBM. More than one pay on large data only.")
+    num_threads: int = parameter(1, integer(1), "Threads of LightGBM. More than one pays on large data only.")
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
         """The size of trees, how much is taken of each, and how many where nothing stops it.

@@ -28,7 +28,7 @@ from ranksift.learning.search_space import Space, SpaceLike, key_of, with_parame
 from ranksift.learning.validation import HeldOut, Scored, number_of_folds
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
-from ranksift.parameters import plain
+from ranksift.parameters import integer, number, plain
 
 if TYPE_CHECKING:
     import polars as pl
@@ -258,11 +258,8 @@ def tune(
     {'C': 1.0}
     """
     problem = _Problem.of(ranker, examples, validation, folds, measure, cutoff, seed)
-    if isinstance(trials, bool) or not isinstance(trials, int | np.integer) or trials < 1:
-        raise InputError(f"trials={trials!r} is no number of trials", remedy="give 1 or more")
-    number = isinstance(margin, int | float | np.integer | np.floating) and not isinstance(margin, bool)
-    if not number or not 0 <= margin < 1e9:
-        raise InputError(f"margin={margin!r} is no number of standard errors", remedy="give 0, 1 or 2")
+    integer(1).check("trials", trials, 20)
+    number(least=0, below=1e9).check("margin", margin, 1)
     searched = Space.of(problem.natural_space() if space is None else space, ranker)
     if not searched.parts:
         raise InputError("the space is empty", remedy="name a parameter to search at least")
@@ -307,8 +304,7 @@ class _Problem:
         checked_ranker(ranker)
         if cutoff is not None:
             checked_rule(cutoff)
-        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-            raise InputError(f"seed={seed!r} is no seed", remedy="give 0, or any positive integer")
+        integer(0).check("seed", seed, 0)
         given = with_labels(read_examples(examples))
         held_out = None if validation is None else with_labels(read_as(given.feature_names, validation))
         by = one_measure(ranker.measure if measure is None else measure)
@@ -510,10 +506,10 @@ def _mend(path: Path) -> None:
         return
     held = path.read_bytes()
     whole = held[: held.rfind(b"\n") + 1]
-    for number, line in enumerate(whole.splitlines() or [held], start=1):
+    for n, line in enumerate(whole.splitlines() or [held], start=1):
         if not (_is_record(line) or (not whole and _FIRST.startswith(line[: len(_FIRST)]))):
             remedy = "name another file"
-            raise InputError("is no storage of a search", source=str(path), line=number, remedy=remedy)
+            raise InputError("is no storage of a search", source=str(path), line=n, remedy=remedy)
     if len(whole) < len(held):
         os.truncate(path, len(whole))
 

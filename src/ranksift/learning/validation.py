@@ -22,6 +22,7 @@ from ranksift.learning.ranker import Ranker, checked_ranker, checked_rule
 from ranksift.measures.cumulative import DCG, nDCG_f
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
+from ranksift.parameters import integer
 
 
 def three_way(examples: Any, folds: int = 5, seed: int = 0) -> list[Fold]:
@@ -53,8 +54,7 @@ def number_of_folds(folds: Any) -> int:
     >>> number_of_folds(np.int64(3))
     3
     """
-    if isinstance(folds, bool) or not isinstance(folds, int | np.integer):
-        raise InputError(f"folds={folds!r} is no whole number", remedy="give folds=5, say")
+    integer().check("folds", folds, 5)
     return int(folds)
 
 

@@ -385,7 +385,7 @@ class Around(Measure, abstract=True):
         empty = Pool.of(np.zeros(1, dtype=np.int64), np.zeros(0)), Gains()
         if inner.expectation(*empty) is None or inner.perfection(*empty) is None:
             raise InputError(
-                f"{self.name}({inner}): the expected value of a random ranking has no closed form here",
+                f"{self.name}({inner}): what a random and a perfect ranking get has no closed form here",
                 remedy="use DCG, nDCG, SP, MSP, AP, P, R, RR, RBP or Success",
             )
 

@@ -444,7 +444,7 @@ class ERR(Measure):
     k: int | None = k_parameter()
     max_grade: float | str | None = parameter(
         None,
-        optional(either(number(above=0), choice("query"))),
+        optional(either(number(above=0), choice("query")), example=4),
         """The largest grade: None, the largest label of the collection; a number (gdeval takes 4); or 'query', the
         largest label of each query.""",
     )

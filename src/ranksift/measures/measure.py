@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+import inspect
+from dataclasses import MISSING, Field, dataclass, fields, replace
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -49,7 +50,7 @@ and irrelevant elsewhere (TREC 2001)."""
 
 def nil_parameter(meaning: str) -> Any:
     """Declare ``nil``."""
-    return parameter(None, optional(word("a document id")), meaning)
+    return parameter(None, optional(word("a document id"), example="NIL"), meaning)
 
 
 #: Every measure by its name, filled as the families are imported.
@@ -75,6 +76,25 @@ class PerQuery(_Parts):
     def __new__(cls, numerator: Floats, denominator: Floats | None = None) -> Self:
         """Put a denominator of 1 under a plain value."""
         return super().__new__(cls, numerator, np.ones(len(numerator)) if denominator is None else denominator)
+
+
+def _declare_what_everyone_asks_for(cls: type[Measure]) -> None:
+    """Let a plain ``k: int | None = None`` be what ``k_parameter()`` declares, and so with ``gains`` and ``nil``."""
+    usual = {"k": k_parameter(), "gains": gains_parameter(), "nil": nil_parameter(TREC_2001)}
+    for name in usual.keys() & inspect.get_annotations(cls).keys():
+        default = cls.__dict__.get(name, MISSING)
+        if not isinstance(default, Field):
+            usual[name].default = default
+            setattr(cls, name, usual[name])
+
+
+def _refuse_former_signatures(cls: type[Measure]) -> None:
+    """Say what to write where a measure is as measures were before they took the pool."""
+    for name in {"degenerate", "complaint"} & cls.__dict__.keys():
+        if cls.__dict__[name].__code__.co_argcount != 3:
+            raise InputError(
+                f"{cls.__name__}.{name} takes the judgments alone", remedy=f"write def {name}(self, pool, gains)"
+            )
 
 
 @dataclass(frozen=True, repr=False)
@@ -113,6 +133,8 @@ class Measure:
 
     def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        _declare_what_everyone_asks_for(cls)
+        _refuse_former_signatures(cls)
         documented(cls)
         if not abstract:
             CATALOGUE[cls.__name__] = cls
@@ -150,6 +172,8 @@ class Measure:
                 object.__setattr__(self, name, Gains.of(value))
             elif is_number(value):
                 object.__setattr__(self, name, _shortest(value))
+            elif isinstance(value, np.bool_):
+                object.__setattr__(self, name, bool(value))
 
     @property
     def name(self) -> str:

@@ -15,6 +15,7 @@ from ranksift.errors import InputError
 from ranksift.measures.classic import cascade, largest_label, satisfaction
 from ranksift.measures.cumulative import dcg_of_list, dcg_of_pool
 from ranksift.measures.measure import Measure, PerQuery, flat, k_parameter, ratio
+from ranksift.parameters import integer
 
 PAPER_5 = "Niu, Guo, Lan, Cheng: Top-k learning to rank: labeling, ranking and evaluation, 2012"
 
@@ -27,8 +28,7 @@ def topk_labels(order: Sequence[str], k: int) -> dict[str, int]:
     >>> topk_labels(["d7", "d2", "d5", "d1"], k=2)
     {'d7': 2, 'd2': 1, 'd5': 0, 'd1': 0}
     """
-    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-        raise InputError(f"k={k!r} is not a positive integer", remedy="use k=10")
+    integer(1).check("k", k, 10)
     labels = {doc: max(k - place, 0) for place, doc in enumerate(order)}
     if len(labels) < len(order):
         twice = next(d for i, d in enumerate(order) if d in order[:i])

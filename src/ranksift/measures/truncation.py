@@ -52,7 +52,7 @@ class QuitWhileAhead(Measure, abstract=True):
 
     limit: int | None = parameter(
         None,
-        optional(integer(1)),
+        optional(integer(1), example=5),
         """The length of the longest list allowed: one that reaches it without NIL was cut, did not end on purpose, and
         gets no terminal document. It acts before unjudged documents are dropped.""",
     )

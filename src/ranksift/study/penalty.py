@@ -236,8 +236,7 @@ def penalty_sweep(
     chosen = _sweepable(measure)
     at = _penalties(penalties)
     number(above=0, below=1).check("alpha", alpha, 0.05)
-    if not isinstance(tolerance, int | float) or not 1e-14 <= tolerance < 1:
-        raise InputError(f"tolerance={tolerance!r} is not between 1e-14 and 1", remedy="give a small number, as 1e-9")
+    number(least=1e-14, below=1).check("tolerance", tolerance, 1e-9)
     judgments = read_qrels(qrels)
     base = chosen.gains or Gains.of(gains)
     swept = _labels(labels, judgments.pool.all_labels, base)

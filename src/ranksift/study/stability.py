@@ -270,8 +270,7 @@ def stability(
     check_scores(scores, "stability")
     choice("absolute", "relative", "relative_smaller").check("fuzz", fuzz)
     choice("trials", "topics").check("counts", counts)
-    if isinstance(fuzziness, bool) or not isinstance(fuzziness, int | float | np.number) or not 0 <= fuzziness < np.inf:
-        raise InputError(f"fuzziness={fuzziness!r} is not a number of at least 0", remedy="give it as 0.01")
+    number(least=0).check("fuzziness", fuzziness, 0.01)
     notes = peculiarities(scores)
     tell(notes)
     given = not isinstance(samples, int | np.integer)
