@@ -68,7 +68,8 @@ class LazyPackage(ModuleType):
         super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *self.__all__})
+        # What somebody completes: the public names, and not what the file itself imports.
+        return sorted({*self.__all__, *(name for name in super().__dir__() if name.startswith("__"))})
 
 
 def _listed(package: str) -> dict[str, tuple[str, str]]:

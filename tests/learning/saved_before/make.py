@@ -1,6 +1,6 @@
 """Models, a cutoff and a search as RankSift saved them when a model was a flat folder (format ranksift-model-1).
 
-It was run once, with the code of commit fd5ceed, and is kept to say what the files are:
+It was run once, with the last code that saved in that format, and is kept to say what the files are:
 
     python tests/learning/saved_before/make.py
 """
