@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from decimal import Decimal
 from numbers import Real
 
 import numpy as np
@@ -77,6 +76,8 @@ def numbers_of(values: Sequence[object], noun: str, fail: Fail) -> tuple[Floats,
 
 
 def _number(value: object, noun: str, row: int, fail: Fail) -> int | float:
+    from decimal import Decimal  # which takes a millisecond, and evaluating TREC files never comes here
+
     if isinstance(value, int | np.integer | np.bool_):
         return int(value)
     if isinstance(value, Real | Decimal):
