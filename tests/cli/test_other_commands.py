@@ -165,7 +165,17 @@ def test_check_json(ranksift: Command, files: Files):
     expected = rs.check(files["qrels"], files["weak"], "AP>0.99 Fdocs@3<0.5", not_worse_than=files["filtered"])
     assert json.loads(out) == {"ranksift": rs.__version__, **expected.to_dict()}
     assert code == 1
-    assert keys(out) == ["ranksift", "passed", "run", "baseline", "test", "alpha", "requirements", "differences"]
+    assert keys(out) == [
+        "ranksift",
+        "passed",
+        "run",
+        "baseline",
+        "test",
+        "alpha",
+        "requirements",
+        "differences",
+        "coverage",
+    ]
     assert "|" in ranksift(*base, "-f", "markdown").out
 
 
@@ -193,3 +203,17 @@ def test_numbers_too_large_are_refused(ranksift: Command, files: Files, command:
     outcome = ranksift(command, files["qrels"], files["filtered"], "-m", "nDCG_f@10", "--gains=-2=-1e308,2=1e308")
     assert (outcome.code, outcome.out) == (2, "")
     assert "too large" in outcome.err
+
+
+def test_a_check_of_nothing_is_an_error_in_the_words_of_the_command(ranksift, tmp_path):
+    (tmp_path / "qrels.txt").write_text("q 0 a 1\nq 0 b 0\n")
+    (tmp_path / "new.run").write_text("q Q0 a 1 0.5 new\n")
+    (tmp_path / "empty.run").write_text("# nothing was found\n")
+    gate = ["check", tmp_path / "qrels.txt"]
+    done = ranksift(*gate, tmp_path / "new.run", "--require", "Fdocs@3<=0.02")
+    assert (done.code, done.out) == (2, "")
+    assert 'say what is, as --gains="0=-1", or allow it on purpose: --allow-empty' in done.err
+    assert ranksift(*gate, tmp_path / "new.run", "--require", "Fdocs@3<=0.02", "--allow-empty").code == 0
+    assert ranksift(*gate, tmp_path / "new.run", "--require", "AP>=0.5").code == 0
+    assert "lists no document" in ranksift(*gate, tmp_path / "empty.run", "--require", "AP>=0").err
+    assert ranksift(*gate, tmp_path / "new.run", "--require", "Fdocs@3<=1", "--gains=-1=-10").code == 2

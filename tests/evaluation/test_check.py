@@ -1,6 +1,7 @@
 """The release gate: what it understands, when it passes, and what it says."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -152,7 +153,7 @@ def test_results_as_json_and_frame(many):
     qrels, new, old = many
     found = rs.check(qrels, {"new": new}, "nDCG_f@5>=2", not_worse_than={"old": old}, measures="AP")
     written = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    assert list(written) == ["passed", "run", "baseline", "test", "alpha", "requirements", "differences"]
+    assert list(written) == ["passed", "run", "baseline", "test", "alpha", "requirements", "differences", "coverage"]
     assert (written["passed"], written["run"], written["baseline"]) == (False, "new", "old")
     assert list(written["requirements"][0]) == ["measure", "operator", "limit", "value", "margin", "passed"]
     assert list(written["differences"][0]) == ["measure", "value", "baseline_value", "difference", "p", "passed"]
@@ -185,3 +186,39 @@ def test_mistakes_are_told():
 def test_limits_that_no_float_holds(text):
     with pytest.raises(rs.InputError, match=r"^the limit \S{1,40} is too large; write a measure"):
         parse_requirements(text)
+
+
+#: Judgments without a forbidden document, and a run.
+PLAIN = {"q": {"a": 1, "b": 0}, "r": {"c": 1}}
+SHOWN = {"q": {"a": 2.0, "b": 1.0}, "r": {"c": 1.0}}
+
+
+class TestNothingToCheck:
+    """A gate that cannot fail must not pass."""
+
+    @pytest.mark.parametrize(
+        ("qrels", "run", "how", "said"),
+        [
+            (PLAIN, SHOWN, {"require": "nDCG_f@10>=0.1"}, "nDCG_f@10 is about forbidden documents"),
+            (PLAIN, SHOWN, {"require": "Fdocs@3<=0.02"}, "no judged document is forbidden; say what is"),
+            (PLAIN, SHOWN, {"require": "UBQ@3<=0.02"}, "no judged document is forbidden"),
+            (PLAIN, SHOWN, {"require": "Fdocs@3<=1", "gains": {-1: -10}}, "gains name the label -1, which no judged"),
+            (PLAIN, SHOWN, {"require": "Fdocs(gains={7:-1})@3<=1"}, "gains name the label 7"),
+            (PLAIN, {"q": {}, "r": {}}, {"require": "Empty<=1"}, "run 'run' lists no document"),
+            (PLAIN, {"q": {}}, {"require": "AP>=0"}, "lists no document; give the run that is to be released"),
+        ],
+    )
+    def test_it_is_an_error_unless_it_is_on_purpose(self, qrels, run, how, said):
+        with pytest.raises(rs.InputError, match=re.escape(said)):
+            rs.check(qrels, run, **how)
+        assert rs.check(qrels, run, **how, allow_empty=True).passed
+
+    def test_a_gate_on_other_measures_is_not_concerned(self):
+        assert rs.check(PLAIN, SHOWN, "AP>=0.5 GoodFiltered<=0.5 Empty<=0.1").passed
+        assert rs.check(PLAIN, SHOWN, "Fdocs@3<=0.4", gains={0: -1}).passed
+
+    def test_what_it_is_about_stands_beside_it(self):
+        found = rs.check({**PLAIN, "s": {"d": 1}}, {"q": {"a": 2.0, "x": 1.0}, "s": {}}, "P@1>=0.1 AP>=0.1")
+        assert found.coverage == pytest.approx({"queries": 3, "answered": 1, "Judged@1": 1 / 3, "Empty": 2 / 3})
+        assert "1 of 3 queries are answered; Judged@1 0.3333, Empty 0.6667" in str(found)
+        assert found.to_dict()["coverage"] == found.coverage

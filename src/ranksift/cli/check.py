@@ -12,6 +12,7 @@ import typer
 
 from ranksift.cli import options
 from ranksift.cli.output import markdown, show, write, write_json
+from ranksift.errors import InputError
 
 #: The exit code of a check that failed.
 FAILED = 1
@@ -38,6 +39,9 @@ def check(
     unjudged: options.UnjudgedChoice = "zero",
     queries: options.QueriesChoice = "qrels",
     on_duplicate: options.DuplicateChoice = "error",
+    allow_empty: Annotated[
+        bool, typer.Option("--allow-empty", help="Pass also where there is nothing to check.")
+    ] = False,
     form: Annotated[Literal["table", "markdown", "json"], typer.Option("--format", "-f", help="Of output.")] = "table",
     out: options.OutFile = None,
 ) -> None:
@@ -50,18 +54,23 @@ def check(
 
     parse_requirements(require)  # a typing error is told before files are read
     judgments, runs = options.read(qrels, [run] if not_worse_than is None else [run, not_worse_than], on_duplicate)
-    result = library(
-        judgments,
-        runs[0],
-        require,
-        not_worse_than=None if not_worse_than is None else runs[1],
-        measures=measures or options.DEFAULT_MEASURES if not_worse_than and not require else measures,
-        alpha=alpha,
-        test=test,
-        gains=gains,
-        unjudged=unjudged,
-        queries=queries,
-    )
+    try:
+        result = library(
+            judgments,
+            runs[0],
+            require,
+            not_worse_than=None if not_worse_than is None else runs[1],
+            measures=measures or options.DEFAULT_MEASURES if not_worse_than and not require else measures,
+            alpha=alpha,
+            test=test,
+            gains=gains,
+            unjudged=unjudged,
+            queries=queries,
+            allow_empty=allow_empty,
+        )
+    except InputError as error:  # a remedy names options here, not parameters
+        said = str(error).replace("allow_empty=True", "--allow-empty").replace("gains={0: -1}", '--gains="0=-1"')
+        raise InputError(said) from None
     if form == "json":
         write_json(result.to_dict(), out)
     elif form == "markdown":

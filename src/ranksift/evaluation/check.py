@@ -5,21 +5,24 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from ranksift.collection.gains import GainsLike
+from ranksift.collection.gains import Gains, GainsLike
 from ranksift.collection.judged_run import Unjudged
 from ranksift.collection.judged_runs import Queries, named_runs
-from ranksift.collection.qrels import read_qrels
+from ranksift.collection.qrels import Qrels, read_qrels
 from ranksift.collection.run import Run
 from ranksift.errors import InputError, RankSiftWarning
 from ranksift.evaluation.evaluate import evaluate
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
+from ranksift.measures.coverage import Judged
+from ranksift.measures.filtering import Empty
 from ranksift.measures.measure import TOLERANCE, Measure
 from ranksift.measures.names import MeasureLike, parse_measure, parse_measures
+from ranksift.parameters import flag
 
 if TYPE_CHECKING:
     import polars as pl
@@ -119,6 +122,9 @@ class CheckResult:
         Names; ``baseline`` is None where there is none.
     test, alpha
         How differences were tested.
+    coverage
+        What the requirements are about: the number of queries, how many of them the run answers, the share of the top k
+        that is judged (``Judged@k``), and the share of empty lists (``Empty``).
     """
 
     run: str
@@ -127,6 +133,7 @@ class CheckResult:
     alpha: float
     requirements: tuple[CheckedRequirement, ...]
     differences: tuple[CheckedDifference, ...]
+    coverage: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def passed(self) -> bool:
@@ -162,6 +169,7 @@ class CheckResult:
             "alpha": self.alpha,
             "requirements": [asdict(r) for r in self.requirements],
             "differences": [asdict(d) for d in self.differences],
+            "coverage": dict(self.coverage),
         }
 
     def parts(self) -> tuple[Table, ...]:
@@ -172,7 +180,7 @@ class CheckResult:
         tables = []
         if self.requirements:
             rows = [(f"{r.measure} {r.operator} {r.limit:.15g}", r.value, r.verdict) for r in self.requirements]
-            tables.append(Table(["requirement", "value", "result"], rows, title=verdict))
+            tables.append(Table(["requirement", "value", "result"], rows, title=verdict, notes=self._covered()))
         if self.differences:
             columns = [*map(Column, (f"not worse than {self.baseline}", "value", "baseline"))]
             columns += [Column("difference", signed=True), Column("p", style="p"), Column("result")]
@@ -184,6 +192,14 @@ class CheckResult:
             title = verdict if not tables else f"Against {self.baseline}"
             tables.append(Table(columns, compared, title=title, notes=[note]))
         return tuple(tables)
+
+    def _covered(self) -> list[str]:
+        """What the requirements are about, in words."""
+        if not self.coverage:
+            return []
+        queries, answered, *rest = self.coverage.items()
+        shares = ", ".join(f"{name} {value:.4f}" for name, value in rest)
+        return [f"{answered[1]:.0f} of {queries[1]:.0f} queries are answered; {shares}"]
 
     def __str__(self) -> str:
         return "\n\n".join(map(str, self.parts()))
@@ -204,6 +220,7 @@ def check(
     gains: GainsLike = "linear",
     unjudged: Unjudged = "zero",
     queries: Queries = "qrels",
+    allow_empty: bool = False,
 ) -> CheckResult:
     """Check a run against requirements, and against the run that it is to replace.
 
@@ -222,6 +239,10 @@ def check(
     alpha, test
         Level and kind of the test (see :func:`compare`), one-sided, on each query's own values, each measure
         on its own.
+    allow_empty
+        Check also what cannot fail: a run that lists nothing, a measure of forbidden documents where no judged document
+        is forbidden, gains of a label that nobody has. Otherwise these are errors, as a gate that checks nothing would
+        pass.
 
     Examples
     --------
@@ -233,7 +254,9 @@ def check(
     ----------------  ------  ----------------
     Fdocs@3 <= 0.02   0.3333  missed by 0.3133
     nDCG_f@10 >= 0.8  0.8423  met
+    2 of 2 queries are answered; Judged@10 1.0000, Empty 0.0000
     """
+    flag().check("allow_empty", allow_empty, False)
     wanted = parse_requirements(require)
     further = parse_measures(measures) if measures else []
     if not wanted and not further:
@@ -245,7 +268,11 @@ def check(
     settings: dict[str, Any] = {"gains": gains, "unjudged": unjudged, "queries": queries}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankSiftWarning)  # said once, below
+        if not allow_empty:
+            _refuse_what_checks_nothing(judgments, new, compared, Gains.of(gains))
         own = evaluate(judgments, new, compared, **settings)
+        deepest = max((m.k for m in compared if m.k is not None), default=10)
+        around = evaluate(judgments, new, [Judged(k=deepest), Empty()], **settings)
         both = None
         if not_worse_than is not None:
             both = evaluate(judgments, [new, _single(not_worse_than, "baseline")], compared, **settings)
@@ -255,7 +282,39 @@ def check(
     values = [float(means[own.column(r.measure)]) for r in wanted]
     checked = tuple(r.checked(value) for r, value in zip(wanted, values, strict=True))
     differences = _differences(both, test, alpha) if both else ()
-    return CheckResult(new.name, both.runs[1] if both else None, test, alpha, checked, differences)
+    return CheckResult(
+        new.name, both.runs[1] if both else None, test, alpha, checked, differences, _coverage(around, new)
+    )
+
+
+def _coverage(around: Scores, run: Run) -> dict[str, float]:
+    """How many queries count, how many are answered, and what was judged of them."""
+    listed = {query for query, length in zip(run.query_ids, run.lengths.tolist(), strict=True) if length}
+    shares = {str(m): float(value) for m, value in zip(around.measures, around.aggregate()[0], strict=True)}
+    return {"queries": len(around.queries), "answered": len(listed.intersection(around.queries)), **shares}
+
+
+def _refuse_what_checks_nothing(qrels: Qrels, run: Run, measures: Iterable[Measure], gains: Gains) -> None:
+    """Refuse a check that cannot fail, whatever the run is like."""
+    on_purpose = "or allow it on purpose: allow_empty=True"
+    if not len(run):
+        remedy = f"give the run that is to be released, {on_purpose}"
+        raise InputError(f"run {run.name!r} lists no document", remedy=remedy)
+    labels = qrels.pool.all_labels
+    for measure in measures:
+        own = measure.gains or gains
+        absent = [label for label, _ in own.overrides if label not in labels]
+        if absent and measure.takes("gains"):
+            there = ", ".join(f"{label:g}" for label in labels)
+            raise InputError(
+                f"gains name the label {absent[0]:g}, which no judged document has",
+                remedy=f"the labels are {there}: name one of these, {on_purpose}",
+            )
+        if measure.about_forbidden and not (own(labels) < 0).any():
+            raise InputError(
+                f"{measure} is about forbidden documents, and no judged document is forbidden",
+                remedy=f"say what is, as gains={{0: -1}}, {on_purpose}",
+            )
 
 
 def parse_requirements(text: str | Iterable[str]) -> list[Requirement]:

@@ -225,6 +225,7 @@ class nDCG_org(Normalised):
     -0.730422...
     """
 
+    about_forbidden = True
     paper = PAPER_4
 
     def bounds(self, pool: Pool, gains: Gains) -> tuple[Floats, Floats]:
@@ -248,6 +249,7 @@ class nDCG_min(Normalised):
     1.569837...
     """
 
+    about_forbidden = True
     paper = PAPER_4
 
     def bounds(self, pool: Pool, gains: Gains) -> tuple[Floats, Floats]:
@@ -273,6 +275,7 @@ class nDCG_f(Normalised):
     0.789690...
     """
 
+    about_forbidden = True
     paper = PAPER_1
 
     def bounds(self, pool: Pool, gains: Gains) -> tuple[Floats, Floats]:

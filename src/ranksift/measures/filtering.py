@@ -37,6 +37,7 @@ class Fdocs(Filtering):
     """
 
     aggregation = "micro"
+    about_forbidden = True
     higher_is_better = False
 
     k: int | None = k_parameter()
@@ -132,6 +133,7 @@ class Difficulty(Filtering):
     0.75
     """
 
+    about_forbidden = True
     higher_is_better = False
 
     k: int | None = k_parameter()
@@ -151,6 +153,7 @@ class Difficulty(Filtering):
 class Unbounded(Filtering, abstract=True):
     """Queries in which nDCG_min leaves [0, 1] because documents were left out."""
 
+    about_forbidden = True
     higher_is_better = False
 
     k: int | None = k_parameter()

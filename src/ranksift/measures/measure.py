@@ -122,6 +122,8 @@ class Measure:
         Whether ``@k`` is required.
     higher_is_better
         False for costs such as Fdocs.
+    about_forbidden
+        Whether it says nothing of its own where no document is forbidden.
     """
 
     family: ClassVar[str] = ""
@@ -130,6 +132,7 @@ class Measure:
     shown: ClassVar[tuple[str, ...]] = ()
     needs_k: ClassVar[bool] = False
     higher_is_better: ClassVar[bool] = True
+    about_forbidden: ClassVar[bool] = False
 
     def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
