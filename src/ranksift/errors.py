@@ -19,7 +19,18 @@ class InputError(ValueError):
         message = f"{place}{what}; {remedy}" if remedy else f"{place}{what}"
         # Ids and file names come from outside: a newline or an escape sequence in them must not
         # break the promise of one line.
-        super().__init__("".join(c if c.isprintable() else ascii(c)[1:-1] for c in message))
+        super().__init__("".join(c if c.isprintable() else ascii(c)[1:-1] for c in _shortened(message)))
+
+
+# Longer than the longest list of names that a remedy has; what is longer quotes somebody's input.
+_LONGEST = 1200
+
+
+def _shortened(message: str) -> str:
+    """A message without the middle of what it quotes, so that the place and the remedy can be seen."""
+    if len(message) <= _LONGEST:
+        return message
+    return f"{message[: _LONGEST // 2]} … {message[-_LONGEST // 2 :]}"
 
 
 class RankSiftWarning(UserWarning):

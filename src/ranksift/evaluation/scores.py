@@ -56,8 +56,12 @@ class Scores:
         cls, values: ArrayLike, *, runs: Sequence[str], queries: Sequence[str], measures: Sequence[MeasureLike]
     ) -> Scores:
         """Take ready values, runs × queries × measures."""
-        cube = np.asarray(values, dtype=np.float64)
-        expected = (len(runs), len(queries), len(measures))
+        try:
+            cube = np.asarray(values, dtype=np.float64)
+            expected = (len(runs), len(queries), len(measures))
+        except (TypeError, ValueError):
+            what = "values are not an array of numbers, or runs, queries and measures are not lists of names"
+            raise InputError(what, remedy="give an array runs × queries × measures, and a name for each") from None
         if cube.shape != expected:
             raise InputError(
                 f"values of shape {cube.shape} for {expected[0]} runs, {expected[1]} queries, {expected[2]} measures",

@@ -29,7 +29,13 @@ def topk_labels(order: Sequence[str], k: int) -> dict[str, int]:
     {'d7': 2, 'd2': 1, 'd5': 0, 'd1': 0}
     """
     integer(1).check("k", k, 10)
-    labels = {doc: max(k - place, 0) for place, doc in enumerate(order)}
+    if not isinstance(order, Sequence | np.ndarray):  # a text is a sequence too, of documents with one letter
+        what = f"the order is {type(order).__name__}, and not a list of documents"
+        raise InputError(what, remedy='write ["d7", "d2"], the best first')
+    try:
+        labels = {doc: max(k - place, 0) for place, doc in enumerate(order)}
+    except TypeError:
+        raise InputError("a document of the order has no id", remedy="name documents by strings") from None
     if len(labels) < len(order):
         twice = next(d for i, d in enumerate(order) if d in order[:i])
         raise InputError(f"document {twice!r} stands twice in the order", remedy="name each document once")
