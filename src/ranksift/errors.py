@@ -17,16 +17,25 @@ class InputError(ValueError):
     def __init__(self, what: str, *, source: str | None = None, line: int | None = None, remedy: str = "") -> None:
         place = "" if source is None else f"{source}: " if line is None else f"{source}:{line}: "
         message = f"{place}{what}; {remedy}" if remedy else f"{place}{what}"
-        # Ids and file names come from outside: a newline or an escape sequence in them must not
-        # break the promise of one line.
-        super().__init__("".join(c if c.isprintable() else ascii(c)[1:-1] for c in _shortened(message)))
+        super().__init__(on_one_line(shortened(message)))
+
+
+def on_one_line(text: str) -> str:
+    r"""Text in which nothing acts: line breaks, terminal commands, and marks that turn the direction of writing.
+
+    Ids and names come from outside. What cannot be printed is shown as Python writes it; letters of all scripts stay.
+
+    >>> print(on_one_line("two\nlines, safe\u202etxt.exe"))
+    two\nlines, safe\u202etxt.exe
+    """
+    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 # Longer than the longest list of names that a remedy has; what is longer quotes somebody's input.
 _LONGEST = 1200
 
 
-def _shortened(message: str) -> str:
+def shortened(message: str) -> str:
     """A message without the middle of what it quotes, so that the place and the remedy can be seen."""
     if len(message) <= _LONGEST:
         return message

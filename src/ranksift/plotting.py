@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, cast
 
-from ranksift.errors import InputError
+from ranksift.errors import InputError, on_one_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,7 +30,7 @@ def shown(name: str, most: int = 60) -> str:
     >>> print(shown("a$b"), shown("nDCG@10"))
     a\$b nDCG@10
     """
-    line = " ".join(name.split())
+    line = on_one_line(" ".join(name.split()))
     short = line if len(line) <= most else f"{line[: most - 1]}…"
     return (" " if short.startswith("_") else "") + short.replace("$", r"\$")
 

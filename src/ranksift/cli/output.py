@@ -11,7 +11,7 @@ from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from ranksift import __version__
-from ranksift.errors import InputError, RankSiftWarning
+from ranksift.errors import InputError, RankSiftWarning, on_one_line, shortened
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,7 +55,7 @@ def is_terminal(stream: TextIO) -> bool:
 
 def note(text: str) -> None:
     """Tell the user something that is no result."""
-    print(f"note: {_on_one_line(text)}", file=sys.stderr)
+    print(f"note: {on_one_line(shortened(text))}", file=sys.stderr)
 
 
 def write(text: str, out: Path | None = None) -> None:
@@ -89,10 +89,10 @@ def show(*parts: Table | str, out: Path | None = None) -> None:
             continue
         # As rich's own title and caption they would be as narrow as the table.
         if part.title:
-            console.print(_on_one_line(part.title), style="bold")
+            console.print(on_one_line(part.title), style="bold")
         console.print(Table(part.columns, part.rows))
         for line in part.notes:
-            console.print(_on_one_line(line), style="dim")
+            console.print(on_one_line(line), style="dim")
 
 
 def markdown(parts: Iterable[Table | str]) -> str:
@@ -132,11 +132,6 @@ def progress(doing: str, total: int | None = None) -> Callable[[Iterable[T]], It
         yield from track(items, doing, total, console=Console(stderr=True), transient=True)
 
     return wrap
-
-
-def _on_one_line(text: str) -> str:
-    """Names come from outside: a line break or a terminal command in one must not act."""
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def _preformatted(text: str) -> str:

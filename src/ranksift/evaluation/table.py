@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from ranksift.errors import on_one_line
+
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
@@ -145,23 +147,23 @@ class Table:
     @property
     def width(self) -> int:
         """Columns that its plain text takes, notes aside: a terminal that has fewer cuts numbers off."""
-        widest = [max([_width(_printable(c.name)), *map(_width, self._drawn(j))]) for j, c in enumerate(self.columns)]
+        widest = [max([_width(on_one_line(c.name)), *map(_width, self._drawn(j))]) for j, c in enumerate(self.columns)]
         return sum(widest) + 2 * (len(widest) - 1)
 
     # -- formats -----------------------------------------------------------------------------------------
 
     def text(self) -> str:
         """Plain text in aligned columns."""
-        names = [_printable(c.name) for c in self.columns]
+        names = [on_one_line(c.name) for c in self.columns]
         drawn = [self._drawn(j) for j in range(len(names))]
         widths = [max([_width(name), *map(_width, cells)]) for name, cells in zip(names, drawn, strict=True)]
-        lines = [_printable(self.title)] if self.title else []
+        lines = [on_one_line(self.title)] if self.title else []
 
         def line(cells: Iterable[str]) -> str:
             return "  ".join(map(_pad, cells, widths, self._sides))
 
         lines += [line(names), "  ".join("-" * w for w in widths), *map(line, zip(*drawn, strict=True))]
-        lines += [_printable(note) for note in self.notes]
+        lines += [on_one_line(note) for note in self.notes]
         return "\n".join(line.rstrip() for line in lines)
 
     def markdown(self) -> str:
@@ -218,8 +220,8 @@ class Table:
         from rich.table import Table as RichTable
         from rich.text import Text
 
-        caption = Text("\n".join(_printable(note) for note in self.notes)) if self.notes else None
-        title = Text(_printable(self.title), style="bold") if self.title else None
+        caption = Text("\n".join(on_one_line(note) for note in self.notes)) if self.notes else None
+        title = Text(on_one_line(self.title), style="bold") if self.title else None
         table = RichTable(
             title=title,
             caption=caption,
@@ -231,7 +233,7 @@ class Table:
         )
         drawn = [self._drawn(j) for j in range(len(self.columns))]
         for j, column in enumerate(self.columns):
-            name = _printable(column.name)
+            name = on_one_line(column.name)
             # In a narrow terminal names may be folded, numbers may not.
             least = max(map(_width, [*drawn[j], *name.split()]), default=0) if self._numeric[j] else None
             table.add_column(Text(name), justify=self._sides[j], overflow="fold", min_width=least)
@@ -277,10 +279,10 @@ class Table:
     def _drawn(self, j: int) -> list[str]:
         """The cells of a column as plain text; numbers line up although letters follow some of them."""
         column = self.columns[j]
-        bodies = [_printable(column.written(c.value)) for c in self._column(j)]
+        bodies = [on_one_line(column.written(c.value)) for c in self._column(j)]
         if not self._lettered[j]:
             return bodies
-        letters = [_printable(c.letters) for c in self._column(j)]
+        letters = [on_one_line(c.letters) for c in self._column(j)]
         body, behind = max(map(_width, bodies)), max(map(_width, letters))
         side: Side = "right" if self._numeric[j] else "left"
         return [_pad(b, body, side) + " " + _pad(x, behind) for b, x in zip(bodies, letters, strict=True)]
@@ -325,11 +327,6 @@ def _is_zero(number: str) -> bool:
     return not number.strip("-+0.")
 
 
-def _printable(text: str) -> str:
-    """The text on one line: names come from outside, and may hold line breaks or terminal commands."""
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
-
-
 def _width(text: str) -> int:
     """Columns that the text takes in a terminal."""
     if text.isascii():
@@ -344,7 +341,7 @@ def _pad(text: str, width: int, side: Side = "left") -> str:
 
 
 def _html(text: str) -> str:
-    return escape(_printable(text), quote=False)
+    return escape(on_one_line(text), quote=False)
 
 
 # An underscore inside a word is an underscore; beside a blank it would begin emphasis.
@@ -352,7 +349,7 @@ _MARKDOWN = re.compile(r"[\\`*\[\]<>|~$]|&(?=#?\w+;)|(?<![^\W_])_|_(?![^\W_])")
 
 
 def _markdown(text: str) -> str:
-    return _MARKDOWN.sub(lambda m: {"<": "&lt;", ">": "&gt;", "&": "&amp;"}.get(m[0], "\\" + m[0]), _printable(text))
+    return _MARKDOWN.sub(lambda m: {"<": "&lt;", ">": "&gt;", "&": "&amp;"}.get(m[0], "\\" + m[0]), on_one_line(text))
 
 
 _LATEX = str.maketrans(
@@ -367,7 +364,7 @@ _LATEX = str.maketrans(
 
 
 def _latex(text: str) -> str:
-    escaped = _printable(text).translate(_LATEX)
+    escaped = on_one_line(text).translate(_LATEX)
     escaped = re.sub("-(?=-)", "-{}", escaped)  # two hyphens would become a dash
     # After a row's end LaTeX takes a star or a bracket for the end's own option.
     return f"{{{escaped[0]}}}{escaped[1:]}" if escaped[:1] in ("*", "[") else escaped

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from html import escape
+
+from ranksift.report.page import escape
 
 WIDTH = 440
 _LEFT, _RIGHT = 116, 40  # room for names and for numbers

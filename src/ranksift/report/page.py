@@ -5,10 +5,20 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from html import escape
+from html import escape as escape_marks
 from urllib.parse import quote
 
+from ranksift.errors import on_one_line
 from ranksift.evaluation.table import Table
+
+
+def escape(text: str, quote: bool = True) -> str:
+    r"""Text as HTML, line by line; names in it can neither add marks of their own nor turn the direction of writing.
+
+    >>> print(escape("<b>\u202e"))
+    &lt;b&gt;\u202e
+    """
+    return escape_marks("\n".join(map(on_one_line, text.split("\n"))), quote)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection.ragged import Floats
+from ranksift.errors import on_one_line
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Cell, Column, Table, Value
 from ranksift.measures.measure import Measure
@@ -112,12 +113,12 @@ def trec_lines(scores: Scores, *, per_query: bool = False, digits: int = 4) -> I
     ['AP\tq\t1.0000\n', 'NumRet\tq\t1\n', 'AP\tall\t1.0000\n', 'NumRet\tall\t1\n']
     """
     total = scores.aggregate()
-    columns = [Column(_field(str(m)), digits) for m in scores.measures]
+    columns = [Column(on_one_line(str(m)), digits) for m in scores.measures]
     for r, run in enumerate(scores.runs):
         if len(scores.runs) > 1:
-            yield f"runid\t{ALL}\t{_field(run)}\n"
+            yield f"runid\t{ALL}\t{on_one_line(run)}\n"
         for query, values in _lists(scores, r, total) if per_query else [(ALL, total[r])]:
-            name = _field(query)
+            name = on_one_line(query)
             for column, value in zip(columns, _values(scores, values), strict=True):
                 yield f"{column.name}\t{name}\t{column.written(value)}\n"
 
@@ -157,8 +158,3 @@ def _best(measure: Measure | str, values: Floats) -> NDArray[np.bool_]:
 def _rounded(values: Floats, digits: int | None) -> list[float]:
     exact: list[float] = values.tolist()
     return exact if digits is None else [round(v, digits) for v in exact]
-
-
-def _field(text: str) -> str:
-    """Text without what would end a field or a line."""
-    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
