@@ -25,6 +25,13 @@ def random_scores(runs=4, queries=30, measures=("AP", "nDCG@10", "Fdocs@3"), see
     return scores(np.clip(level + draw.normal(0, 0.2, (runs, queries, len(measures))), 0, 1), measures=measures)
 
 
+def reordered(scores: Scores, seed: int) -> Scores:
+    """The same scores, as if the judgments listed the queries in another order."""
+    order = np.random.default_rng(seed).permutation(len(scores.queries))
+    queries = [scores.queries[q] for q in order]
+    return Scores.from_array(scores.values[:, order], runs=scores.runs, queries=queries, measures=scores.measures)
+
+
 @pytest.fixture
 def clear() -> Scores:
     """A bad, a good and a middling run, far apart, and a copy of the bad one; Fdocs, a cost, has the values of AP."""
@@ -82,6 +89,13 @@ class TestNumbers:
         expected = compare(random_scores(queries=200)).p
         for test in ("randomization", "bootstrap"):
             assert np.abs(compare(random_scores(queries=200), test=test, samples=2000).p - expected).max() < 0.05
+
+    @pytest.mark.parametrize("test", ["randomization", "bootstrap"])
+    def test_the_order_of_the_queries_does_not_matter(self, test):
+        given = random_scores()
+        one, other = (compare(scores, test=test, samples=300) for scores in (given, reordered(given, 5)))
+        assert one.p.tolist() == other.p.tolist()
+        assert one.low == pytest.approx(other.low, abs=1e-12)
 
     @pytest.mark.parametrize("test", ["randomization", "bootstrap"])
     def test_the_seed_decides(self, test):

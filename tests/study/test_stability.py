@@ -193,7 +193,7 @@ class TestSampling:
 
     def test_topic_sets_hold_each_topic_once(self):
         subsets = import_module("ranksift.study.stability")._subsets
-        drawn = subsets(12, 5, 2000, np.random.default_rng(0))
+        drawn = subsets(np.arange(12), 5, 2000, np.random.default_rng(0))
         assert all(len(set(row)) == 5 for row in drawn.tolist())
         assert np.bincount(drawn.ravel(), minlength=12) == pytest.approx(2000 * 5 / 12, rel=0.1)
 

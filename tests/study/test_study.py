@@ -89,3 +89,18 @@ class TestWebTrack:
             low, middle, high = sensitive.curve([0.01, 0.05, 0.2])[measure]
             assert 0.2 < low < middle < high < 1
             assert 0.6 < reliable.phi_interval[measure][0] < reliable.phi[measure] < reliable.rho2[measure] < 1
+
+
+@pytest.mark.parametrize("order", [list(range(29, -1, -1)), np.random.default_rng(4).permutation(30).tolist()])
+def test_what_is_drawn_does_not_depend_on_the_order_of_the_topics(order):
+    values = np.random.default_rng(3).random((5, 30, 2)).round(2)
+    names = [f"q{i}" for i in range(30)]
+    axes = {"runs": list("abcde"), "measures": ["AP", "nDCG@10"]}
+    one = Scores.from_array(values, queries=names, **axes)
+    other = Scores.from_array(values[:, order], queries=[names[q] for q in order], **axes)
+    levels = [study.sensitivity(scores, 200).asl["AP"].tolist() for scores in (one, other)]
+    assert levels[0] == levels[1]
+    rates = [study.stability(scores, 20, sizes=[5, 20]).error_rate["AP"] for scores in (one, other)]
+    assert rates[0] == rates[1]
+    bounds = [study.reliability(scores, 200).phi_interval["AP"] for scores in (one, other)]
+    assert bounds[0] == pytest.approx(bounds[1], abs=1e-12)

@@ -319,7 +319,8 @@ def compare(
         For many comparisons, within each measure: ``"holm"``, ``"bonferroni"``, ``"bh"`` (Benjamini and Hochberg;
         ``"fdr_bh"`` is another name of it) or ``"none"``.
     samples, seed
-        How many resamples the randomization and bootstrap tests draw, and from which seed.
+        How many resamples the randomization and bootstrap tests draw, and from which seed. In which order the
+        judgments list the queries makes no difference.
     alpha
         What a corrected p may be at most to be called significant.
     confidence
@@ -348,7 +349,8 @@ def compare(
     runs, n, measures = scores.values.shape
     # Every measure's runs lie below each other, so that all tests of all measures are done together.
     offsets = runs * np.arange(measures)[:, None]
-    values = np.ascontiguousarray(np.moveaxis(scores.values, 2, 0)).reshape(measures * runs, n)
+    drawn_from = scores.drawing_order if test in _RESAMPLING else slice(None)
+    values = np.ascontiguousarray(np.moveaxis(scores.values[:, drawn_from], 2, 0)).reshape(measures * runs, n)
     paired = Paired(values, (left + offsets).ravel(), (right + offsets).ravel())
     outcome, (low, high) = _tested(paired, test, samples, seed, confidence)
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ranksift.collection.gains import LARGEST
-from ranksift.collection.ragged import Floats
+from ranksift.collection.ragged import Floats, Ints
 from ranksift.errors import InputError
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike, parse_measure
@@ -103,6 +103,14 @@ class Scores:
             out[:, :, m] = measure.values(top, bottom) if isinstance(measure, Measure) else top
         out.setflags(write=False)
         return out
+
+    @cached_property
+    def drawing_order(self) -> Ints:
+        """Queries by id, shorter ids first (9 before 10): what is drawn at random is drawn from them in this order.
+
+        So the same seed draws the same queries, in whatever order the judgments list them.
+        """
+        return np.array(sorted(range(len(self.queries)), key=lambda q: (len(self.queries[q]), self.queries[q])))
 
     def aggregate(self, queries: Any = slice(None)) -> Floats:
         """Each measure's aggregate over ``queries`` (indices; repeats count): an array runs × measures."""

@@ -242,7 +242,7 @@ def reliability(scores: Scores, samples: int = 1000, seed: int = 0, *, confidenc
     tell(notes)
     runs, topics, _ = scores.values.shape
     names = [str(m) for m in scores.measures]
-    cube = [np.ascontiguousarray(scores.values[:, :, m]) for m in range(len(names))]
+    cube = [np.ascontiguousarray(scores.values[:, scores.drawing_order, m]) for m in range(len(names))]
     once = np.ones((1, topics))
     raw = {name: _components(values, once)[:, 0] for name, values in zip(names, cube, strict=True)}
     clipped = {name: np.maximum(c, 0.0) for name, c in raw.items()}

@@ -211,7 +211,8 @@ def sensitivity(scores: Scores, samples: Samples = 1000, method: Method = "sakai
     else:
         integer(1).check("samples", samples)
         integer(0).check("seed", seed)
-        drawn = np.random.default_rng(seed).integers(0, topics, size=(samples, topics))  # type: ignore[arg-type]
+        places = np.random.default_rng(seed).integers(0, topics, size=(samples, topics))  # type: ignore[arg-type]
+        drawn = scores.drawing_order[places]
     notes = peculiarities(scores)
     tell(notes)
     counts = times_drawn(drawn, topics)

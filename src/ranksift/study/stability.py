@@ -308,12 +308,13 @@ def _drawn(samples: int, scores: Scores, sizes: Sequence[int] | None, seed: int)
     integer(0).check("seed", seed)
     topics = len(scores.queries)
     wanted = range(2, topics + 1) if sizes is None else sorted(set(_checked(sizes, topics)))
-    return {size: _subsets(topics, size, samples, np.random.default_rng([seed, size])) for size in wanted}
+    order = scores.drawing_order
+    return {size: _subsets(order, size, samples, np.random.default_rng([seed, size])) for size in wanted}
 
 
-def _subsets(topics: int, size: int, samples: int, random: np.random.Generator) -> Drawn:
-    drawn = np.argsort(random.random((samples, topics)), axis=1, kind="stable")[:, :size]
-    return drawn.astype(np.min_scalar_type(topics))  # all sizes are held at once
+def _subsets(order: Ints, size: int, samples: int, random: np.random.Generator) -> Drawn:
+    places = np.argsort(random.random((samples, len(order))), axis=1, kind="stable")[:, :size]
+    return order[places].astype(np.min_scalar_type(len(order)))  # all sizes are held at once
 
 
 def _checked(sizes: Sequence[int], topics: int) -> list[int]:
