@@ -32,7 +32,7 @@ def test_a_run_is_read_when_it_is_asked_for(reads):
     name, judged, notes = given[0]
     assert (name, judged.length.tolist(), notes) == ("one", [3, 1, 0], ())
     assert reads == [1]
-    assert given[1].notes == ("run 'two': 1 query without judgments left out (the first is 't')",)
+    assert given[1].notes[0] == "run 'two': 1 query without judgments left out (the first is 't')"
     given[1]
     assert reads == [3]  # nothing is kept unless somebody asks for it
 

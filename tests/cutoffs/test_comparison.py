@@ -328,6 +328,7 @@ class TestApart:
 
 
 class TestTradeoff:
+    @pytest.mark.filterwarnings("ignore:run 'run' answers")
     @pytest.mark.parametrize("two", [False, True])
     def test_every_threshold_is_what_evaluate_says(self, two):
         scores, labels, groups = drawn(8)

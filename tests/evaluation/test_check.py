@@ -2,6 +2,7 @@
 
 import json
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -211,14 +212,22 @@ class TestNothingToCheck:
     def test_it_is_an_error_unless_it_is_on_purpose(self, qrels, run, how, said):
         with pytest.raises(rs.InputError, match=re.escape(said)):
             rs.check(qrels, run, **how)
-        assert rs.check(qrels, run, **how, allow_empty=True).passed
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "gains name the label")
+            assert rs.check(qrels, run, **how, allow_empty=True).passed
+
+    def test_a_label_that_nobody_has_is_told_where_it_is_allowed(self):
+        with pytest.warns(rs.RankSiftWarning, match="gains name the label -1, which no judged document has"):
+            rs.check(PLAIN, SHOWN, "Fdocs@3<=1", gains={-1: -10}, allow_empty=True)
 
     def test_a_gate_on_other_measures_is_not_concerned(self):
         assert rs.check(PLAIN, SHOWN, "AP>=0.5 GoodFiltered<=0.5 Empty<=0.1").passed
         assert rs.check(PLAIN, SHOWN, "Fdocs@3<=0.4", gains={0: -1}).passed
 
+    @pytest.mark.filterwarnings("ignore:run 'run' answers 1 of 3")
     def test_what_it_is_about_stands_beside_it(self):
-        found = rs.check({**PLAIN, "s": {"d": 1}}, {"q": {"a": 2.0, "x": 1.0}, "s": {}}, "P@1>=0.1 AP>=0.1")
+        run = {"q": {"a": 2.0, "x": 1.0}, "r": {}, "s": {}}
+        found = rs.check({**PLAIN, "s": {"d": 1}}, run, "P@1>=0.1 AP>=0.1")
         assert found.coverage == pytest.approx({"queries": 3, "answered": 1, "Judged@1": 1 / 3, "Empty": 2 / 3})
         assert "1 of 3 queries are answered; Judged@1 0.3333, Empty 0.6667" in str(found)
         assert found.to_dict()["coverage"] == found.coverage

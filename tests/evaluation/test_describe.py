@@ -56,6 +56,7 @@ def test_a_run_beside_the_judgments():
     assert (found.tied, found.queries_with_ties) == (4, 2)
 
 
+@pytest.mark.filterwarnings("ignore:.*no document that it lists is judged", "ignore:run 'run' answers")
 @given(
     st.dictionaries(
         st.sampled_from("qrst"),

@@ -1,5 +1,6 @@
 """Runs and judgments in, scores out: which queries count, what runs are called, what is said about them."""
 
+import re
 import warnings
 
 import numpy as np
@@ -125,6 +126,7 @@ def test_named_runs():
     assert scores.mean_of("AP") == {"bm25": 0.5, "other": 0.5, "nothing": 0.0, "filtered": 0.0}
 
 
+@pytest.mark.filterwarnings("ignore:run .* answers")
 def test_named_runs_of_any_kind(tmp_path):
     path = tmp_path / "file.run"
     path.write_text("q1 Q0 a 1 2.0 tag\n")
@@ -134,6 +136,7 @@ def test_named_runs_of_any_kind(tmp_path):
     assert scores.values[:, 0, 0].tolist() == [1.0] * 4
 
 
+@pytest.mark.filterwarnings("ignore:run .* answers")
 def test_a_list_of_runs_gets_distinct_names(tmp_path):
     for folder in ("x", "y"):
         (tmp_path / folder).mkdir()
@@ -227,6 +230,7 @@ def test_micro_measures_aggregate_numerators_and_denominators():
     assert scores.mean_of("Fdocs") == 0.4
 
 
+@pytest.mark.filterwarnings("ignore:run .* answers")
 @pytest.mark.parametrize("sample", [[0], [0, 0, 1], [1, 1], [2, 1, 0], [0, 1, 2, 2, 2]])
 def test_a_sample_of_topics_is_aggregated_anew(sample):
     """Micro measures and c@1 are no mean of per-query values: repeats count in both parts."""
@@ -240,10 +244,11 @@ def test_a_sample_of_topics_is_aggregated_anew(sample):
     assert scores.aggregate(sample)[0] == pytest.approx(again.aggregate()[0], abs=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:run .* answers")
 def test_degenerate_queries_are_counted():
     qrels = {"q": {"a": 0}, "r": {"a": 1, "b": 0}, "s": {"a": 0, "b": -1}}
     scores = rs.evaluate(qrels, {"q": {"a": 1}}, ["nDCG_f@3", "AP", "DCG@3", "P@3", "UL2(P@1)"])
-    assert scores.degenerate == {"nDCG_f@3": 1, "AP": 2, "UL2(P@1)": 2}
+    assert scores.degenerate == {"nDCG_f@3": 1, "AP": 2, "P@3": 2, "UL2(P@1)": 2}
 
 
 def test_with_nil_a_query_without_answers_is_not_degenerate():
@@ -302,3 +307,65 @@ def test_queries_from_any_column(queries):
 def test_queries_that_are_no_list(queries):
     with pytest.raises(rs.InputError, match=r"queries=.* is unknown; use 'qrels', 'run' or a list of query ids"):
         rs.evaluate(QRELS, RUN, "AP", queries=queries)
+
+
+FIFTY = {f"q{i}": {"d1": 1, "d2": 0} for i in range(50)}
+
+
+class TestMisfits:
+    """Files that can be evaluated together, and perhaps should not be."""
+
+    @pytest.mark.parametrize("unjudged", ["zero", "drop"])
+    def test_ids_of_another_scheme(self, unjudged):
+        run = {q: {"doc-1": 2.5} for q in FIFTY}
+        said = "run 'run': no document that it lists is judged; make the document ids match (the run has 'doc-1', "
+        with pytest.warns(rs.RankSiftWarning, match=re.escape(said)):
+            scores = rs.evaluate(FIFTY, run, "AP", unjudged=unjudged)
+        assert scores.mean_of("AP") == 0.0
+        assert any(said in note for note in scores.notes)
+
+    def test_NIL_is_no_such_document(self):
+        rs.evaluate({"q": {"a": 1}}, {"q": {"NIL": 1.5}}, ["RR(nil='NIL')"])
+
+    def test_few_answers(self):
+        run = {q: {"d1": 2.5} for q in ("q7", "q9")}
+        with pytest.warns(rs.RankSiftWarning, match="run 'run' answers 2 of 50 queries; the others count as empty"):
+            rs.evaluate(FIFTY, run, "AP")
+        rs.evaluate(FIFTY, run, "AP", queries="run")
+        rs.evaluate(FIFTY, {q: {"d1": 2.5} for q in list(FIFTY)[:25]}, "AP")
+        rs.evaluate(FIFTY, {q: {} for q in FIFTY}, "AP")  # it filters everything, on purpose
+
+    def test_swapped(self):
+        run = {q: {"d1": 2.5, "d2": 0.75} for q in FIFTY}
+        with pytest.warns(rs.RankSiftWarning, match="labels such as 2.5, and scores such as 1: judgments come first"):
+            rs.evaluate(run, FIFTY, "AP")
+        rs.evaluate(FIFTY, run, "AP")
+
+    def test_measures_that_are_the_same(self):
+        run = {q: {"d1": 2.5, "d2": 0.75} for q in FIFTY}
+        said = r"^nDCG@10, nDCG_org@10 and nDCG_f@10 are the same here: no judged document is forbidden"
+        with pytest.warns(rs.RankSiftWarning, match=said):
+            rs.evaluate(FIFTY, run, "nDCG@10 nDCG_org@10 nDCG_min@10 nDCG_f@10 nDCG_f@5 AP")
+        rs.evaluate(FIFTY, run, "nDCG@10 nDCG_f@10", gains={0: -1})
+        rs.evaluate(FIFTY, run, "nDCG@10 nDCG_f(gains='exp')@10 nDCG_f@5")
+
+    @pytest.mark.parametrize("measures", ["AP nDCG_f@10", "nDCG_f(gains={-3:-1})@10"])
+    def test_gains_of_a_label_that_nobody_has(self, measures):
+        run = {q: {"d1": 2.5, "d2": 0.75} for q in FIFTY}
+        gains = {-3: -10} if "AP" in measures else "linear"
+        said = r"^gains name the label -3, which no judged document has \(the labels are 0, 1\)"
+        with pytest.warns(rs.RankSiftWarning, match=said):
+            rs.evaluate(FIFTY, run, measures, gains=gains)
+        with pytest.warns(rs.RankSiftWarning, match=said):
+            rs.explain(FIFTY, run, measures.split()[-1], gains=gains)
+        with pytest.warns(rs.RankSiftWarning) as told:
+            rs.GlobalCutoff("nDCG_f@3").fit_run(FIFTY, run, gains={-3: -10})
+        assert any(re.match(said, str(one.message)) for one in told)
+
+
+def test_all_measures_that_cannot_tell_rankings_apart_are_named():
+    names = "nDCG@10 P@5 R@5 AP RR Rprec Bpref Success@5 RBP(p=0.8) ERR@5 kNDCG@3 kERR"
+    scores = rs.evaluate({"q": {"a": 0, "b": -1}, "r": {"a": 1, "b": 0}}, {"q": {"a": 1.5}, "r": {"a": 1.5}}, names)
+    assert scores.degenerate == dict.fromkeys(map(str, scores.measures), 1)
+    graded = rs.RBP(p=0.8, gains={0: 1})
+    assert rs.evaluate({"q": {"a": 0}}, {"q": {"a": 1.5}}, [graded, "NumRel", "NumRet"]).degenerate == {}

@@ -4,6 +4,14 @@ import pytest
 
 import ranksift as rs
 
+# Collections of a few documents: lists without a judged one, judgments without a forbidden one.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*no document that it lists is judged",
+    "ignore:run '.*' answers",
+    "ignore:.*are the same here",
+    "ignore:.*are they swapped",
+)
+
 MEASURES = ["RR_qwa", "RBP_qwa(p=0.5)", "nDCG_qwa", "AP_qwa"]
 
 # Ranking, R, then RR', RBP', NDCG', AP'.

@@ -13,6 +13,15 @@ from ranksift.collection.pool import Pool
 from ranksift.measures.bounds import normalise_1, normalise_2
 from tests.measures.cases import AROUND, Case, drawn_cases
 
+# Collections of a few documents: lists without a judged one, judgments without a forbidden one.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*no document that it lists is judged",
+    "ignore:run '.*' answers",
+    "ignore:.*are the same here",
+    "ignore:.*are they swapped",
+    "ignore:gains name the label",
+)
+
 # Some binary, some graded, some with forbidden documents, up to six.
 POOLS = [
     [1], [0], [-1], [2, 0], [1, 1], [1, 0, 0], [2, 1, 0], [1, 1, 0, 0], [3, -2, 1, 0], [1, 1, 1, 0], [0, 0, 0, 0],

@@ -7,6 +7,15 @@ from hypothesis import strategies as st
 import ranksift as rs
 from tests.measures.cases import Collection, collections
 
+# Collections of a few documents: lists without a judged one, judgments without a forbidden one.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*no document that it lists is judged",
+    "ignore:run '.*' answers",
+    "ignore:.*are the same here",
+    "ignore:.*are they swapped",
+    "ignore:gains name the label",
+)
+
 
 @given(
     collections(), st.sampled_from([0.5, 0.8, 0.95]), st.sampled_from(["", "@2"]), st.sampled_from(["", ', nil="NIL"'])

@@ -13,6 +13,15 @@ from ranksift.collection.gains import Gains
 from ranksift.collection.pool import Pool
 from ranksift.measures.cumulative import ideal, ideal_sublist, worst, worst_sublist
 
+# Collections of a few documents: lists without a judged one, judgments without a forbidden one.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*no document that it lists is judged",
+    "ignore:run '.*' answers",
+    "ignore:.*are the same here",
+    "ignore:.*are they swapped",
+    "ignore:gains name the label",
+)
+
 GAINS = [-10, -2, -1, -0.5, 0, 0.5, 1, 2, 3]
 pools = st.lists(st.sampled_from(GAINS), min_size=1, max_size=7)
 depths = st.integers(1, 9)

@@ -111,7 +111,7 @@ def test_spellings_of_the_same_measure(one, other):
     first, second = rs.parse_measure(one), rs.parse_measure(other)
     assert first == second
     assert hash(first) == hash(second)
-    scores = rs.evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, [one])
+    scores = rs.evaluate({"q": {"a": 1, "b": -2}}, {"q": {"a": 1}}, [one])
     assert scores.column(other) == scores.column(first) == 0
     assert scores.mean_of(other) == scores.mean_of(one)
 

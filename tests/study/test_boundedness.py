@@ -11,6 +11,14 @@ import ranksift as rs
 from ranksift import study
 from ranksift.errors import InputError
 
+# Collections of a few documents: lists without a judged one, judgments without a forbidden one.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*no document that it lists is judged",
+    "ignore:run '.*' answers",
+    "ignore:.*are the same here",
+    "ignore:.*are they swapped",
+)
+
 MEASURES = ["nDCG@2", "nDCG_org@2", "nDCG_min@2", "nDCG_f@2", "nDCG_org", "nDCG_min", "nDCG_f"]
 
 

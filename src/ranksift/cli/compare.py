@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 import typer
 
 from ranksift.cli import options
-from ranksift.cli.output import show, write, write_csv, write_json
+from ranksift.cli.output import note, show, write, write_csv, write_json
 
 
 def compare(
@@ -47,12 +47,15 @@ def compare(
     """
     from ranksift.evaluation.compare import compare as library
     from ranksift.evaluation.evaluate import evaluate
+    from ranksift.report.scores import degenerate_notes
 
     wanted = options.chosen(measures)
     judgments, named = options.read(qrels, runs, on_duplicate)
     name = options.name_of(baseline, [run.name for run in named], runs)
     scores = evaluate(judgments, named, wanted, gains=gains, unjudged=unjudged, queries=queries)
     result = library(scores, name, test, correction, samples=samples, seed=seed, alpha=alpha)
+    for line in degenerate_notes(scores):
+        note(line)
     if form == "json":
         write_json(result.to_dict(), out)
         return

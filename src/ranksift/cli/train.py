@@ -152,9 +152,9 @@ def tell_what_is_odd(examples: Examples, held_out: Examples | None, ranker: Rank
     labels, gains = examples.labels[examples.judged], Gains.of(ranker.gains)
     if len(labels) and labels.min() == labels.max():
         note(f"{examples.name}: every label is {labels[0]:g}, so there is nothing to learn")
-    absent = [f"{label:g}" for label, _ in gains.overrides if label not in labels]
-    if absent and len(labels):
-        note(f"{examples.name}: no document has the label {absent[0]}, for which there is a gain")
+    unused = gains.unused(labels)
+    if unused:
+        note(f"{examples.name}: {unused}")
     if len(labels) and ranker.filters and (gains(labels) >= 0).all():
         note(
             f"{examples.name}: no gain is negative, so there is nothing to filter; {type(ranker).__name__} may drop "

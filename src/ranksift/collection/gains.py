@@ -83,6 +83,19 @@ class Gains:
             )
         return gains
 
+    def unused(self, labels: ArrayLike) -> str:
+        """A note about a label that has a gain of its own and that is not among ``labels``; nothing where all are.
+
+        >>> Gains.of({-2: -10}).unused([0, 1])
+        'gains name the label -2, which no judged document has (the labels are 0, 1)'
+        """
+        there = np.unique(np.asarray(labels, dtype=np.float64))
+        absent = [label for label, _ in self.overrides if label not in there]
+        if not absent or not len(there):
+            return ""
+        known = ", ".join(map(_number, there[:10].tolist())) + (", …" if len(there) > 10 else "")
+        return f"gains name the label {_number(absent[0])}, which no judged document has (the labels are {known})"
+
     def __str__(self) -> str:
         inside = ",".join(f"{_number(label)}:{_number(gain)}" for label, gain in self.overrides)
         if not self.overrides:

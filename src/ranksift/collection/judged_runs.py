@@ -143,7 +143,24 @@ class JudgedRuns:
         """Join a run that is read already."""
         strangers = () if self.which == "named" else _strangers(self.qrels, run)
         how = {"unjudged": self.unjudged, "gains": self.gains, "nil": self.nil}
-        return OneJudgedRun(run.name, join(self.qrels, run, self.queries, **how), strangers)  # type: ignore[arg-type]
+        judged = join(self.qrels, run, self.queries, **how)  # type: ignore[arg-type]
+        return OneJudgedRun(run.name, judged, (*strangers, *self._misfits(run, judged)))
+
+    def _misfits(self, run: Run, judged: JudgedRun) -> Iterator[str]:
+        """Notes about a run that can be evaluated with these judgments, and perhaps should not be."""
+        listed = int(judged.listed.sum())
+        no_answers = sum(int(np.count_nonzero(places)) for places in judged.nil.values())
+        if listed > no_answers and not len(judged.query) and len(self.qrels):
+            ids = f"the run has {run.docs[0]!r}, the judgments have {self.qrels.docs[0]!r}"
+            yield f"run {run.name!r}: no document that it lists is judged; make the document ids match ({ids})"
+        answered = len(set(run.query_ids).intersection(self.queries))  # a list may be empty, and is an answer
+        if self.which != "run" and listed and answered < len(judged) / 2:
+            rest = "the others count as empty lists (queries='run' leaves them out)"
+            yield f"run {run.name!r} answers {answered} of {len(judged)} queries; {rest}"
+        odd = self.qrels.labels[:0] if self.qrels.whole else self.qrels.labels[self.qrels.labels % 1.0 != 0]
+        if len(odd) > len(self.qrels) / 2 and _are_labels(run.scores):
+            numbers = f"labels such as {odd[0]:g}, and scores such as {run.scores[0]:g}"
+            yield f"{self.qrels.name!r} and run {run.name!r} have {numbers}: judgments come first, are they swapped?"
 
     @property
     def settings(self) -> tuple[Any, ...]:
@@ -226,6 +243,11 @@ def _candidates(qrels: Qrels, queries: Queries) -> tuple[str, ...]:
     if not named:
         raise InputError("the list of queries is empty", remedy="name at least one query")
     return named
+
+
+def _are_labels(numbers: NDArray[np.float64]) -> bool:
+    """Whether numbers look like labels rather than like scores: small and whole."""
+    return bool(len(numbers)) and bool(((numbers == np.floor(numbers)) & (np.abs(numbers) <= 10)).all())
 
 
 def _strangers(qrels: Qrels, run: Run) -> tuple[str, ...]:

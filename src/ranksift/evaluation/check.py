@@ -303,13 +303,9 @@ def _refuse_what_checks_nothing(qrels: Qrels, run: Run, measures: Iterable[Measu
     labels = qrels.pool.all_labels
     for measure in measures:
         own = measure.gains or gains
-        absent = [label for label, _ in own.overrides if label not in labels]
-        if absent and measure.takes("gains"):
-            there = ", ".join(f"{label:g}" for label in labels)
-            raise InputError(
-                f"gains name the label {absent[0]:g}, which no judged document has",
-                remedy=f"the labels are {there}: name one of these, {on_purpose}",
-            )
+        unused = own.unused(labels)
+        if unused and measure.takes("gains"):
+            raise InputError(unused, remedy=f"name one of these, {on_purpose}")
         if measure.about_forbidden and not (own(labels) < 0).any():
             raise InputError(
                 f"{measure} is about forbidden documents, and no judged document is forbidden",

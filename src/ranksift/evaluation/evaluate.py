@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -178,9 +178,31 @@ def degenerate_queries(
 
 
 def complaints(measures: Iterable[Measure], pool: Pool, gains: Gains) -> list[str]:
-    """What labels break of the measures' assumptions."""
-    words = {measure: measure.complaint(pool, measure.gains or gains) for measure in measures}
-    return [f"{measure}: {word}" for measure, word in words.items() if word]
+    """What a reader should know of the labels: gains of labels that nobody has, broken assumptions of measures.
+
+    Measures that differ only in what a forbidden document does are named where no document is forbidden.
+    """
+    wanted = list(measures)
+    unused = [given.unused(pool.all_labels) for given in dict.fromkeys([gains, *(m.gains or gains for m in wanted)])]
+    words = {measure: measure.complaint(pool, measure.gains or gains) for measure in wanted}
+    broken = [f"{measure}: {word}" for measure, word in words.items() if word]
+    return [*filter(None, unused), *broken, *_without_forbidden(wanted, pool, gains)]
+
+
+def _without_forbidden(measures: Iterable[Measure], pool: Pool, gains: Gains) -> Iterator[str]:
+    """A note about normalised DCGs that are one and the same because no document is forbidden."""
+    alike: dict[Any, list[str]] = {}
+    for measure in measures:
+        own = measure.gains or gains
+        bounds = None if (own(pool.all_labels) < 0).any() else measure.bounds(pool, own)
+        if bounds is not None:
+            alike.setdefault((measure.k, measure.nil, own, *(bound.tobytes() for bound in bounds)), []).append(
+                str(measure)
+            )
+    for names in alike.values():
+        if len(names) > 1:
+            same = f"{', '.join(names[:-1])} and {names[-1]} are the same here"
+            yield f"{same}: no judged document is forbidden; say which are, as gains={{0: -1}}"
 
 
 def ready_measures(measures: MeasureLike | Iterable[MeasureLike]) -> list[Measure]:

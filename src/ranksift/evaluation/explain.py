@@ -20,7 +20,7 @@ from ranksift.collection.ragged import Floats, Ints
 from ranksift.collection.run import Run, read_run
 from ranksift.errors import InputError, RankSiftWarning
 from ranksift.evaluation.alternative_lists import ideal_lists, in_ideal_order, repeated, without
-from ranksift.evaluation.evaluate import nil_ids, ready_measures
+from ranksift.evaluation.evaluate import complaints, nil_ids, ready_measures
 from ranksift.evaluation.table import Column, Table
 from ranksift.measures.cumulative import discounted
 from ranksift.measures.measure import TOLERANCE, Measure, PerQuery
@@ -412,7 +412,7 @@ def explain(
     ((source, name),) = given.sources
     listed = read_run(source, name=name)
     _, judged, notes = given.joined(listed)
-    for note in notes:
+    for note in (*notes, *complaints([wanted], given.pool, given.gains)):
         warnings.warn(note, RankSiftWarning, stacklevel=2)
     counted = given.counted(judged.listed > 0)
     chosen = tuple(np.array(given.queries, dtype=object)[counted].tolist())

@@ -61,6 +61,10 @@ class Binary(Measure, abstract=True):
         """Relevant documents of each query."""
         return pool.count(lambda label: label >= self.rel)
 
+    def degenerate(self, pool: Pool, gains: Gains) -> NDArray[np.bool_] | None:
+        """Queries without a relevant document; with ``nil`` none, because NIL can still be right or missing."""
+        return pool.count(lambda label: self.worth(label, gains) > 0) == 0 if self.nil is None else None
+
     def hits(self, judged: JudgedRun) -> Hits:
         """Relevant documents retrieved.
 
@@ -86,14 +90,6 @@ class Binary(Measure, abstract=True):
     def share(self, pool: Pool) -> Floats:
         """The share of each query's pool that is relevant."""
         return self.relevant(pool) / np.maximum(pool.size, 1)
-
-
-class Recalling(Binary, abstract=True):
-    """A measure that divides by the number of relevant documents: 0 where there is none."""
-
-    def degenerate(self, pool: Pool, gains: Gains) -> NDArray[np.bool_] | None:
-        """Queries without a relevant document; with ``nil`` none, because NIL can still be right or missing."""
-        return self.relevant(pool) == 0 if self.nil is None else None
 
 
 def over(numerator: NDArray[np.generic], count: Ints) -> Floats:
@@ -152,7 +148,7 @@ class P(Binary):
 
 
 @dataclass(frozen=True, repr=False)
-class R(Recalling):
+class R(Binary):
     r"""Recall: the share of the relevant documents that the top k holds.
 
     .. math:: R@k = \frac{1}{R} \sum_{i=1}^{k} [l_i \ge rel]
@@ -182,7 +178,7 @@ class R(Recalling):
 
 
 @dataclass(frozen=True, repr=False)
-class AP(Recalling):
+class AP(Binary):
     r"""Average precision: precision at each relevant document, summed over the top k, over all relevant ones.
 
     .. math:: AP@k = \frac{1}{R} \sum_{i=1}^{k} [l_i \ge rel] \, P@i
@@ -256,7 +252,7 @@ class RR(Binary):
         return (self.relevant(pool) > 0).astype(np.float64)
 
 
-class Rprec(Recalling):
+class Rprec(Binary):
     r"""R-precision: precision at rank R, the number of relevant documents.
 
     .. math:: Rprec = P@R
@@ -274,7 +270,7 @@ class Rprec(Recalling):
         return PerQuery(over(hits.sum(hits.rank <= hits.relevant[hits.query]), hits.relevant))
 
 
-class Bpref(Recalling):
+class Bpref(Binary):
     r"""Binary preference: how rarely judged irrelevant documents stand above relevant ones.
 
     .. math:: Bpref = \frac{1}{R} \sum_{r} \left(1 - \frac{\min(n_r, R)}{\min(N, R)}\right)
@@ -464,6 +460,10 @@ class ERR(Measure):
             most = np.full(len(label), grade)
         return PerQuery(cascade(judged, satisfaction(label, most), self.k))
 
+    def degenerate(self, pool: Pool, gains: Gains) -> NDArray[np.bool_] | None:
+        """Queries without a positive label."""
+        return np.asarray(largest_label(pool) == 0)
+
 
 def satisfaction(label: Floats, most: Floats) -> Floats:
     """(2^label - 1) / 2^most, without overflow."""
@@ -511,6 +511,9 @@ class NumRel(Binary):
     """
 
     aggregation = "sum"
+
+    def degenerate(self, pool: Pool, gains: Gains) -> None:
+        """None: it does not look at rankings at all."""
 
     def per_query(self, judged: JudgedRun) -> PerQuery:
         """Relevant documents of each pool."""

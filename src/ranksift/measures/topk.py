@@ -97,3 +97,7 @@ class kERR(Measure):
         """The cascade with each query's own largest label."""
         most = largest_label(judged.pool)[judged.query]
         return PerQuery(cascade(judged, satisfaction(np.maximum(judged.label, 0.0), most), None))
+
+    def degenerate(self, pool: Pool, gains: Gains) -> NDArray[np.bool_] | None:
+        """Queries without a positive label."""
+        return np.asarray(largest_label(pool) == 0)

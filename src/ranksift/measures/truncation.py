@@ -101,7 +101,7 @@ class RR_qwa(QuitWhileAhead):
     --------
     >>> from ranksift import evaluate
     >>> run = {"q": {"a": 2, "b": 1}}
-    >>> evaluate({"q": {"x": 0}}, run, ["RR_qwa"]).mean_of("RR_qwa")
+    >>> evaluate({"q": {"a": 0}}, run, ["RR_qwa"]).mean_of("RR_qwa")
     0.3333333333333333
     """
 

@@ -31,7 +31,8 @@ def scan_run(source: str | os.PathLike[str], on_duplicate: OnDuplicate = "error"
 
 def scan_qrels(source: str | os.PathLike[str], on_duplicate: OnDuplicate = "error") -> tuple[Grouped, bool]:
     """Read TREC qrels: the rows, and whether every label is written as an integer."""
-    rows, _, whole = _scan(source, 4, 3, "label", QRELS_LAYOUT, on_duplicate)
+    layout = f"{QRELS_LAYOUT} (a run has six columns: judgments come first, then runs)"
+    rows, _, whole = _scan(source, 4, 3, "label", layout, on_duplicate)
     if not len(rows.values):
         raise InputError(
             "no judgment in this file", source=display_name(source), remedy=f"write each line as: {QRELS_LAYOUT}"
