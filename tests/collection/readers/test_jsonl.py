@@ -111,3 +111,28 @@ def test_other_faults(write):
 def test_a_line_is_one_object(write, text):
     with pytest.raises(rs.InputError, match=r"a.jsonl:1: not JSON"):
         rs.read_run(write("a.jsonl", text))
+
+
+@pytest.mark.parametrize(
+    ("line", "key"),
+    [
+        ('{"query_id": "q2", "query_id": "q3", "doc_id": "d1", "score": 1}', "query_id"),
+        ('{"query_id":"q2","doc_id":"d1","score":1,"query_id"\t :"q3"}', "query_id"),
+        ('{"query_id":"q2","doc_id":"d1","score":1,"query\\u005fid":"q3"}', "query_id"),
+        ('{"query_id":"q2","doc_id":"https://d1","score":1,"score":1}', "score"),
+        ('{"query_id":"q2","doc_id":"d1","score":1,"x":"a","x":"b"}', "x"),
+        ('{"query_id":"q2","doc_id":"d1","score":1,"more":{"x":1,"x":2}}', "x"),
+    ],
+)
+def test_a_key_that_stands_twice(write, line, key):
+    """Which of the two is meant nobody knows; Python takes the last in silence."""
+    path = write("a.jsonl", f"{GOOD}# comment\n{line}\n{GOOD}")
+    with pytest.raises(
+        rs.InputError, match=rf"a.jsonl:4: the key '{key}' stands in this object twice; give every key once"
+    ):
+        rs.read_run(path)
+
+
+def test_colons_in_texts_and_objects_in_objects_are_no_keys(write):
+    odd = r"""{"query_id": "q1", "doc_id": "d\": \"x\":", "score": 3.5, "more": {"score": {"score": 9}}}"""
+    assert rs.read_run(write("a.jsonl", odd)).to_dict() == {"q1": {'d": "x":': 3.5}}

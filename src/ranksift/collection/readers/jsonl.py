@@ -21,6 +21,9 @@ from ranksift.files import display_name, read_text
 _CHUNK = 1 << 20  # bytes whose lines are Python objects at the same time
 _BLANKS = " \t\r"
 _TWO = re.compile(r"\}\s*,\s*\{")
+_COLON = ord(":")
+_BEFORE_COLON = tuple(b'" \t\r')  # of a key; in a text it may be anything
+_ONCE = "give every key once"
 
 
 def read_jsonl(source: str | os.PathLike[str], noun: str, on_duplicate: OnDuplicate) -> tuple[Grouped, bool]:
@@ -44,10 +47,11 @@ class _Reader:
         at, number = 0, 1
         while at < len(self.data):
             end = self.data.find(b"\n", at + _CHUNK) + 1 or len(self.data)
-            lines = [line.strip(_BLANKS) for line in self.data[at:end].decode().split("\n")]
+            data = self.data[at:end]
+            lines = [line.strip(_BLANKS) for line in data.decode().split("\n")]
             places = [n for n, line in enumerate(lines, number) if line and line[0] != "#"]
             texts = [lines[n - number] for n in places]
-            records = _objects(texts) or [self._record(n, text) for n, text in zip(places, texts, strict=True)]
+            records = _objects(texts, data) or [self._record(n, text) for n, text in zip(places, texts, strict=True)]
             if records and not keys:
                 names = list(records[0])
                 keys = [names[c] for c in find_columns(names, self.noun, source=self.name, line=places[0])]
@@ -56,7 +60,9 @@ class _Reader:
 
     def _record(self, line: int, text: str) -> dict[str, Any]:
         try:
-            record = json.loads(text)
+            record = _DECODER.decode(text)
+        except _DoubledKeyError as error:
+            raise self.fail(line, f"the key {error.args[0][:40]!r} stands in this object twice", _ONCE) from None
         except ValueError as error:
             raise self.fail(line, f"not JSON ({getattr(error, 'msg', 'a number of too many digits')})") from None
         except RecursionError:
@@ -82,16 +88,43 @@ class _Reader:
         return Rows(*ids, numbers, whole, np.array(places, dtype=np.int64), size)
 
 
-def _objects(lines: list[str]) -> list[dict[str, Any]] | None:
-    """The objects of all lines at once; ``None`` where it is not certain that every line is one object.
+def _objects(lines: list[str], data: bytes) -> list[dict[str, Any]] | None:
+    """The objects of all lines of ``data`` at once; ``None`` where it is not certain that every line is one object.
 
     Lines begin and end like objects. If none has a brace, a comma and a brace in a row, none holds two
     objects; if then there are as many objects as lines, none holds less than one.
     """
     if any(line[0] != "{" or line[-1] != "}" for line in lines) or _TWO.search("\n".join(lines)):
         return None
+    together = f"[{','.join(lines)}]"
     try:
-        records: list[Any] = json.loads(f"[{','.join(lines)}]")
+        records: list[Any] = json.loads(together)
+        if len(records) != len(lines) or any(type(record) is not dict for record in records):
+            return None
+        if _possible_keys(data) > sum(map(len, records)):  # a key twice, an object in an object, or a mere text
+            _DECODER.decode(together)
     except (ValueError, RecursionError):
         return None
-    return records if len(records) == len(lines) and all(type(r) is dict for r in records) else None
+    return records
+
+
+def _possible_keys(data: bytes) -> int:
+    """Colons that may follow a key: no fewer than there are keys."""
+    text = np.frombuffer(data, dtype=np.uint8)
+    before = text[np.flatnonzero(text[1:] == _COLON)]
+    return sum(int(np.count_nonzero(before == byte)) for byte in _BEFORE_COLON)
+
+
+class _DoubledKeyError(ValueError):
+    """An object has a key twice."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise _DoubledKeyError(next(key for key in keys if keys.count(key) > 1))
+    return found
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object)
