@@ -322,3 +322,22 @@ def test_a_name_with_another_meaning_is_refused_with_a_hint(name, hint):
 )
 def test_parameters_that_other_tools_call_otherwise(name, same):
     assert str(rs.parse_measure(name)) == same
+
+
+@pytest.mark.parametrize("form", ["dict", "tuples", "frame"])
+def test_queries_with_negative_labels_only_do_not_end_the_process(form):
+    # In a process of its own: what went wrong was a segmentation fault.
+    program = f"""
+import ir_measures, pandas as pd, ranksift as rs
+rs.register_ir_measures()
+qrels, run = {QRELS!r}, {RUN | {"q3": {"a": 2.0, "z": 1.0}}!r}
+names = ["AP", "nDCG@10", "P@5", "RR", "Rprec", "R@5", "Bpref", "Success@3"]
+rows = [(q, d, label) for q, docs in qrels.items() for d, label in docs.items()]
+given = dict(dict=qrels, tuples=[ir_measures.Qrel(*row) for row in rows],
+             frame=pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance"]))[{form!r}]
+theirs = ir_measures.calc_aggregate(list(map(ir_measures.parse_measure, names)), given, run)
+ours = rs.evaluate(qrels, run, names, queries=list(qrels))
+print(max(abs(value - ours.mean_of(str(measure))) for measure, value in theirs.items()) < 1e-9, len(theirs))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "True 8\n"), done.stderr

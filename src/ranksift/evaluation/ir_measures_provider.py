@@ -11,6 +11,8 @@ import ir_measures  # noqa: TID253 - only whoever registers with ir_measures imp
 import numpy as np
 from ir_measures.measures import ParamInfo  # noqa: TID253
 from ir_measures.measures.base import Agg  # noqa: TID253
+from ir_measures.providers.pytrec_eval_provider import PytrecEvalProvider  # noqa: TID253
+from ir_measures.util import QrelsConverter  # noqa: TID253
 
 from ranksift.collection.gains import Gains
 from ranksift.collection.qrels import Qrels, read_qrels
@@ -194,6 +196,20 @@ def _frame(source: Any, columns: dict[str, str]) -> Any:
     return pl.DataFrame({ours: [getattr(row, theirs) for row in rows] for theirs, ours in columns.items()})
 
 
+class HarmlessPytrecEval(PytrecEvalProvider):
+    """ir_measures' pytrec_eval, which ends the process where all labels of a query are negative.
+
+    To it such labels are 0: a document that is not relevant, as a negative label is to trec_eval too.
+    """
+
+    def _evaluator(self, measures: Any, qrels: Any) -> Any:
+        given = QrelsConverter(qrels).as_dict_of_dict()
+        harmless = {
+            q: dict.fromkeys(docs, 0) if max(docs.values(), default=0) < 0 else docs for q, docs in given.items()
+        }
+        return super()._evaluator(measures, harmless)  # type: ignore[no-untyped-call]
+
+
 PROVIDER = RankSiftProvider()  # type: ignore[no-untyped-call]
 
 
@@ -204,6 +220,8 @@ def register(*, first: bool = False) -> SimpleNamespace:
         if name not in known:
             ir_measures.measures.register(dress(name, cls), name=name)
     ir_measures.providers.register(PROVIDER)
+    harmless = HarmlessPytrecEval()  # type: ignore[no-untyped-call]
+    pipeline[:] = [harmless if type(p) is PytrecEvalProvider else p for p in pipeline]
     if PROVIDER in pipeline:
         pipeline.remove(PROVIDER)
     pipeline.insert(0 if first else len(pipeline), PROVIDER)
