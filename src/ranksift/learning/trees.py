@@ -230,6 +230,8 @@ class TreeModel(Ranker, abstract=True):
 
     def _restore(self, state: Mapping[str, Any]) -> None:
         self._start = state["start"]
+        if self._start.dtype != np.float64 or self._start.ndim != 1 or not np.isfinite(self._start).all():
+            raise ValueError("start is not a number for each output")
         there = {name for name in state if name.startswith("trees")}
         if self.models != len(there) or set(self._files) != there:
             raise ValueError(f"models={self.models} does not fit its files")
