@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import io
+import json
+import math
 import os
+import re
 import stat
 import sys
+import time
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -24,9 +30,23 @@ PADDING = 8
 #: The name that stands for standard input or output.
 STANDARD = "-"
 
+_PACKED = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
 _BOM = b"\xef\xbb\xbf"
 _NEWLINE = 10
 _LONGEST_HEADER = 1 << 16
+_PIECE = 1 << 20
+_PACKED_PIECE = 1 << 16  # what follows a frame is copied for each: thousands of small ones may stand in a piece
+
+#: The environment variable that says how many bytes a compressed file may unpack to, and a stream may have.
+UNPACKED_VARIABLE = "RANKSIFT_MAX_UNPACKED"
+# A genuine run packs to a fifth or a thirtieth of its size, a bomb to a thousandth. A gigabyte fits into memory anyway;
+# it is a run of twenty million lines, more than most people ever pipe into a command.
+_ALWAYS_ALLOWED = 1 << 30
+_TIMES_PACKED = 100
+_UNITS = {"": 0, "K": 10, "M": 20, "G": 30}
+
+# The digits of any integer of 64 bits, and a sign.
+_LONGEST_INTEGER = 20
 _COMMENT = "a run that filters everything needs at least a comment line (# nothing retrieved)"
 
 
@@ -136,20 +156,81 @@ def first_line(source: str | os.PathLike[str]) -> bytes:
     """
     path = Path(source)
     try:
-        with ExitStack() as stack:
-            file = stack.enter_context(path.open("rb"))
-            suffix = path.suffix.lower()
-            if suffix == ".gz":
-                import gzip
-
-                head = stack.enter_context(gzip.GzipFile(fileobj=file)).read(_LONGEST_HEADER)
-            elif suffix in (".zst", ".zstd"):
-                head = stack.enter_context(_zstd().ZstdFile(file)).read(_LONGEST_HEADER)
-            else:
-                head = file.read(_LONGEST_HEADER)
+        if not path.is_file():  # what is taken out of a pipe is gone
+            return b""
+        with path.open("rb") as file:
+            head = bytes(_gathered(_unpacked(file, path.suffix.lower()), _LONGEST_HEADER)[:_LONGEST_HEADER])
     except Exception:
         return b""
     return head.removeprefix(_BOM).lstrip(b"\r\n").partition(b"\n")[0].rstrip(b"\r")
+
+
+def read_whole(path: str | os.PathLike[str], most: int) -> bytes:
+    """Read a small file that has an end; refuse a pipe, which may wait for ever, a device, and more bytes than most.
+
+    What else the system says of it is an :class:`OSError`.
+    """
+    with open(path, "rb", opener=_at_once) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            remedy = "write into a file what it gives, and name that"
+            raise InputError("is not a regular file", source=os.fspath(path), remedy=remedy)
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise InputError(f"is larger than {most:,} bytes", source=os.fspath(path), remedy="name another file")
+    return data
+
+
+def _at_once(path: str, flags: int) -> int:
+    """Open a file; a pipe too, without a wait for somebody who writes into it."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def parse_json(data: bytes) -> Any:
+    """Read JSON as this library writes it; a :class:`ValueError` says what is in the way.
+
+    A key that stands twice, a number that no array holds, half a character (unless it stands for a byte of a file's
+    name) and a hundred lists inside each other are not what it writes: whoever reads on would find something else than
+    a person who looks at the file.
+
+    >>> parse_json(b'{"k": 3, "k": 5}')
+    Traceback (most recent call last):
+    ValueError: 'k' stands there twice
+    """
+    try:
+        found = json.loads(
+            data.decode("utf-8"),
+            object_pairs_hook=_without_doubles,
+            parse_constant=_finite,
+            parse_float=_finite,
+            parse_int=_whole_number,
+        )
+        # A byte of a file's name that is not UTF-8 is kept as the half character that Python gives it.
+        json.dumps(found, ensure_ascii=False).encode("utf-8", "surrogateescape")
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    return found
+
+
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"{key!r} stands there twice")
+        found[key] = value
+    return found
+
+
+def _finite(word: str) -> float:
+    value = float(word)
+    if not np.isfinite(value):
+        raise ValueError(f"{word[:40]} is not a finite number")
+    return value
+
+
+def _whole_number(word: str) -> int:
+    if len(word) > _LONGEST_INTEGER:
+        raise ValueError(f"{word[:20]}… is too large a number")
+    return int(word)
 
 
 def not_utf8(text: Text, position: int, byte: int) -> InputError:
@@ -173,7 +254,10 @@ def _opened(source: str | os.PathLike[str]) -> Iterator[Text]:
         except ValueError:
             raise InputError("not a usable path", source=repr(name), remedy="check the path") from None
         state = text.state()
-        yield text
+        try:
+            yield text
+        except MemoryError:
+            raise InputError("does not fit into memory", source=name, remedy="read a part of it") from None
         if text.state() != state:  # half of it may be old, and the rest new
             raise InputError("the file changed while it was read", source=name, remedy="read it again")
 
@@ -182,34 +266,123 @@ def _open(source: str | os.PathLike[str], name: str, stack: ExitStack) -> Text:
     if os.fspath(source) == STANDARD:
         if sys.stdin is None:
             raise InputError("standard input is closed", source=name, remedy="name a file")
-        return _in_memory(name, sys.stdin.buffer.read())
+        return _in_memory(name, _whole_stream(sys.stdin.buffer, name))
     path = Path(source)
     if path.is_dir():
         raise InputError("this is a directory", source=name, remedy="name a file")
     file = stack.enter_context(path.open("rb", buffering=0))
-    suffix = path.suffix.lower()
-    if suffix == ".gz":
-        import gzip
-
-        try:
-            return _in_memory(name, gzip.decompress(file.read()))
-        except (OSError, EOFError, zlib.error) as error:
-            raise InputError(f"damaged gzip data ({error})", source=name, remedy="fetch it again") from None
-    if suffix in (".zst", ".zstd"):
-        zstd = _zstd()
-        try:
-            return _in_memory(name, zstd.decompress(file.read()))
-        except zstd.ZstdError as error:
-            raise InputError(f"damaged zstd data ({error})", source=name, remedy="fetch it again") from None
     status = os.fstat(file.fileno())
-    if not stat.S_ISREG(status.st_mode) or not hasattr(os, "preadv"):  # a pipe; Windows
-        return _in_memory(name, file.read())
+    regular = stat.S_ISREG(status.st_mode)
+    suffix = path.suffix.lower()
+    if suffix in _PACKED:
+        if regular:
+            return _in_memory(name, _whole_unpacked(file, suffix, status.st_size, name))
+        packed = _whole_stream(file, name)
+        return _in_memory(name, _whole_unpacked(io.BytesIO(packed), suffix, len(packed), name))
+    if not regular:
+        return _in_memory(name, _whole_stream(file, name))
+    if not hasattr(os, "preadv"):  # Windows
+        return _in_memory(name, bytearray(file.read()))
     return Text(name, None, file.fileno(), 0, status.st_size)
 
 
-def _in_memory(name: str, data: bytes) -> Text:
-    padded = np.frombuffer(data + bytes(PADDING), dtype=np.uint8)
-    return Text(name, padded, -1, 0, len(data))
+def _whole_stream(file: BinaryIO, name: str) -> bytearray:
+    """All bytes of a pipe or a device, if they end."""
+    limit = unpacked_limit(0)
+    data = _gathered(iter(lambda: file.read(_PIECE), b""), limit)
+    if len(data) > limit:
+        raise beyond_limit(f"a stream of more than {limit:,} bytes", name)
+    return data
+
+
+def _whole_unpacked(file: BinaryIO, suffix: str, size: int, name: str) -> bytearray:
+    """What a compressed file of ``size`` bytes holds: a small one may hold more than fits into any memory."""
+    limit = unpacked_limit(size)
+    try:
+        data = _gathered(_unpacked(file, suffix), limit)
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"damaged {_PACKED[suffix]} data ({error})", source=name, remedy="fetch it again") from None
+    if len(data) > limit:
+        raise beyond_limit(f"{size:,} bytes unpack to more than {limit:,}", name)
+    return data
+
+
+def _gathered(pieces: Iterator[bytes], limit: float) -> bytearray:
+    """All pieces, or as many as exceed the limit."""
+    data = bytearray()
+    for piece in pieces:
+        data += piece
+        if len(data) > limit:
+            break
+    return data
+
+
+def _unpacked(file: BinaryIO, suffix: str) -> Iterator[bytes]:
+    """The bytes of a file, decompressed where its suffix says so, piece by piece."""
+    if suffix not in _PACKED:
+        yield from iter(lambda: file.read(_PIECE), b"")
+    elif suffix == ".gz":
+        import gzip
+
+        unpacking = gzip.GzipFile(fileobj=file)
+        yield from iter(lambda: unpacking.read(_PIECE), b"")
+    else:
+        yield from _zstd_frames(file)
+
+
+def _zstd_frames(file: BinaryIO) -> Iterator[bytes]:
+    """Frame after frame; what follows the last one must be a frame too (``ZstdFile`` would pass over it in silence)."""
+    zstd = _zstd()
+    frame = zstd.ZstdDecompressor()
+    while True:
+        packed = b""
+        if frame.eof:
+            packed = frame.unused_data or file.read(_PACKED_PIECE)
+            if not packed:
+                return
+            frame = zstd.ZstdDecompressor()
+        elif frame.needs_input:
+            packed = file.read(_PACKED_PIECE)
+            if not packed:
+                raise EOFError("the data ends within a frame")
+        try:
+            yield frame.decompress(packed, _PIECE)
+        except zstd.ZstdError as error:
+            raise EOFError(str(error)) from None
+
+
+def beyond_limit(what: str, name: str) -> InputError:
+    """The error for more bytes than :func:`unpacked_limit` allows."""
+    remedy = f"if you trust it, set {UNPACKED_VARIABLE} to a size such as 20G, or to none"
+    return InputError(what, source=name, remedy=remedy)
+
+
+def unpacked_limit(packed: int) -> float:
+    """How many bytes ``packed`` ones may unpack to; infinity where the user sets no limit.
+
+    Examples
+    --------
+    >>> unpacked_limit(1000) == 2**30, unpacked_limit(2**30) == 100 * 2**30
+    (True, True)
+    """
+    asked = os.environ.get(UNPACKED_VARIABLE, "").strip().upper()
+    if not asked:
+        return max(_ALWAYS_ALLOWED, _TIMES_PACKED * packed)
+    if asked == "NONE":
+        return math.inf
+    size = re.fullmatch("([0-9]{1,18})([KMG]?)", asked, re.ASCII)
+    if size is None:
+        raise InputError(
+            f"{UNPACKED_VARIABLE}={os.environ[UNPACKED_VARIABLE]!r} is not a size",
+            remedy="write a number of bytes such as 500M or 20G, or none",
+        )
+    return int(size[1]) << _UNITS[size[2]]
+
+
+def _in_memory(name: str, data: bytearray) -> Text:
+    size = len(data)
+    data += bytes(PADDING)
+    return Text(name, np.frombuffer(data, dtype=np.uint8), -1, 0, size)
 
 
 def _without_mark(text: Text, if_empty: str) -> Text:
@@ -269,16 +442,108 @@ def _is_stream(path: Path) -> bool:
 def _replacing(path: Path) -> Iterator[BinaryIO]:
     """A file that takes the place of ``path``, or of what that links to, once it is written."""
     path = Path(os.path.realpath(path))
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    remove_unfinished(path)
+    with ExitStack() as lock:
+        file = _begun(path, lock)
+        part = Path(file.name)
+        try:
+            with file:
+                yield file
+                flush_to_disk(file)
+            if path.is_file():
+                part.chmod(stat.S_IMODE(path.stat().st_mode))
+            os.replace(part, path)
+        finally:
+            with suppress(OSError):  # it is gone
+                part.unlink(missing_ok=True)
+
+
+def flush_to_disk(file: IO[bytes]) -> None:
+    """Write what the system still holds of a file: a name must not arrive on the disk before its bytes."""
+    file.flush()
     try:
-        with part.open("wb") as file:
-            yield file
-        if path.is_file():
-            part.chmod(stat.S_IMODE(path.stat().st_mode))
-        part.replace(path)
-    finally:
-        with suppress(OSError):  # it is gone, or never was
-            part.unlink(missing_ok=True)
+        os.fsync(file.fileno())
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP):  # a file system that cannot
+            raise
+
+
+# -- what is being written, and what killed processes left of it -------------------------------------------------------
+#
+# Whoever writes holds a lock on the hidden file that it writes to, and the system drops the lock with the process,
+# however that ends. So what can be locked was left behind. Where there are no locks, or none that other machines see,
+# age decides.
+
+
+def unfinished_name(name: str) -> str:
+    """A new hidden name for what will be called ``name``: short enough for any name that a file system allows."""
+    return f".{shortened_name(name)}.{_machine()}-{os.urandom(8).hex()}.part"
+
+
+def remove_unfinished(path: Path) -> None:
+    """Remove what killed processes left of a file; what another process is writing stays."""
+    for part, here in left_of(path):
+        with suppress(OSError), part.open("r+b") as file:
+            locked = take_lock(file)
+            if (locked and here) or (locked is not False and is_old(part)):
+                part.unlink()
+
+
+def left_of(path: Path, *, folders: bool = False) -> list[tuple[Path, bool]]:
+    """Files (or folders) with a hidden name for ``path``, and whether this machine made them."""
+    # The form with digits only is that of earlier versions, which locked nothing.
+    form = re.compile(rf"\.{re.escape(shortened_name(path.name))}\.(?:([0-9a-f]{{8}})-[0-9a-f]{{16}}|\d+)\.part")
+    found = []
+    with suppress(OSError), os.scandir(path.parent) as entries:
+        for entry in entries:
+            match = form.fullmatch(entry.name)
+            if match and (entry.is_dir if folders else entry.is_file)(follow_symlinks=False):
+                found.append((Path(entry), match[1] == _machine()))
+    return found
+
+
+def shortened_name(name: str, most: int = 100) -> str:
+    """A name of at most so many bytes: its own, or how it begins and a number that tells it from others."""
+    encoded = os.fsencode(name)
+    if len(encoded) <= most:
+        return name
+    return f"{encoded[: most - 9].decode(errors='ignore')}-{zlib.crc32(encoded):08x}"
+
+
+def take_lock(file: IO[bytes]) -> bool | None:
+    """Lock an open file: whether it is ours now, or None where there are no locks."""
+    try:
+        import fcntl
+
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except (ImportError, OSError):
+        return None
+    return True
+
+
+def is_old(path: Path) -> bool:
+    """Whether nobody has changed a file for a day."""
+    return time.time() - path.stat().st_mtime > 86_400
+
+
+def _begun(path: Path, lock: ExitStack) -> BinaryIO:
+    """A new file beside ``path``, locked until ``lock`` is left."""
+    while True:
+        file = path.with_name(unfinished_name(path.name)).open("xb")
+        locked = take_lock(file)
+        if locked is not False and os.path.exists(file.name):
+            if locked:  # and stays so when the file is closed, until it has its name
+                lock.callback(os.close, os.dup(file.fileno()))
+            return file
+        file.close()  # somebody who cleared up has taken it for a leftover before it was locked
+
+
+def _machine() -> str:
+    """What stands for this machine: another one may not see its locks on a shared file system."""
+    name = os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
+    return f"{zlib.crc32(os.fsencode(name)):08x}"
 
 
 def _compressing(file: BinaryIO, suffix: str, stack: ExitStack) -> IO[bytes]:

@@ -92,6 +92,16 @@ def test_a_pipe_called_tsv_is_read_once(tmp_path):
 
 
 @pipes
+def test_examples_from_a_pipe_called_csv(tmp_path):
+    pipe = tmp_path / "pipe.csv"
+    os.mkfifo(pipe)
+    writer = Thread(target=lambda: pipe.write_bytes(b"query_id,bm25,label\nq,2.5,1\n"), daemon=True)
+    writer.start()
+    assert rs.read_examples(pipe).features.tolist() == [[2.5]]
+    writer.join()
+
+
+@pipes
 def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path):
     pipe, read = tmp_path / "pipe.run", []
     os.mkfifo(pipe)

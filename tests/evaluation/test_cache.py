@@ -83,15 +83,39 @@ def test_a_changed_run_or_qrels_is_read_anew(files, reads, tmp_path):
     evaluated(files, tmp_path / "kept")
     assert reads == ["weak"]
     reads.clear()
-    status = files["filtered"].stat()
-    os.utime(files["filtered"], ns=(status.st_atime_ns, status.st_mtime_ns + 1))
+    os.utime(files["filtered"], (0, 0))
     evaluated(files, tmp_path / "kept")
-    assert reads == ["filtered"]
-    reads.clear()
+    assert reads == []  # it holds the same
     *rows, last = files["qrels"].read_text().splitlines()
     files["qrels"].write_text("\n".join([*rows, " ".join([*last.split()[:-1], "3"])]) + "\n")
     evaluated(files, tmp_path / "kept")
     assert len(reads) == 3
+
+
+def test_a_run_replaced_with_the_same_size_and_time_is_read_again(files, reads, tmp_path):
+    evaluated(files, tmp_path / "kept")
+    run = files["weak"]
+    status, text = run.stat(), run.read_text()
+    first = text.split()[2]
+    run.write_text(text.replace(first, "x" * len(first)))
+    os.utime(run, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert (run.stat().st_size, run.stat().st_mtime_ns) == (status.st_size, status.st_mtime_ns)
+    reads.clear()
+    assert same(evaluated(files, tmp_path / "kept"), evaluated(files, None))
+    assert reads[0] == "weak"
+
+
+def test_a_run_that_changes_while_it_is_evaluated_is_not_kept(files, tmp_path, monkeypatch):
+    """Its sum may be that of the old bytes, and its values those of the new ones."""
+    plain, real = files["weak"].read_text(), module.read_run
+
+    def late(source, **how):
+        Path(source).write_text(plain.replace(" Q0 ", " Q1 "))
+        return real(source, **how)
+
+    monkeypatch.setattr(module, "read_run", late)
+    rs.evaluate(files["qrels"], [files["weak"]], MEASURES, cache=tmp_path / "kept")
+    assert not (tmp_path / "kept").exists()
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 torn", b"\x93NUMPY"])
@@ -118,10 +142,27 @@ def test_what_was_kept_is_forgotten_and_nothing_else(files, tmp_path):
         (kept / name).write_text("mine")
     forget(kept)
     assert sorted(path.name for path in kept.iterdir()) == ["mine.npz", "notes.txt"]
+    forged = kept / ("0123456789abcdef" * 2 + ".npz")
+    np.savez(forged, mine=np.arange(3))
+    mine = kept / ("fedcba9876543210" * 2 + ".npz")
+    mine.write_text("mine")
+    forget(kept)
+    assert forged.is_file()
+    assert mine.read_text() == "mine"
     forget(tmp_path / "absent")
     (tmp_path / "empty").mkdir()
     forget(tmp_path / "empty")
     assert (tmp_path / "empty").is_dir()
+
+
+def test_what_a_killed_process_left_is_forgotten_too(files, tmp_path):
+    from ranksift.files import unfinished_name
+
+    kept = tmp_path / "kept"
+    evaluated(files, kept)
+    (kept / unfinished_name(next(kept.iterdir()).name)).write_bytes(b"half")
+    forget(kept)
+    assert not kept.exists()
 
 
 def test_a_file_where_the_folder_should_be(files, tmp_path):
