@@ -266,7 +266,7 @@ def test_a_full_disk_is_told(data: Path, models, command, unbuffered):
 @pytest.mark.parametrize(
     ("file", "old", "new", "fault"),
     [
-        (CUTOFF, r'"threshold": [^,\n]+', '"threshold": "abc"', "is damaged (threshold is 'abc', and no number)"),
+        (CUTOFF, r'"threshold": [^,\n]+', '"threshold": "abc"', "is damaged (threshold is 'abc', and not a number)"),
         (
             CARD,
             r'"scaling": null',
@@ -293,7 +293,7 @@ def test_nothing_to_filter_is_told(ranksift: Command, data: Path, tmp_path: Path
     done = ranksift("train", tmp_path / "good.txt", "--model", "LambdaMARTf", "--gains=-1=-10", "--set", "trees=5",
                     "--out", tmp_path / "model")  # fmt: skip
     assert done.code == 0
-    assert "good.txt: no document has the label -1, for which there is a gain\n" in done.err
+    assert "good.txt: gains name the label -1, which no judged document has" in done.err
     assert "good.txt: no gain is negative, so there is nothing to filter; LambdaMARTf may drop good" in done.err
 
 

@@ -1,7 +1,11 @@
 """What every rule does."""
 
 import gc
+import json
+import os
 import pickle
+import subprocess
+import sys
 import weakref
 
 import numpy as np
@@ -9,8 +13,12 @@ import pytest
 
 from ranksift.collection.examples import Examples
 from ranksift.collection.lists import Lists
+from ranksift.cutoffs import GlobalCutoff
+from ranksift.cutoffs.cutoff import MOST_BYTES, load_cutoff
 from ranksift.cutoffs.rules import known_rules
+from ranksift.errors import InputError
 from ranksift.learning import RankSVM
+from tests.forged import hunt
 
 
 def drawn(queries: int) -> Lists:
@@ -47,3 +55,60 @@ def test_nor_does_a_ranker_with_a_cutoff():
     vars(model.cutoff_).pop("thresholds_")
     vars(model.cutoff_).pop("values_")
     assert len(pickle.dumps(model)) < 5_000
+
+
+class TestFilesOfStrangers:
+    """What :func:`load_cutoff` does with files that nobody of us wrote."""
+
+    def test_forged_files_are_refused_or_are_rules(self):
+        counts, failures = hunt("tests.cutoffs.forged_cutoffs", cases=1500, seed=0)
+        assert not failures
+        assert counts["refused"] > 500
+        assert counts["read"] > 100
+
+    @pytest.mark.parametrize(
+        ("key", "value", "fault"),
+        [
+            ("threshold", "true", "threshold is True, and not a number"),
+            ("threshold", "[" * 100_000 + "]" * 100_000, "is not JSON .it is nested too deeply"),
+            ("threshold", str(10**400), "is not JSON .*is too large a number"),
+            ("threshold", "1e999", "is not JSON .1e999 is not a finite number"),
+            ("threshold", '0.5, "threshold": 0.7', "is not JSON .'threshold' stands there twice"),
+            ("parameters", "[1]", "is damaged"),
+            ("notes", '"abc"', "notes is not a list of texts"),
+            ("notes", '["\\ud800"]', "is not JSON"),
+            ("rule", "[[]]", r"has the unknown rule \[\[\]\]"),
+        ],
+    )
+    def test_wrong_kinds(self, tmp_path, key, value, fault):
+        path = tmp_path / "cutoff.json"
+        known = GlobalCutoff().fit([0.9, 0.4, 0.7], [1, -1, 2], ["q", "q", "r"]).to_dict()
+        path.write_text(json.dumps({**known, key: "HERE"}).replace('"HERE"', value))
+        with pytest.raises(InputError, match=f"cutoff.json: .*{fault}"):
+            load_cutoff(path)
+
+    @pytest.mark.parametrize("scores", ["[1, 2, 3, 4, null]", '[1, 2, 3, 4, "5"]', "[5, 4, 3, 2, 1]", '"12345"', "[1]"])
+    def test_scores_that_it_was_fitted_on_are_none(self, tmp_path, scores):
+        path = tmp_path / "cutoff.json"
+        known = GlobalCutoff().fit([0.9, 0.4, 0.7], [1, -1, 2], ["q", "q", "r"]).to_dict()
+        known["fitted_on"]["scores"] = "HERE"
+        path.write_text(json.dumps(known).replace('"HERE"', scores))
+        with pytest.raises(InputError, match="fitted_on does not say which scores"):
+            load_cutoff(path)
+
+    @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+    @pytest.mark.parametrize("kind", ["pipe", "device"])
+    def test_what_has_no_end_is_refused(self, tmp_path, kind):
+        path = tmp_path / "cutoff.json"
+        os.mkfifo(path) if kind == "pipe" else path.symlink_to("/dev/zero")
+        code = "import sys; from ranksift import load_cutoff; load_cutoff(sys.argv[1])"
+        # In a process of its own: it is ended where it waits for ever.
+        ended = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, timeout=60)
+        assert "cutoff.json: is not a regular file; write into a file what it gives" in ended.stderr
+
+    def test_a_file_that_is_too_large_is_refused(self, tmp_path):
+        path = tmp_path / "cutoff.json"
+        with path.open("wb") as file:
+            file.truncate(MOST_BYTES + 1)
+        with pytest.raises(InputError, match="is larger than 64,000,000 bytes"):
+            load_cutoff(path)

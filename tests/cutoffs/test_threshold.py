@@ -164,8 +164,8 @@ class TestFiles:
         ("text", "fault"),
         [
             ("{", "is not JSON"),
-            ("[]", "is no cutoff of this version"),
-            ('{"format": "ranksift-cutoff-9"}', "is no cutoff of this version"),
+            ("[]", "is not a cutoff of this version"),
+            ('{"format": "ranksift-cutoff-9"}', "is not a cutoff of this version"),
             ('{"format": "ranksift-cutoff-1", "rule": "magic"}', "unknown rule 'magic'"),
             ('{"format": "ranksift-cutoff-1", "rule": "global", "parameters": {}}', "lacks 'measure'"),
             ('{"format": "ranksift-cutoff-1", "rule": "global", "parameters": {"x": 1}}', "is damaged"),

@@ -409,7 +409,7 @@ class TestNothingOfOthersIsRemoved:
         model.save(tmp_path / "model")
         (tmp_path / "model" / "model.json").unlink()
         os.mkfifo(tmp_path / "model" / "model.json")
-        with pytest.raises(InputError, match=r"model\.json: is not a file"):
+        with pytest.raises(InputError, match=r"model\.json: is not a regular file"):
             load(tmp_path / "model")
         with pytest.raises(InputError, match="is there already, and is not a model"):
             model.save(tmp_path / "model")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -20,15 +20,21 @@ from ranksift.collection.qrels import read_qrels
 from ranksift.collection.ragged import Floats
 from ranksift.collection.run import read_run
 from ranksift.errors import InputError
-from ranksift.files import writing
+from ranksift.files import parse_json, read_whole, writing
 from ranksift.measures.names import MeasureLike
-from ranksift.parameters import Parameterised, plain
+from ranksift.parameters import Parameterised, is_number, plain
 
 if TYPE_CHECKING:
     from ranksift.collection.run import Run
 
 #: What a file of a cutoff begins with; the number changes when older programs could not read it.
 FORMAT = "ranksift-cutoff-1"
+
+#: A file of a cutoff is not larger: the largest holds a calibration with a point for every document.
+MOST_BYTES = 64_000_000
+
+# Learned attributes that are numbers in every rule that has them.
+_NUMBERS = ("threshold_", "flat_threshold_", "intercept_", "risk_", "bound_")
 
 #: Every rule by the word for it, filled as the rules are imported.
 RULES: dict[str, type[Cutoff]] = {}
@@ -51,6 +57,8 @@ class Cutoff(Parameterised):
     rule: ClassVar[str] = ""
     #: Learned attributes that say what to do with other scores: all that is saved.
     learned: ClassVar[tuple[str, ...]] = ()
+    #: Those of them that a rule may be without.
+    may_be_none: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -278,6 +286,8 @@ class Cutoff(Parameterised):
         for name in cls.learned:
             setattr(made, name, _learned(given[name.rstrip("_")]))
         made.fitted_on_ = dict(given["fitted_on"])
+        if not isinstance(given["notes"], list) or not all(isinstance(note, str) for note in given["notes"]):
+            raise ValueError("notes is not a list of texts")
         made.notes_ = tuple(given["notes"])
         made._try_out()
         return made
@@ -288,14 +298,19 @@ class Cutoff(Parameterised):
             value = getattr(self, name)
             if isinstance(value, np.ndarray):
                 raise ValueError(f"{name.rstrip('_')} is a list")
-            if name == "threshold_" and isinstance(value, str):
-                raise ValueError(f"threshold is {value!r}, and no number")
-        scores = np.asarray(self.fitted_on_["scores"], dtype=np.float64)
-        if scores.shape != (5,) or not isinstance(self.fitted_on_["two_scores"], bool):
+            if name in _NUMBERS and not (value is None and name in self.may_be_none) and not _is_threshold(value):
+                raise ValueError(f"{name.rstrip('_')} is {value!r}, and not a number")
+        scores = self.fitted_on_["scores"]
+        numbers = isinstance(scores, list) and len(scores) == 5 and all(map(is_number, scores))
+        if not numbers or scores != sorted(scores) or not isinstance(self.fitted_on_["two_scores"], bool):
             raise ValueError("fitted_on does not say which scores")
-        self.keep(scores)
+        # A list, lists of one document, and another number of documents than anything in the file has.
+        for groups in (np.zeros(5), np.arange(5)):
+            self.keep(scores, groups)
+        self.keep([*scores, *scores[:2]])
         if not isinstance(self.instruction, str) or not isinstance(self.promise, str):
-            raise ValueError("promise is no text")
+            raise ValueError("promise is not a text")
+        self.to_json().encode()
 
 
 def load_cutoff(path: str | os.PathLike[str]) -> Cutoff:
@@ -304,6 +319,7 @@ def load_cutoff(path: str | os.PathLike[str]) -> Cutoff:
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> from ranksift import GlobalCutoff
     >>> path = Path(tempfile.mkdtemp()) / "cutoff.json"
     >>> GlobalCutoff("nDCG_f@3").fit([0.9, 0.4, 0.7], [1, -1, 2], ["q", "q", "r"]).save(path)
@@ -311,9 +327,11 @@ def load_cutoff(path: str | os.PathLike[str]) -> Cutoff:
     [True, False]
     """
     try:
-        text = Path(path).read_bytes()
-    except OSError as error:
-        what = f"cannot be read ({error.strerror})"
+        text = read_whole(path, MOST_BYTES)
+    except InputError:
+        raise
+    except (OSError, ValueError) as error:  # a name with a zero byte is a ValueError
+        what = f"cannot be read ({getattr(error, 'strerror', None) or error})"
         raise InputError(what, source=str(path), remedy="name a cutoff's file") from None
     return cutoff_of_json(text, str(path))
 
@@ -323,19 +341,18 @@ def cutoff_of_json(text: bytes, source: str) -> Cutoff:
     import ranksift.cutoffs.rules  # noqa: F401 (the rules enter themselves)
 
     try:
-        given = json.loads(text.decode("utf-8"), parse_constant=_no_number)
-    except (RecursionError, ValueError) as error:
+        given = parse_json(text)
+    except ValueError as error:
         raise InputError(f"is not JSON ({error})", source=source, remedy="name a cutoff's file") from None
     if not isinstance(given, dict) or given.get("format") != FORMAT:
-        raise InputError("is no cutoff of this version", source=source, remedy="make one: ranksift cutoff fit")
-    rule = RULES.get(str(given.get("rule")))
+        raise InputError("is not a cutoff of this version", source=source, remedy="make one: ranksift cutoff fit")
+    word = given.get("rule")
+    rule = RULES.get(word) if isinstance(word, str) else None
     if rule is None:
-        raise InputError(
-            f"has the unknown rule {given.get('rule')!r}", source=source, remedy=f"known: {', '.join(RULES)}"
-        )
+        raise InputError(f"has the unknown rule {word!r}", source=source, remedy=f"known: {', '.join(RULES)}")
     try:
         return rule._from_dict(given)
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, InputError) as error:
+    except Exception as error:  # whatever code of ours, or a library's, says of values that are not a rule's
         what = f"lacks {error}" if isinstance(error, KeyError) else f"is damaged ({error})"
         raise InputError(what, source=source, remedy="make it anew: ranksift cutoff fit") from None
 
@@ -359,6 +376,9 @@ def _peculiarities(lists: Lists) -> tuple[str, ...]:
         notes.append("there is one query only: nothing can be said of others")
     if len(lists.score) and lists.score.min() == lists.score.max():
         notes.append("all scores are equal: a cut keeps all or nothing")
+    unused = lists.gains.unused(lists.pool.all_labels)
+    if unused:
+        notes.append(unused)
     if not (lists.gains(lists.pool.labels) < 0).any():
         notes.append("no label is forbidden (of negative gain): only where lists should end can be learned")
     unlabelled = int((lists.pool.size == 0).sum())
@@ -371,8 +391,9 @@ def _peculiarities(lists: Lists) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _no_number(word: str) -> Any:
-    raise ValueError(f"{word} is no number")
+def _is_threshold(value: Any) -> bool:
+    """Whether it is a number; one that is infinite keeps everything, or nothing."""
+    return is_number(value) or (isinstance(value, float) and math.isinf(value))
 
 
 def _learned(value: Any) -> Any:

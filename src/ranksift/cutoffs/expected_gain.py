@@ -71,6 +71,7 @@ class ExpectedGainCutoff(Cutoff):
 
     rule: ClassVar[str] = "expected-gain"
     learned: ClassVar[tuple[str, ...]] = ("threshold_", "calibration_")
+    may_be_none: ClassVar[tuple[str, ...]] = ("threshold_",)
 
     features: Literal["score", "shape"] = parameter(
         "score",
@@ -144,9 +145,10 @@ class ExpectedGainCutoff(Cutoff):
 
     def _try_out(self) -> None:
         super()._try_out()
-        if self.features not in ("score", "shape"):
-            raise ValueError(f"features={self.features!r}")
-        self.expected_gain(self.fitted_on_["scores"])
+        if (self.threshold_ is None) != (self.features == "shape"):
+            raise ValueError(f"threshold is {self.threshold_!r} where features={self.features!r}")
+        if not np.isfinite(self.expected_gain(self.fitted_on_["scores"])).all():
+            raise ValueError("calibration gives gains that are not finite")
 
     def expected_gain(self, scores: ArrayLike, groups: ArrayLike | None = None) -> Floats:
         """The expected gain of each document; without ``groups``, all are of one query."""

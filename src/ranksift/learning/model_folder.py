@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ranksift.errors import InputError
+from ranksift.files import parse_json, read_whole
 from ranksift.learning.libraries import require
 
 #: What a model's card begins with; the number changes when older programs could not read it.
@@ -37,6 +38,9 @@ VERSION, FILES, REPLACED = "version", "files", "replaced"
 
 #: Seconds after which a version that no card names is removed.
 GRACE = 60.0
+
+# Bytes. A card holds names of features and the trials of a search; ten thousand trees take a quarter of a file.
+_LARGEST_CARD, _LARGEST_FILE = 64_000_000, 1_000_000_000
 
 _NAME = re.compile(r"version-[0-9a-f]{16}")
 # The first file of a version: what else is the model's own. Nothing that it does not name is ever removed.
@@ -114,10 +118,9 @@ def read_card(target: Path) -> dict[str, Any]:
         remedy = "name what ranksift train wrote" if aside is None else f"rename {aside}, which a killed process left"
         raise InputError("is not a folder of a model", source=str(target), remedy=remedy)
     try:
-        if os.path.lexists(target / CARD) and not (target / CARD).is_file():  # a pipe would wait for ever
-            remedy = "name a folder that ranksift train wrote"
-            raise InputError("is not a file", source=str(target / CARD), remedy=remedy)
-        card = json.loads((target / CARD).read_text("utf-8"))
+        card = parse_json(read_whole(target / CARD, _LARGEST_CARD))
+    except InputError:
+        raise
     except FileNotFoundError:
         raise InputError(
             f"has no {CARD}", source=str(target), remedy="name a folder that ranksift train wrote"
@@ -125,7 +128,7 @@ def read_card(target: Path) -> dict[str, Any]:
     except OSError as error:
         what = f"cannot be read ({error.strerror or error})"
         raise InputError(what, source=str(target / CARD), remedy="check its permissions") from None
-    except (RecursionError, ValueError) as error:
+    except ValueError as error:
         raise InputError(f"is not JSON ({error})", source=str(target / CARD), remedy="train the model anew") from None
     if not isinstance(card, dict) or card.get("format") not in (FORMAT, _FLAT):
         raise InputError("is not a model of this version", source=str(target / CARD), remedy="train it anew")
@@ -145,10 +148,19 @@ def files_at(target: Path, card: Mapping[str, Any]) -> Path:
 def read_files(target: Path, card: Mapping[str, Any]) -> dict[str, bytes]:
     """The files that a card names; refused where one is missing, or is not as it was saved."""
     place = files_at(target, card)
+    listed = card.get(FILES)
+    if not isinstance(listed, dict) or not all(known is None or isinstance(known, str) for known in listed.values()):
+        raise InputError(
+            "is damaged (it does not list its files)", source=str(target / CARD), remedy="train the model anew"
+        )
     with ExitStack() as stack:
         # All are opened before the first is read: what is open can be read to its end, whoever removes it.
-        opened = {name: stack.enter_context(_opened(target, place, name)) for name in card[FILES]}
-        found = {name: file.read() for name, file in opened.items()}
+        opened = {name: stack.enter_context(_opened(target, place, name)) for name in listed}
+        found = {name: file.read(_LARGEST_FILE + 1) for name, file in opened.items()}
+    large = next((name for name, content in found.items() if len(content) > _LARGEST_FILE), None)
+    if large is not None:
+        what = f"is larger than {_LARGEST_FILE:,} bytes"
+        raise InputError(what, source=str(place / large), remedy="copy the folder again, or train anew")
     for name, known in card[FILES].items():
         if known is not None and _sum(found[name]) != known:
             raise InputError(

@@ -77,12 +77,11 @@ def load(folder: str | os.PathLike[str]) -> Ranker:
 
     target = Path(folder)
     card = model_folder.read_card(target)
-    kind = RANKERS.get(str(card.get("model")))
+    word = card.get("model")
+    kind = RANKERS.get(word) if isinstance(word, str) else None
     if kind is None:
         known = ", ".join(RANKERS)
-        raise InputError(
-            f"has the unknown model {card.get('model')!r}", source=str(target / CARD), remedy=f"known are: {known}"
-        )
+        raise InputError(f"has the unknown model {word!r}", source=str(target / CARD), remedy=f"known are: {known}")
     require("reading a model", "safetensors")
     try:
         model = _restored(kind, card, target)
@@ -112,7 +111,10 @@ def _restored(kind: type[Ranker], card: dict[str, Any], target: Path) -> Ranker:
     texts = {name: content.decode() for name, content in files.items() if name not in (WEIGHTS, CUTOFF)}
     model._restore({**state, **texts})
     model.cutoff_ = None
-    if card["cutoff"] is not None:
+    if (card["cutoff"] is None) != (CUTOFF not in files):
+        what = f"says that there is {'no' if card['cutoff'] is None else 'a'} cutoff, and its files say otherwise"
+        raise InputError(what, source=str(target / CARD), remedy="copy the folder again, or train anew")
+    if CUTOFF in files:
         model.cutoff_ = cutoff_of_json(files[CUTOFF], str(model_folder.files_at(target, card) / CUTOFF))
     return model
 
