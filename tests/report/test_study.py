@@ -1,6 +1,7 @@
 """A study as files: whole, the same each time, and never over a user's own."""
 
 import csv
+import hashlib
 import json
 import shutil
 from dataclasses import replace
@@ -11,7 +12,8 @@ import pytest
 
 from ranksift import InputError, Scores, read_scores, study
 from ranksift.datasets.synthetic import synthetic_collection
-from ranksift.report.study import MANIFEST, PAGE, write_study
+from ranksift.report.study import write_study
+from ranksift.report.study_folder import MANIFEST, PAGE
 
 
 @pytest.fixture(scope="module")
@@ -142,7 +144,7 @@ def test_same_study_same_bytes(survey, folder, tmp_path):
     names = sorted(path.name for path in folder.iterdir())
     assert names == sorted(path.name for path in tmp_path.iterdir())
     assert [n for n in names if (folder / n).read_bytes() != (tmp_path / n).read_bytes()] == []
-    assert sorted(json.loads((folder / MANIFEST).read_text())["files"]) == names
+    assert sorted([*json.loads((folder / MANIFEST).read_text())["files"], MANIFEST]) == names
 
 
 def test_a_former_study_is_replaced_and_a_users_file_is_not(small, tmp_path):
@@ -161,19 +163,85 @@ def test_nothing_of_a_former_study_is_left_over(survey, folder, small, tmp_path)
     (tmp_path / "notes.txt").write_text("mine")
     write_study(small, tmp_path)
     names = {path.name for path in tmp_path.iterdir()}
-    assert names == {*json.loads((tmp_path / MANIFEST).read_text())["files"], "notes.txt"}
+    assert names == {*json.loads((tmp_path / MANIFEST).read_text())["files"], MANIFEST, "notes.txt"}
     write_study(study.survey(survey.scores, only=["agreement", "reliability"]), tmp_path)
     assert (tmp_path / "reliability.csv").is_file()
 
 
-def test_only_files_of_the_folder_itself_are_removed(small, tmp_path):
-    (tmp_path / "mine.txt").write_text("mine")
-    (tmp_path / "out" / "sub").mkdir(parents=True)
-    (tmp_path / "out" / "sub" / "mine.txt").write_text("mine")
-    files = ["../mine.txt", "sub/mine.txt", str(tmp_path / "mine.txt"), "sub", "..", "", 1, None]
-    (tmp_path / "out" / MANIFEST).write_text(json.dumps({"files": [*files, MANIFEST]}))
-    write_study(small, tmp_path / "out")
-    assert (tmp_path / "mine.txt").read_text() == (tmp_path / "out/sub/mine.txt").read_text() == "mine"
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+@pytest.fixture
+def former(small, tmp_path):
+    """A study in a folder that has a file of somebody else."""
+    (tmp_path / "notes.txt").write_text("mine")
+    write_study(small, tmp_path, title="Former")
+    return tmp_path
+
+
+def refused(survey, folder, fault):
+    before = contents(folder)
+    with pytest.raises(InputError, match=fault):
+        write_study(survey, folder, title="Never")
+    assert contents(folder) == before
+
+
+@pytest.mark.parametrize("named", ["notes.txt", "../mine.txt", "sub/mine.txt"])
+def test_a_list_that_was_changed_by_hand_is_not_believed(small, former, named):
+    listed = json.loads((former / MANIFEST).read_text())
+    listed["files"][named] = hashlib.sha256(b"mine").hexdigest()
+    (former / MANIFEST).write_text(json.dumps(listed))
+    refused(small, former, f"{MANIFEST}: was changed since a study wrote it; move it away")
+
+
+@pytest.mark.parametrize("named", [["notes.txt", PAGE, MANIFEST], ["../mine.txt", "sub", "..", "", 1, None]])
+def test_of_a_list_without_sums_nothing_is_removed_or_replaced(small, former, named):
+    (former / MANIFEST).write_text(json.dumps({"ranksift": "0.4", "files": named}))
+    refused(small, former, f"{MANIFEST}: is of an earlier version, which kept no sums of its files; remove that study")
+
+
+@pytest.mark.parametrize(
+    "text", ["mine", "[]", "{}", '{"files": 1}', '{"files": {"notes.txt": 1}}', "[" * 100_000, "\ud800", "1"]
+)
+def test_a_list_that_is_none(small, former, text):
+    (former / MANIFEST).write_bytes(text.encode("utf-8", "backslashreplace"))
+    refused(small, former, f"{MANIFEST}: (is there already, and no study|was changed since a study) wrote it")
+
+
+@pytest.mark.parametrize("name", [PAGE, "agreement.csv", "scores.csv"])
+def test_a_file_that_was_changed_since_is_kept(survey, small, former, name):
+    with (former / name).open("a") as file:
+        file.write("my own remarks")
+    refused(small, former, f"{name}: was changed since a study wrote it; move it away, or name another folder")
+    (former / name).rename(former / "mine")
+    write_study(study.survey(survey.scores, only=["reliability"]), former)
+    assert "my own remarks" in (former / "mine").read_text()
+    assert not (former / "agreement.csv").exists()
+
+
+def test_a_link_or_folder_in_the_place_of_a_file_is_kept(small, former):
+    (former / "agreement.csv").rename(former / "mine.csv")
+    (former / "agreement.csv").symlink_to("mine.csv")
+    refused(small, former, "agreement.csv: is there already, and no study wrote it")
+    (former / "agreement.csv").unlink()
+    (former / "agreement.csv").mkdir()
+    refused(small, former, "agreement.csv: is there already, and no study wrote it")
+
+
+def test_permissions_stay_and_lost_files_are_made_again(small, former):
+    (former / "scores.csv").unlink()
+    (former / PAGE).chmod(0o640)
+    write_study(small, former)
+    assert (former / "scores.csv").is_file()
+    assert (former / PAGE).stat().st_mode & 0o777 == 0o640
+
+
+def test_names_of_any_length_in_any_script(small, tmp_path):
+    part = replace(small.parts[0], word="文" * 100)
+    files = write_study(replace(small, parts=(part, replace(part, word="文" * 99 + "書"))), tmp_path)
+    assert len(set(files)) == len(files)
+    assert all(path.is_file() for path in files)
 
 
 def test_parts_of_like_names_have_files_of_their_own(small, tmp_path):

@@ -93,7 +93,8 @@ def study(
     """
     from ranksift.evaluation.cache import forget
     from ranksift.plotting import can_draw
-    from ranksift.report.study import PAGE, check_folder, write_study
+    from ranksift.report.study import write_study
+    from ranksift.report.study_folder import PAGE, check_folder
     from ranksift.study.survey import QUESTIONS, survey
 
     given: dict[str, dict[str, Any]] = {

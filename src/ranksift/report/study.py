@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import version
@@ -12,18 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ranksift import __version__
-from ranksift.errors import InputError
-from ranksift.files import writing
+from ranksift.files import shortened_name
 from ranksift.report.figures import pdf_of, svg_of
 from ranksift.report.page import Block, Bullets, Files, Grid, Heading, Image, Paragraph, Section, Session, page
+from ranksift.report.study_folder import PAGE, check_folder, write_files
 from ranksift.study.survey import QUESTIONS, Part, Survey
 from ranksift.study.wording import counted
 
 if TYPE_CHECKING:
     import polars as pl
-
-#: The page, and the list of all files that a study wrote.
-PAGE, MANIFEST = "index.html", "study.json"
 
 # Of a table on the page; the files have all.
 _MOST_ROWS = 100
@@ -52,8 +47,9 @@ def write_study(
 ) -> list[Path]:
     """Write a study into a folder: ``index.html``, figures as SVG and PDF, tables as CSV and LaTeX.
 
-    Every file appears whole or not at all, the page last. The same study gives the same bytes. Files of a former study
-    are replaced or removed, others never.
+    All files appear together or not at all. The same study gives the same bytes. Files of a former study are replaced
+    or removed if they are as it wrote them; a folder is refused in which one was changed since, or in which a file that
+    no study wrote has the name of one to be written.
 
     Parameters
     ----------
@@ -71,69 +67,21 @@ def write_study(
     list of Path
         The files, the page last.
     """
-    folder = Path(folder)
+    about = {"ranksift": __version__, "command": command, "settings": dict(survey.settings)}
     check_folder(folder)
-    files = dict(_files(survey, title, command, progress))
-    former = _former(folder)
-    _refuse_to_overwrite(folder, files, former)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in former.difference(files):
-            (folder / name).unlink(missing_ok=True)
-    except OSError as error:
-        raise _unusable(folder, error) from None
-    for name, content in files.items():
-        with writing(folder / name) as file:
-            file.write(content)
-    return [folder / name for name in files]
-
-
-def check_folder(folder: str | Path) -> None:
-    """Refuse a folder that no study can be written into, before it is made."""
-    folder = Path(folder)
-    try:
-        there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-    except OSError as error:
-        raise _unusable(folder, error) from None
-    if not there.is_dir():
-        wrong = "is not a folder" if there == folder else f"cannot be made ({there} is not a folder)"
-        raise InputError(wrong, source=str(folder), remedy="name another one")
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise InputError("cannot be written to", source=str(there), remedy="name another folder")
-    _refuse_to_overwrite(folder, (MANIFEST, PAGE), _former(folder))
-
-
-def _unusable(folder: Path, error: OSError) -> InputError:
-    return InputError(f"cannot be made ({error.strerror})", source=str(folder), remedy="name another folder")
-
-
-def _former(folder: Path) -> set[str]:
-    """The files that a former study wrote here."""
-    try:
-        names = json.loads((folder / MANIFEST).read_text("utf-8"))["files"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return set()
-    plain = {name for name in names if isinstance(name, str) and name == Path(name).name}
-    return {name for name in plain if (folder / name).is_file()}
-
-
-def _refuse_to_overwrite(folder: Path, names: Iterable[str], ours: set[str]) -> None:
-    """Refuse a folder in which a file that no study wrote has the name of one to be written."""
-    for name in names:
-        if name not in ours and (folder / name).exists():
-            raise InputError(
-                "is there already, and no study wrote it", source=str(folder / name), remedy="name another folder"
-            )
+    return write_files(Path(folder), about, _files(survey, title, command, progress))
 
 
 def _files(
     survey: Survey, title: str, command: str, progress: Callable[[Iterable[Any]], Iterable[Any]]
-) -> Iterator[tuple[str, bytes]]:
+) -> dict[str, bytes]:
     """Names and contents, the page last."""
     files: dict[str, bytes] = {}
 
     def add(name: str, content: str | bytes) -> str:
         first, ending = name.rsplit(".", 1)
+        first = shortened_name(first)
+        name = f"{first}.{ending}"
         free = next(n for n in chain([name], (f"{first}-{i}.{ending}" for i in count(2))) if n not in files)
         files[free] = _encoded(content) if isinstance(content, str) else content
         return free
@@ -142,12 +90,7 @@ def _files(
     add("overview.csv", _overview(survey).write_csv())
     add("overview.tex", survey.table().latex(label="tab:overview") + "\n")
     blocks = {id(part): list(_blocks(part, add)) for part in progress(survey.parts)}
-    html = _page(survey, blocks, title, command)
-    made = {"ranksift": __version__, "command": command, "settings": dict(survey.settings)}
-    names = [MANIFEST, *files, PAGE]
-    yield MANIFEST, _encoded(json.dumps({**made, "files": names}, ensure_ascii=False, indent=2) + "\n")
-    yield from files.items()
-    yield PAGE, _encoded(html)
+    return {**files, PAGE: _encoded(_page(survey, blocks, title, command))}
 
 
 def _encoded(text: str) -> bytes:
