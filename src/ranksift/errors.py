@@ -31,6 +31,16 @@ def on_one_line(text: str) -> str:
     return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
+def missing_library(asker: str, library: str, extra: str) -> InputError:
+    """The error where a library is not installed: the extra that brings it, for those who have a checkout too.
+
+    >>> print(missing_library("tuning needs", "Optuna", "trees"))
+    tuning needs Optuna; pip install 'ranksift[trees]', or in a checkout: pip install '.[trees]'
+    """
+    remedy = f"pip install 'ranksift[{extra}]', or in a checkout: pip install '.[{extra}]'"
+    return InputError(f"{asker} {library}", remedy=remedy)
+
+
 # Longer than the longest list of names that a remedy has; what is longer quotes somebody's input.
 _LONGEST = 1200
 

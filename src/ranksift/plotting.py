@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, cast
 
-from ranksift.errors import InputError, on_one_line
+from ranksift.errors import missing_library, on_one_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,7 +40,7 @@ def drawing(x: str, y: str, *, title: str = "", width: float = 6.0, height: floa
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise InputError("pictures need matplotlib", remedy="pip install 'ranksift[report]'") from None
+        raise missing_library("pictures need", "matplotlib", "report") from None
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.add_subplot()
     axes.set(xlabel=shown(x), ylabel=shown(y), title=shown(title, most=90))

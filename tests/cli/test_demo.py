@@ -81,7 +81,8 @@ def test_without_the_libraries_a_line_tells_what_to_install(tmp_path: Path, caps
     monkeypatch.setitem(sys.modules, "lightgbm", None)
     assert run(["demo", "--out", str(tmp_path / "demo")]) == 0
     out = " ".join(capsys.readouterr().out.split())
-    assert "This chapter needs LightGBM; pip install 'ranksift[trees]', then ranksift demo tells it." in out
+    assert "This chapter needs LightGBM; pip install 'ranksift[trees]', or" in out
+    assert "pip install '.[trees]', then ranksift demo tells it." in out
     assert not (tmp_path / "demo" / "models").exists()
 
 

@@ -324,14 +324,14 @@ main({arguments!r})
 @pytest.mark.parametrize(
     ("model", "missing", "says"),
     [
-        ("LambdaMARTf", ["lightgbm"], "LambdaMARTf needs LightGBM; pip install 'ranksift[trees]'\n"),
-        ("ListNet", ["torch"], "ListNet needs PyTorch; pip install 'ranksift[learn]'\n"),
+        ("LambdaMARTf", ["lightgbm"], "LambdaMARTf needs LightGBM; pip install 'ranksift[trees]', or"),
+        ("ListNet", ["torch"], "ListNet needs PyTorch; pip install 'ranksift[learn]', or"),
         (
             "L2LogisticRegression",
             ["sklearn"],
-            "L2LogisticRegression needs scikit-learn; pip install 'ranksift[learn]'\n",
+            "L2LogisticRegression needs scikit-learn; pip install 'ranksift[learn]', or",
         ),
-        ("AdaRank", ["safetensors"], "saving a model needs safetensors; pip install 'ranksift[trees]'\n"),
+        ("AdaRank", ["safetensors"], "saving a model needs safetensors; pip install 'ranksift[trees]', or"),
         ("AdaRank", ["lightgbm", "torch", "sklearn", "optuna"], ""),
         ("LambdaMART", ["torch", "sklearn", "optuna"], ""),
     ],
@@ -340,5 +340,7 @@ def test_a_method_asks_for_its_own_library_only(data: Path, tmp_path: Path, mode
     arguments = ["train", str(data / "train.txt"), "--model", model, "--out", str(tmp_path / "model")]
     program = WITHOUT.format(missing=missing, arguments=arguments)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (2 if says else 0, says)
+    assert done.returncode == (2 if says else 0)
+    assert done.stderr.startswith(says)
+    assert done.stderr.count("\n") == bool(says)
     assert (tmp_path / "model").exists() == (not says)

@@ -10,7 +10,7 @@ import typer
 
 from ranksift.cli import options
 from ranksift.cli.output import progress, show
-from ranksift.errors import InputError
+from ranksift.errors import InputError, missing_library
 
 #: In the study's folder, until it is done: values of runs that were evaluated.
 CACHE = "evaluated"
@@ -109,7 +109,7 @@ def study(
     if not out:
         raise InputError("no folder is named", remedy="say where the page goes: --out DIR")
     if not can_draw():
-        raise InputError("the report needs matplotlib", remedy="pip install 'ranksift[report]'")
+        raise missing_library("the report needs", "matplotlib", "report")
     folder = Path(out)
     check_folder(folder)
     if scores:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from ranksift.errors import InputError
+from ranksift.errors import InputError, missing_library
 
 # What modules are called elsewhere, and the smallest extra that brings them.
 _KNOWN = {
@@ -12,7 +12,7 @@ _KNOWN = {
     "safetensors": ("safetensors", "trees"),
     "sklearn": ("scikit-learn", "learn"),
     "torch": ("PyTorch", "learn"),
-    "optuna": ("Optuna", "learn"),
+    "optuna": ("Optuna", "trees"),
 }
 
 
@@ -29,16 +29,16 @@ def require(asker: str, *modules: str) -> None:
     """Refuse in one line to go on where a library is missing, before anything is begun.
 
     >>> require("LambdaMART", "json")
-    >>> require("LambdaMART", "light_gbm")
+    >>> require("LambdaMART", "light_gbm")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    ranksift.errors.InputError: LambdaMART needs light_gbm; pip install 'ranksift[learn]'
+    ranksift.errors.InputError: LambdaMART needs light_gbm; pip install 'ranksift[learn]', or ...
     """
     for module in modules:
         name, extra = _KNOWN.get(module, (module, "learn"))
         try:
             import_module(module)
         except ModuleNotFoundError:
-            raise InputError(f"{asker} needs {name}", remedy=f"pip install 'ranksift[{extra}]'") from None
+            raise missing_library(f"{asker} needs", name, extra) from None
         except (ImportError, OSError) as error:
             # As of LightGBM on a system without OpenMP: libgomp on Linux, libomp on macOS.
             raise InputError(f"{asker} needs {name}, which does not load", remedy=f"mend it: {error}") from None

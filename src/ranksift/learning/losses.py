@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.errors import InputError
+from ranksift.errors import InputError, missing_library
 from ranksift.learning.outputs import parse_loss
 from ranksift.learning.topk import SHARE
 from ranksift.parameters import choice, flag, integer, number, optional, takes
@@ -28,7 +28,7 @@ try:
     from torch import Tensor
     from torch.nn.functional import binary_cross_entropy_with_logits, softplus
 except ImportError:
-    raise InputError("losses need PyTorch", remedy="pip install 'ranksift[learn]'") from None
+    raise missing_library("losses need", "PyTorch", "learn") from None
 
 #: What gains and masks may be given as.
 TensorLike: TypeAlias = Tensor | NDArray[Any] | Sequence[Any]
