@@ -1,0 +1,202 @@
+"""Is a cut worth having? A model's own cut beside nothing shown, everything shown and a tuned threshold.
+
+Held-out queries decide, with one standard error in favour of what needs no decision: the own cut stands unless another
+is better by more than a standard error of their difference. Of those that are, the simplest is taken that the best one
+does not beat by as much: a threshold that was tuned must earn its tuning.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ranksift.collection.lists import Lists
+from ranksift.cutoffs.baselines import FilterAll, RankOnly
+from ranksift.cutoffs.comparison import CutoffComparison, compare_cutoffs
+from ranksift.cutoffs.cutoff import Cutoff
+from ranksift.cutoffs.threshold import GlobalCutoff, one_measure
+from ranksift.errors import RankSiftWarning
+from ranksift.evaluation.table import Cell, Column, Table
+from ranksift.measures.measure import Measure
+from ranksift.measures.names import MeasureLike
+
+#: What can be chosen, from what needs no decision to what needs most.
+OWN, NOTHING, EVERYTHING, TUNED = "own cut", "nothing shown", "everything shown", "tuned cut"
+
+# Folds of the held-out queries; a threshold is tuned on the others.
+_FOLDS = 5
+
+# Of measures that have no k of their own.
+_USUAL_K = 10
+
+
+@dataclass(frozen=True, eq=False)
+class CutChoice:
+    """What held-out queries say of a cut. Printed, it is a table.
+
+    Attributes
+    ----------
+    comparison
+        The candidates side by side, each judged on queries that it was not tuned on.
+    own
+        The cut that is asked about.
+    chosen
+        The first candidate (own cut, nothing shown, everything shown, tuned cut) that is not worse than the best one by
+        more than a standard error of their difference.
+    """
+
+    comparison: CutoffComparison
+    own: Cutoff
+    chosen: str
+
+    @classmethod
+    def of(cls, lists: Lists, own: Cutoff, measure: MeasureLike, seed: int = 0) -> CutChoice:
+        """Compare a fitted cut with the simplest ones, and with the best threshold.
+
+        Parameters
+        ----------
+        lists
+            Documents of at least two queries that the model was not fitted to.
+        own
+            The cut; it is judged as it is, and not fitted again.
+        measure
+            What decides.
+        seed
+            Of the folds.
+
+        Examples
+        --------
+        Scores that say nothing, of documents that are forbidden as often as not:
+
+        >>> draw = np.random.default_rng(0)
+        >>> labels, groups = draw.choice([-10, 1], 600), np.repeat(np.arange(100), 6)
+        >>> lists = Lists.from_arrays(draw.normal(size=600), labels, groups)
+        >>> from ranksift.cutoffs.baselines import FixedCutoff
+        >>> CutChoice.of(lists, FixedCutoff(0.0).fit_lists(lists), "nDCG_f@3").chosen
+        'nothing shown'
+        """
+        wanted = one_measure(measure)
+        rules = {NOTHING: FilterAll(), EVERYTHING: RankOnly(), OWN: _AsItIs(own), TUNED: GlobalCutoff(wanted)}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RankSiftWarning)  # whoever fitted the cut was told
+            found = compare_cutoffs(
+                lists,
+                rules=rules,
+                measure=wanted,
+                k=wanted.k or _USUAL_K,
+                folds=min(_FOLDS, len(lists)),
+                seed=seed,
+            )
+        return cls(found, own, _simplest(found))
+
+    @property
+    def measure(self) -> Measure:
+        """What decides."""
+        return self.comparison.measure
+
+    def rule(self, lists: Lists) -> Cutoff:
+        """The chosen rule, fitted."""
+        if self.chosen == OWN:
+            return self.own
+        made: dict[str, Cutoff] = {NOTHING: FilterAll(), EVERYTHING: RankOnly(), TUNED: GlobalCutoff(self.measure)}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RankSiftWarning)
+            return made[self.chosen].fit_lists(lists)
+
+    def warning(self) -> str:
+        """One sentence where the model shows nothing, or filters nothing, with what to do; else nothing.
+
+        That a threshold is tuned is not bad news: the table and the card say so.
+        """
+        own, other = (self.comparison.value(name) for name in (OWN, self.chosen))
+        queries = f"On {len(self.comparison.scores.queries):,} held-out queries"
+        values = f"the model's own cut has a {self.measure} of {own:.4f} and {self.chosen} has {other:.4f}"
+        remedy = "give more examples, better features or smaller penalties (gains)"
+        if self.chosen == NOTHING:
+            return f"{queries} {values}, so this model shows nothing; {remedy}"
+        if self.chosen == EVERYTHING:
+            return f"{queries} {values}, so this model filters nothing; give more examples or better features"
+        if self.comparison.value(self.chosen, "Empty") == 1.0:
+            return f"{queries} this model shows no document at all; {remedy}"
+        return ""
+
+    def table(self, digits: int = 4) -> Table:
+        """A row for each candidate, with its standard error and what it hides; the chosen one is marked."""
+        scores = self.comparison.scores
+        others = [m for m in scores.measures if m != self.measure and _tells(m)]
+        columns = ["cut", Column(str(self.measure), digits), Column("±", digits)]
+        columns += [Column(str(m), 1, "percent") for m in others]
+        rows: list[list[Cell | str | float]] = []
+        for name in (NOTHING, EVERYTHING, OWN, TUNED):
+            row: list[Cell | str | float] = [f"{name} *" if name == self.chosen else name]
+            row += [Cell(self.comparison.value(name), "", name == self.chosen), self._error(name)]
+            rows.append([*row, *(self.comparison.value(name, m) for m in others)])
+        queries = f"{len(scores.queries):,} held-out queries"
+        return Table(
+            columns,  # type: ignore[arg-type]
+            rows,
+            title=f"Cuts on {queries}",
+            notes=[
+                "* what the model does: its own cut, unless another one is better by more than a standard error",
+                "±: standard error; the tuned cut is judged on queries that it was not tuned on",
+            ],
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """What the card of a model says: values with their standard errors, and which one was chosen."""
+        return {
+            "chosen": self.chosen,
+            "measure": str(self.measure),
+            "queries": len(self.comparison.scores.queries),
+            "cuts": list(self._rows()),
+        }
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        for name in (NOTHING, EVERYTHING, OWN, TUNED):
+            values = {str(m): self.comparison.value(name, m) for m in self.comparison.scores.measures}
+            yield {"cut": name, "standard_error": self._error(name), **values}
+
+    def _error(self, name: str) -> float:
+        return _standard_error(_per_query(self.comparison, name))
+
+
+@dataclass(eq=False)
+class _AsItIs(Cutoff):
+    """A cut that is fitted already, for comparisons that fit rules."""
+
+    own: Cutoff
+
+    def _learn(self, lists: Lists) -> None:
+        pass
+
+    def _kept(self, lists: Lists) -> Any:
+        return self.own.keep_lists(lists)
+
+
+def _tells(measure: Measure | str) -> bool:
+    """Whether a measure says what a cut shows and hides."""
+    return isinstance(measure, Measure) and measure.family == "filtering"
+
+
+def _simplest(found: CutoffComparison) -> str:
+    """The first of the candidates that the best one does not beat by more than a standard error."""
+    values = {name: _per_query(found, name) for name in (OWN, NOTHING, EVERYTHING, TUNED)}
+    sign = 1.0 if found.measure.higher_is_better else -1.0
+    best = max(values, key=lambda name: sign * found.value(name))
+    for name, own in values.items():
+        ahead = sign * (values[best] - own)
+        if ahead.mean() <= _standard_error(ahead):
+            return name
+    return best
+
+
+def _per_query(found: CutoffComparison, name: str) -> Any:
+    return found.scores.values[found.scores.row(name), :, found.scores.column(found.measure)]
+
+
+def _standard_error(values: Any) -> float:
+    return float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
