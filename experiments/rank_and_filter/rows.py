@@ -112,8 +112,6 @@ def _ours() -> dict[str, Row]:
         f"{JOINT}, without the normaliser": Row(PART, LambdaMARTf, {"measure": f"DCG@{K}"}),
         f"{JOINT}, without the normaliser, best cut": Row(PART, LambdaMARTf, {"measure": f"DCG@{K}"}, _best()),
         f"{JOINT}, without the list": Row(PART, LambdaMARTf, {"context": False}),
-        f"{JOINT}, without pairs": Row(PART, LambdaMARTf, {"pairs": 0.0}),
-        f"{JOINT}, the list as it is ranked decides": Row(PART, LambdaMARTf, {"stop": "list"}),
         f"{JOINT}, stopped by the measure": Row(PART, LambdaMARTf, {"stop_by": "measure"}),
         f"{JOINT}, best cut instead of 0": Row(PART, LambdaMARTf, {}, _best()),
         f"{OPTIMAL}, without the normaliser": Row(PART, ExpectedGainRanker, {"measure": f"DCG@{K}"}),

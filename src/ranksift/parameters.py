@@ -197,8 +197,8 @@ class Declared(NamedTuple):
 def without_marks(text: str) -> str:
     r"""A docstring's text without its marks.
 
-    >>> without_marks(":math:`\\alpha`, see :class:`~ranksift.learning.lambdas.Stops`: ``0``")
-    'alpha, see lambdas.Stops: 0'
+    >>> without_marks(":math:`\\alpha`, see :class:`~ranksift.learning.lambdas.Swaps`: ``0``")
+    'alpha, see lambdas.Swaps: 0'
     """
     without_roles = re.sub(r":\w+:`~?(?:ranksift\.learning\.)?([^`]+)`", r"\1", text)
     return without_roles.replace("``", "").replace("\\", "")

@@ -29,7 +29,7 @@ def genuine() -> tuple[Path, int, rs.Examples]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         kinds = [RankSVM(), RankBoost(rounds=2), LambdaMARTf(**few), BoostedTrees("ordinal", **few)]
-        kinds += [ExpectedGainRanker("RankSVM", folds=2), L2LogisticRegression()]
+        kinds += [ExpectedGainRanker("RankSVM"), L2LogisticRegression()]
         models = [kind.fit(examples) for kind in kinds]
         models[0].fit_cutoff(examples)
         models[1].fit_cutoff(examples, rs.NormalizedCutoff())

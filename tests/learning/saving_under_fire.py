@@ -25,7 +25,7 @@ def models() -> tuple[list[rs.learning.Ranker], rs.Examples]:
     """Three that have different files, and examples that tell them apart."""
     x = np.random.default_rng(0).normal(size=(40, 3))
     examples = rs.Examples.from_arrays(x, x[:, 0].round(), np.repeat(np.arange(8), 5))
-    kinds = [RankSVM(), RankBoost(rounds=2), ExpectedGainRanker("RankSVM", folds=2)]
+    kinds = [RankSVM(), RankBoost(rounds=2), ExpectedGainRanker("RankSVM")]
     made = [kind.fit(examples) for kind in kinds]
     made[1].fit_cutoff(examples)
     return made, examples

@@ -292,7 +292,7 @@ def test_what_no_card_could_say_is_refused(name, parameters, what, examples):
     ("name", "parameters"),
     [
         ("LambdaMART", {"patience": np.int64(5), "depth": np.uint8(2), "trees": np.int32(3)}),
-        ("LambdaMARTf", {"depth": np.uint8(2), "trees": np.int64(3)}),
+        ("LambdaMARTf", {"leaves": np.uint8(2), "trees": np.int64(3)}),
         ("RankNet", {"pairs": np.str_("sum"), "hidden": np.array([4])}),
         ("FocusedNet", {"orders": np.str_("first"), "k": np.int64(2), "beta": np.float32(0.5)}),
         ("MLPRanker", {"hidden": [np.int64(4), 3]}),

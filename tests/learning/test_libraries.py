@@ -47,4 +47,4 @@ def test_the_extra_trees_is_enough_to_tune_and_rank(tmp_path):
         program = [sys.executable, "-c", WITHOUT, "torch,sklearn,pandas,matplotlib,pyarrow", *command.split()]
         done = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
-    assert (tmp_path / "vali.run").read_text().startswith(f"{validation.query_ids[0]} Q0 ")
+    assert " Q0 " in (tmp_path / "vali.run").read_text()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import warnings
 from itertools import product
 from pathlib import Path
 
@@ -12,9 +13,10 @@ import ranksift as rs
 from ranksift import InputError
 from ranksift.collection.examples import Examples
 from ranksift.collection.gains import Gains
+from ranksift.cutoffs.baselines import FixedCutoff
 from ranksift.learning.expected_gain import ExpectedGainRanker, _pools, expected_shares
 from ranksift.learning.judged_documents import value_of
-from ranksift.learning.lambdas import PairLoss, Stops, slope_of
+from ranksift.learning.lambdas import PairLoss, slope_of, worth_of_showing
 from ranksift.learning.methods import meanings_of
 from ranksift.learning.trees import BoostedTrees, LambdaMART, LambdaMARTf, RandomForests, with_context
 
@@ -22,6 +24,7 @@ lightgbm = pytest.importorskip("lightgbm")
 
 DATA = Path(os.environ.get("RANKSIFT_DATA", "../shared/data"))
 GAINS = {-1: -10}
+AT_0 = FixedCutoff(0.0).fit([1.0, 0.0], [1, -1], ["q", "r"])
 
 
 def answers(queries=60, seed=0, noise=0.5, lengths=(1, 9)):
@@ -73,10 +76,9 @@ class TestLambdaMART:
         again = LambdaMART(trees=5, gains=GAINS, feature_share=1.0, document_share=1.0, draws=0, seed=1).fit(training)
         assert np.array_equal(again.score(training), alone.score(training))
 
-    @pytest.mark.parametrize("kind", [LambdaMART, LambdaMARTf])
-    def test_a_wrong_depth(self, training, kind):
+    def test_a_wrong_depth(self, training):
         with pytest.raises(InputError, match="depth=0 is not a positive integer"):
-            kind(depth=0).fit(training)
+            LambdaMART(depth=0).fit(training)
 
     def test_a_wrong_number_of_rankings(self, training):
         with pytest.raises(InputError, match="draws=-1 is not an integer of at least 0"):
@@ -267,6 +269,8 @@ class TestEarlyStopping:
             for name in ("Fdocs@3", "GoodFiltered")
         )
         assert model.trees_ != other.trees_
+        for one in (model, other):  # as the lists are that stop it: before the scores are calibrated
+            one._calibration, one.cutoff_ = np.array([1.0, 0.0]), AT_0
         share = [
             rs.evaluate(validation.qrels(), m.rank(validation), "Fdocs@3", gains=GAINS).mean_of("Fdocs@3")
             for m in (model, other)
@@ -287,7 +291,8 @@ class TestContext:
             np.random.default_rng(0).normal(size=(150, 1)), labels, [*range(50), *np.repeat(range(50, 100), 2)]
         )
         assert np.array_equal(LambdaMARTf(gains=GAINS).fit(examples).score(examples) > 0, labels > 0)
-        blind = LambdaMARTf(gains=GAINS, context=False).fit(examples)
+        with pytest.warns(rs.RankSiftWarning, match="On 20 held-out queries this model shows no document at all"):
+            blind = LambdaMARTf(gains=GAINS, context=False).fit(examples)
         assert not np.array_equal(blind.score(examples) > 0, labels > 0)
 
     def test_every_column_has_a_name(self, training):
@@ -330,8 +335,61 @@ class TestLambdaMARTf:
         card = json.loads((tmp_path / "model" / "model.json").read_text())
         assert card["cutoff"]["rule"] == "fixed"
         assert (
-            lightgbm.Booster(model_file=tmp_path / "model" / card["version"] / "trees.txt").num_trees() == model.trees_
+            lightgbm.Booster(model_file=tmp_path / "model" / card["version"] / "trees.txt").num_trees()
+            == 2 * model.trees_
         )
+
+    @pytest.mark.parametrize("length", [1, 5, 60])
+    @pytest.mark.parametrize("penalty", [-1.0, -10.0])
+    def test_a_score_is_what_showing_a_document_is_expected_to_add(self, length, penalty):
+        # Five kinds of documents, whose chances are all that features tell; in lists of any length.
+        draw = np.random.default_rng(length)
+        kind = draw.integers(0, 5, 24_000 // length * length)
+        forbidden = np.array([0.02, 0.1, 0.35, 0.6, 0.9])[kind]
+        drawn = draw.random((2, len(kind)))
+        labels = np.where(drawn[0] < forbidden, -1, np.where(drawn[1] < 0.3 + 0.4 * (kind == 1), 2, 1))
+        query = np.repeat(np.arange(len(kind) // length), length)
+        examples = Examples.from_arrays(np.eye(5)[kind], labels, query)
+        gains = {-1: penalty}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", rs.RankSiftWarning)
+            model = LambdaMARTf(gains=gains, measure="nDCG_f@3", context=False, learning_rate=0.3).fit(examples)
+        worth = worth_of_showing(examples.offsets, rs.Gains.of(gains)(examples.labels), 3)
+        expected = np.bincount(kind, worth) / np.bincount(kind)
+        found = np.bincount(kind, model.score(examples)) / np.bincount(kind)
+        error = 4 * np.abs(worth).max() / np.sqrt(np.bincount(kind))
+        assert (np.abs(found - expected) < error + 0.05 * np.abs(expected)).all()
+        clear = np.abs(expected) > error
+        assert clear.sum() >= 3
+        assert ((found > 0) == (expected > 0))[clear].all()
+
+    def test_without_a_validation_set_a_fifth_is_held_out_and_then_learned_from_too(self, training):
+        model = LambdaMARTf(gains=GAINS).fit(training)
+        assert model.card_["cut"]["queries"] == len(training.query_ids) // 5
+        assert "validation" not in model.card_
+        some = training.of_queries(np.arange(19))
+        assert "cut" not in LambdaMARTf(gains=GAINS).fit(some).card_  # too few to hold some out
+        rest, _ = training.split(0.8, 0)
+        # The trees are as many as held-out queries asked for, and are grown from all queries.
+        asked = LambdaMARTf(gains=GAINS)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", rs.RankSiftWarning)
+            asked.fit(rest, training.split(0.8, 0)[1])
+        assert asked.trees_ == model.trees_
+        assert not np.array_equal(asked.score(training), model.score(training))
+
+    def test_a_cut_that_does_harm_is_not_kept(self, tmp_path):
+        draw = np.random.default_rng(0)
+        shuffled = Examples.from_arrays(
+            draw.normal(size=(2000, 3)), draw.choice([-1, 1, 2], 2000), np.repeat(np.arange(100), 20)
+        )
+        with pytest.warns(rs.RankSiftWarning, match="shows no(thing| document at all)"):
+            model = LambdaMARTf(gains=GAINS).fit(shuffled)
+        assert len(model.rank(shuffled)) == 0
+        model.save(tmp_path / "model")
+        again = rs.load(tmp_path / "model")
+        assert len(again.rank(shuffled)) == 0
+        assert again.card_["cut"] == model.card_["cut"]
 
     def test_it_beats_a_ranker_with_a_tuned_cutoff(self, training, validation, test_set):
         model = LambdaMARTf(gains=GAINS, measure="nDCG_f@3").fit(training, validation)
@@ -364,44 +422,45 @@ class TestLambdaMARTf:
         usual = {"gains": GAINS, "trees": 60, "patience": 60}
         stopped = LambdaMARTf(measure=measure, stop_by="measure", **usual).fit(training, validation)
         # The trees are those of nDCG_f of the whole list, as many as are best by the measure.
-        same = LambdaMARTf(**{**usual, "trees": stopped.trees_}, measure="nDCG_f").fit(training)
-        np.testing.assert_array_equal(stopped.score(validation), same.score(validation))
+        same = LambdaMARTf(**{**usual, "trees": stopped.trees_, "patience": 1000}, measure="nDCG_f")
+        same.fit(training, training)
+        assert same.trees_ == stopped.trees_
+        np.testing.assert_array_equal(stopped.outputs(validation), same.outputs(validation))
 
     def test_two_measures_are_refused_whatever_stops_it(self, training):
         with pytest.raises(InputError, match="is 2 measures"):
             LambdaMARTf(measure="AP RR", stop_by="measure").fit(training)
 
-    @pytest.mark.parametrize("stop", ["alone", "list"])
-    def test_all_stops_work(self, stop, training, test_set):
-        everything = value_of(np.zeros(len(test_set)), test_set, "nDCG_f@3", GAINS)
-        assert nDCG_f(LambdaMARTf(stop=stop, gains=GAINS).fit(training), test_set) > everything + 0.1
-
     def test_growing_stops_where_the_loss_of_new_lists_is_lowest(self, training, validation):
         usual = {"gains": GAINS, "measure": "nDCG_f@3", "learning_rate": 0.2, "patience": 300, "seed": 1}
-        change = Stops(validation.offsets, np.where(validation.labels < 0, -10.0, validation.labels), 3).alone
+        model = LambdaMARTf(**usual).fit(training, validation)
+        assert model.trees_ < 300
+        change = worth_of_showing(validation.offsets, np.where(validation.labels < 0, -10.0, validation.labels), 3)
+        change /= np.abs(
+            worth_of_showing(training.offsets, np.where(training.labels < 0, -10.0, training.labels), 3)
+        ).mean()
 
-        def loss(scores):
-            return np.abs(change) @ np.logaddexp(0, -np.sign(change) * scores)
+        def loss(trees):
+            fewer = LambdaMARTf(**{**usual, "trees": trees})
+            fewer._grow_both(fewer_features(training), None)
+            s, p = fewer._outputs_of(fewer_features(validation).features).T
+            classify = np.abs(change) @ np.logaddexp(0, -np.sign(change) * s)
+            return classify + (np.exp(p) - np.maximum(change, 0) * p).sum()
 
-        stopped, whole = LambdaMARTf(**usual).fit(training, validation), LambdaMARTf(**usual).fit(training)
-        assert stopped.trees_ < whole.trees_
-        losses = [loss(scores) for scores in scores_by_trees(whole, validation)]
-        assert len(losses) == whole.trees_
-        best = losses.pop(stopped.trees_ - 1)
-        assert loss(stopped.scored(validation)) == best < min(losses)
+        fewer_features = with_context
+        best = loss(model.trees_)
+        assert best < min(loss(model.trees_ - 1), loss(model.trees_ + 1), loss(300))
 
     def test_growing_stops_where_the_measure_of_the_cut_lists_is_highest(self, training, validation):
         usual = {"gains": GAINS, "measure": "nDCG_f@3", "learning_rate": 0.2, "patience": 300, "seed": 1}
         by_loss, by_measure = (LambdaMARTf(**usual, stop_by=s).fit(training, validation) for s in ("loss", "measure"))
+        for model in (by_loss, by_measure):  # as the lists are that stop it: before the scores are calibrated
+            model._calibration, model.cutoff_ = np.array([1.0, 0.0]), AT_0
         assert nDCG_f(by_measure, validation) > nDCG_f(by_loss, validation)
 
     def test_bad_parameters_are_refused(self, training):
         with pytest.raises(InputError, match="stop_by='list' is unknown; use 'loss' or 'measure'"):
             LambdaMARTf(stop_by="list").fit(training)
-        with pytest.raises(InputError, match="pairs=-1 is not a number of at least 0"):
-            LambdaMARTf(pairs=-1).fit(training)
-        with pytest.raises(InputError, match="stop='both' is unknown"):
-            LambdaMARTf(stop="both").fit(training)
 
 
 def test_a_forest_of_equal_trees_is_refused(training):
@@ -465,7 +524,8 @@ class TestExpectedGainRanker:
         labels = np.where(draw.random(2000) < 0.7, 2, -1)
         examples = Examples.from_arrays(draw.normal(size=(2000, 1)), labels, np.arange(2000))
         shares = ExpectedGainRanker(gains=GAINS).fit(examples)
-        gains = ExpectedGainRanker(gains=GAINS, measure="DCG").fit(examples)
+        with pytest.warns(rs.RankSiftWarning, match="On 400 held-out queries this model shows no document at all"):
+            gains = ExpectedGainRanker(gains=GAINS, measure="DCG").fit(examples)
         assert np.mean(shares.score(examples) > 0) > 0.95
         assert np.mean(gains.score(examples) > 0) < 0.05
 
@@ -530,7 +590,6 @@ class TestExpectedGainRanker:
             ({"options": {"foo": 1}}, "BoostedTrees has no parameter 'foo'; it has: .*trees"),
             ({"options": {1: 1}}, "BoostedTrees has no parameter 1"),
             ({"model": "RankSVM", "options": {"trees": 1}}, "RankSVM has no parameter 'trees'; it has: .*C"),
-            ({"folds": "3"}, "folds='3' is not an integer"),
         ],
     )
     def test_wrong_options_are_refused_at_fit_and_before_a_search(self, wrong, says, training):
@@ -546,8 +605,6 @@ class TestExpectedGainRanker:
             ExpectedGainRanker("ExpectedGainRanker").fit(training)
         with pytest.raises(InputError, match="calibration='none' is unknown"):
             ExpectedGainRanker(calibration="none").fit(training)
-        with pytest.raises(InputError, match="folds=1 is not an integer of at least 2"):
-            ExpectedGainRanker(folds=1).fit(training)
 
 
 def test_the_mean_of_a_list_does_not_depend_on_the_order_of_its_documents():

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from ranksift.learning.coordinate_ascent import CoordinateAscent as CoordinateAscent
     from ranksift.learning.expected_gain import ExpectedGainRanker as ExpectedGainRanker
     from ranksift.learning.expected_gain import expected_shares as expected_shares
-    from ranksift.learning.lambdas import Stops as Stops
     from ranksift.learning.lambdas import Swaps as Swaps
+    from ranksift.learning.lambdas import worth_of_showing as worth_of_showing
     from ranksift.learning.logistic import L2LogisticRegression as L2LogisticRegression
     from ranksift.learning.networks import FocusedNet as FocusedNet
     from ranksift.learning.networks import LinearRanker as LinearRanker

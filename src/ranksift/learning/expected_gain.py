@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection import ragged
-from ranksift.collection.examples import Examples, folds_of
+from ranksift.collection.examples import Examples
 from ranksift.collection.gains import Gains
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.cutoffs.baselines import FixedCutoff
@@ -38,10 +38,10 @@ from ranksift.learning.lambdas import target_of
 from ranksift.learning.ranker import RANKERS, Ranker
 from ranksift.learning.scaling import FeatureScale
 from ranksift.learning.search_space import SpaceLike
-from ranksift.learning.trees import BoostedTrees
+from ranksift.learning.trees import BoostedTrees, TreeModel
 from ranksift.measures.cumulative import discounted
 from ranksift.measures.names import MeasureLike
-from ranksift.parameters import Kind, choice, integer, optional, parameter, word
+from ranksift.parameters import Kind, choice, optional, parameter, word
 
 #: Pools that are told apart; where there would be more, k is taken smaller.
 MOST_POOLS = 4000
@@ -156,16 +156,16 @@ class ExpectedGainRanker(Ranker):
     r"""The optimal rule on top of a model: rank by the expected share of nDCG_f, cut at 0.
 
     The model's scores become the probabilities of all gains, :math:`P(g \ge g_j)` of each on its own, by a calibration
-    on documents that it was not fitted to: the validation set, or else each fold of the training queries for a model of
-    the others. A document's score is then :func:`expected_shares`, given the probabilities of its whole list; where
-    ``measure`` is DCG, which is not normalised, it is the expected gain.
+    on documents that it was not fitted to: the validation set, or else a fifth of the training queries, after which the
+    model is fitted again to all of them. A document's score is then :func:`expected_shares`, given the probabilities of
+    its whole list; where ``measure`` is DCG, which is not normalised, it is the expected gain.
 
     Attributes
     ----------
     model_
         The fitted model.
     cutoff_
-        At 0, until another is fitted.
+        At 0, unless held-out queries decide otherwise, until another is fitted.
 
     Examples
     --------
@@ -173,7 +173,7 @@ class ExpectedGainRanker(Ranker):
     >>> x = draw.normal(size=(400, 2))
     >>> labels = np.where(np.abs(x[:, 0]) + 0.3 * draw.normal(size=400) > 1, 1, -1)
     >>> examples = Examples.from_arrays(x, labels, np.repeat(np.arange(40), 10))
-    >>> model = ExpectedGainRanker(gains={-1: -10}).fit(examples)
+    >>> model = ExpectedGainRanker(gains={-1: -3}).fit(examples)
     >>> chances = model.chances(examples)
     >>> bool(np.allclose(chances.sum(axis=1), 1)), chances.shape
     (True, (400, 2))
@@ -183,6 +183,7 @@ class ExpectedGainRanker(Ranker):
     natural_scaling = "none"
     takes_missing = True
     takes_unlabelled = True
+    former_parameters = ("folds",)
 
     model: str = parameter(
         "BoostedTrees",
@@ -193,13 +194,12 @@ class ExpectedGainRanker(Ranker):
     options: Mapping[str, Any] | None = parameter(
         None,
         optional(Kind("a mapping such as {'trees': 100}", lambda value: isinstance(value, Mapping))),
-        """Parameters of the method; ``{"loss": "ordinal", "stop_by": "loss", "context": True}`` where the model is
-        BoostedTrees.""",
+        """Parameters of the method; ``{"loss": "ordinal", "stop_by": "loss", "context": True, "leaves": 7}`` where the
+        model is BoostedTrees.""",
     )
     calibration: Literal["platt", "isotonic"] = parameter(
         "platt", choice("platt", "isotonic"), "How outputs are calibrated; Platt's way is logistic."
     )
-    folds: int = parameter(5, integer(2), "Parts of the training queries, where there is no validation set.")
     _: KW_ONLY
     measure: MeasureLike = parameter(
         "nDCG_f@10",
@@ -218,14 +218,19 @@ class ExpectedGainRanker(Ranker):
         self.gains_ = ragged.distinct(self._gain(examples))
         self.model_ = self._inner().fit(examples, validation)
         judged = examples if validation is None else validation
-        columns = self._out_of_fold(examples) if validation is None else self._columns(self.model_, validation)
-        columns, gain = columns[judged.judged], self._gain(judged)
+        columns, gain = self._columns(self.model_, judged)[judged.judged], self._gain(judged)
         self._levels = [
             METHODS[self.calibration]().fit(column, gain >= level)
             for column, level in zip(columns.T, self.gains_[1:], strict=True)
         ]
         known = JudgedDocuments(examples.judged_only(), self._score_of(examples)[examples.judged], None)
         self.cutoff_ = FixedCutoff(0.0).fit_lists(known.lists(self.gains))
+
+    def _train_again(self, examples: Examples) -> None:
+        model = self._inner()
+        if isinstance(self.model_, TreeModel):  # as many trees as held-out queries asked for
+            model.trees = max(self.model_.trees_ // self.model_.models, 1)  # type: ignore[attr-defined]
+        self.model_ = model.fit(examples)
 
     def _gain(self, examples: Examples) -> Floats:
         """Of the documents that have a label."""
@@ -256,21 +261,9 @@ class ExpectedGainRanker(Ranker):
         self._inner().check_can_fit()
 
     def _inner(self) -> Ranker:
-        usual = {"loss": "ordinal", "stop_by": "loss", "context": True} if self.model == "BoostedTrees" else {}
+        of_trees = {"loss": "ordinal", "stop_by": "loss", "context": True, "leaves": 7}
+        usual = of_trees if self.model == "BoostedTrees" else {}
         return RANKERS[self.model](**{"gains": self.gains, "seed": self.seed, **usual, **(self.options or {})})
-
-    def _out_of_fold(self, examples: Examples) -> NDArray[np.float64]:
-        """What models of the other folds say of each fold."""
-        queries = len(examples.query_ids)
-        if queries < 2:
-            return self._columns(self.model_, examples)
-        fold = folds_of(queries, min(self.folds, queries), self.seed)
-        out = np.empty((len(examples), len(self.gains_) - 1))
-        for f in range(fold.max() + 1):
-            own = np.flatnonzero(fold == f)
-            model = self._inner().fit(examples.of_queries(np.flatnonzero(fold != f)))
-            out[ragged.take(examples.offsets, own)[0]] = self._columns(model, examples.of_queries(own))
-        return out
 
     def _columns(self, model: Ranker, examples: Examples) -> NDArray[np.float64]:
         """What the calibration of each level sees: the output of an ordinal model that speaks of it, or the score."""

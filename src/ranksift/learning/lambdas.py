@@ -1,7 +1,7 @@
 r"""Lambdas: what trees are fitted to, round after round, so that a measure rises.
 
 A pair of documents of one query counts by what their swap, as they are ranked now, does to nDCG_f; a document on its
-own by what it does to nDCG_f to be shown. A query's normaliser is one factor of both,
+own by what showing it does to nDCG_f. A query's normaliser is one factor of both,
 
 .. math:: w = \frac{1}{I_{k,f} - W_{k,f}}
 
@@ -11,7 +11,7 @@ which is 0 where nothing can be gained. It is what sets nDCG_f apart from DCG: a
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,13 +27,9 @@ from ranksift.learning.sorted_lists import ListOrder
 from ranksift.measures.cumulative import DCG, discounted, nDCG, nDCG_f
 from ranksift.measures.measure import flat, ratio
 from ranksift.measures.names import MeasureLike
-from ranksift.parameters import choice
 
 #: Pairs are taken of which one document, at least, is among this many first ones, as LightGBM does.
 DEPTH = 30
-
-#: What a document meets when it crosses the cut: no other document, or the list as it is ranked now.
-Stop = Literal["alone", "list"]
 
 # Cells that are worked on at once: few enough to stay near the processor.
 _TOGETHER = 1 << 16
@@ -166,8 +162,8 @@ class Swaps:
             some_at_a_time(offsets, np.flatnonzero(~few), lambda size: min(depth, size) * size, _TOGETHER)
         )
 
-    def __call__(self, scores: Floats, cut: float = -np.inf) -> Lambdas:
-        """Gradient and curvature at some scores; what lies below the cut is not shown, so that its rank is worth 0."""
+    def __call__(self, scores: Floats) -> Lambdas:
+        """Gradient and curvature at some scores."""
         # e to the power of a large difference gives the right 0; what is drawn as 0 comes first.
         with np.errstate(over="ignore", divide="ignore"):
             near = scores.astype(np.float32)
@@ -178,7 +174,6 @@ class Swaps:
             shown, first = np.empty_like(by), np.empty(by.shape, dtype=bool)
             for i, order in enumerate(orders):
                 shown[i, order], first[i, order] = self._discount, self._first
-            shown *= near >= cut
             found = self._pairs(near, shown, first)
             for order, worth in zip(orders, shown, strict=True):
                 for lists in self._lists:
@@ -210,70 +205,6 @@ class Swaps:
         out[1, :, :first] = change.sum(axis=2)
         out[1, :, first:] = change[:, :, first:].sum(axis=1)
         return out
-
-
-class Stops:
-    r"""The loss of a document that stands on the wrong side of the cut at score 0, and its derivatives.
-
-    .. math:: L = \sum_d |\Delta_d| \log\big(1 + e^{-\operatorname{sign}(\Delta_d)\, s_d}\big)
-
-    where Δ is the change of nDCG_f when the document is shown. Its optimum at some features is the logarithm of what is
-    gained by showing such documents, over what is lost; it is 0 where showing and hiding come to the same.
-
-    Parameters
-    ----------
-    stop
-        ``"alone"``: Δ as in an empty list, :math:`w g_d`. ``"list"``: Δ in the list of documents with a score of at
-        least 0 as it is ranked now, that is, with its discount, and with what it pushes down. Exact as this is, it
-        misleads: on training documents, forbidden ones soon stand at the end of lists, where letting them in costs
-        little.
-    offsets, gain, k, normalised
-        As for :class:`Swaps`.
-
-    Examples
-    --------
-    >>> stops = Stops(np.array([0, 1, 2]), np.array([2.0, -10.0]))
-    >>> stops(np.array([0.0, 0.0])).gradient.tolist()  # each may win or lose a whole query
-    [-0.5, 0.5]
-    """
-
-    def __init__(
-        self, offsets: Ints, gain: Floats, k: int | None = None, stop: Stop = "alone", *, normalised: bool = True
-    ) -> None:
-        choice(*get_args(Stop)).check("stop", stop)
-        self._k, self._stop = k, stop
-        self.slope = slope_of(offsets, gain, k) if normalised else np.ones(len(offsets) - 1)
-        self.alone = gain * np.repeat(self.slope, np.diff(offsets))
-        if stop == "list":
-            self._order = ListOrder(offsets)
-            self._lists = list(some_at_a_time(offsets, np.flatnonzero(self.slope > 0), lambda size: size, _TOGETHER))
-
-    def __call__(self, scores: Floats) -> Lambdas:
-        """Gradient and curvature at some scores."""
-        change = self.changes(scores)
-        with np.errstate(over="ignore"):
-            wrong = 1.0 / (1.0 + np.exp(np.sign(change) * scores))
-        return Lambdas(-change * wrong, np.abs(change) * wrong * (1.0 - wrong))
-
-    def changes(self, scores: Floats) -> Floats:
-        """What it does to nDCG_f@k to show each document."""
-        if self._stop == "alone":
-            return self.alone
-        found = np.zeros(len(scores))
-        order = self._order.falling(scores[None])[0]
-        for lists in self._lists:
-            place = order[lists.places]
-            kept = (scores[place] >= 0) & lists.mask
-            gain, size = self.alone[place], place.shape[1]
-            worth = _discounts(size + 1)
-            worth[self._k or size + 1 :] = 0.0
-            # What follows a document moves up by one rank when it goes.
-            follow = np.where(kept, gain * (np.append(0.0, worth[: size - 1]) - worth[:size]), 0.0)
-            rest = np.cumsum(follow[:, ::-1], axis=1)[:, ::-1] - follow
-            end = worth[kept.sum(axis=1)][:, None]
-            change = np.where(kept, gain * worth[:size] - rest, gain * end)
-            found[place[lists.mask]] = change[lists.mask]
-        return found
 
 
 class PairLoss:
@@ -311,6 +242,19 @@ class PairLoss:
 
 def _discounts(size: int) -> Floats:
     return discounted(np.ones(size), np.arange(1, size + 1))
+
+
+def worth_of_showing(offsets: Ints, gain: Floats, k: int | None = None, *, normalised: bool = True) -> Floats:
+    """Of each document what it adds to nDCG_f@k to show it, at rank 1: g / (I − W); or to DCG, where not normalised.
+
+    Examples
+    --------
+    Alone, a good document wins the query and a forbidden one loses it, whatever the gains:
+
+    >>> worth_of_showing(np.array([0, 1, 2]), np.array([2.0, -10.0])).tolist()
+    [1.0, -1.0]
+    """
+    return gain * np.repeat(slope_of(offsets, gain, k), np.diff(offsets)) if normalised else gain
 
 
 def slope_of(offsets: Ints, gain: Floats, k: int | None = None) -> Floats:

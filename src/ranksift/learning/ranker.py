@@ -15,19 +15,24 @@ from ranksift.collection.examples import Examples, read_examples
 from ranksift.collection.gains import Gains, GainsLike
 from ranksift.collection.lists import Lists
 from ranksift.collection.ragged import Floats
+from ranksift.cutoffs.choice import CutChoice
 from ranksift.cutoffs.cutoff import Cutoff
-from ranksift.cutoffs.threshold import MEASURE, GlobalCutoff
+from ranksift.cutoffs.threshold import MEASURE, GlobalCutoff, one_measure
 from ranksift.errors import InputError, RankSiftWarning
 from ranksift.learning.features import read_as, same_features
 from ranksift.learning.judged_documents import JudgedDocuments, with_labels
 from ranksift.learning.libraries import require, versions
 from ranksift.learning.scaling import FeatureScale, Scaling
 from ranksift.learning.search_space import SpaceLike
+from ranksift.measures.cumulative import DCG, nDCG_f
 from ranksift.measures.names import MeasureLike
 from ranksift.parameters import Parameterised, choice, integer, optional, parameter, plain, read_by
 
 if TYPE_CHECKING:
     from ranksift.collection.run import Run
+
+#: Where there is no validation set: the share of the queries that methods which filter hold out, of how many at least.
+HELD_OUT, FEWEST_QUERIES = 0.2, 20
 
 #: Every ranker by its name, filled as the files of this room are imported.
 RANKERS: dict[str, type[Ranker]] = {}
@@ -57,6 +62,8 @@ class Ranker(Parameterised):
     filters: ClassVar[bool] = False
     #: Libraries without which no ranker of this kind can be fitted.
     needs: ClassVar[tuple[str, ...]] = ()
+    #: Parameters that models of earlier versions were saved with, and that mean nothing now.
+    former_parameters: ClassVar[tuple[str, ...]] = ()
 
     _: KW_ONLY
     gains: GainsLike = parameter(
@@ -94,7 +101,8 @@ class Ranker(Parameterised):
         examples
             Anything that :func:`read_examples` takes.
         validation
-            Other examples, for early stopping by ``measure``.
+            Other examples, for early stopping by ``measure``. Methods that filter calibrate and check their cut on them
+            too; where there are none, on a fifth of the training queries, and then learn from all of them.
         """
         self.check_can_fit()
         if validation is None:
@@ -114,7 +122,14 @@ class Ranker(Parameterised):
             }
             if held_out is not None:
                 self.card_["validation"] = _told(held_out.judged_only())
-            self._train(self._learned_from(given), None if held_out is None else self._learned_from(held_out))
+            if held_out is None and self.filters and len(given.query_ids) >= FEWEST_QUERIES:
+                rest, held_out = given.split(1.0 - HELD_OUT, self.seed)
+                self._train(self._learned_from(rest), self._learned_from(held_out))
+                self._check_own_cut(held_out)
+                self._train_again(self._learned_from(given))
+            else:
+                self._train(self._learned_from(given), None if held_out is None else self._learned_from(held_out))
+                self._check_own_cut(held_out)
             self._fitted_with = self._plain_parameters()
         except BaseException:
             del self.feature_names_  # the model that was there before is gone too
@@ -136,6 +151,26 @@ class Ranker(Parameterised):
     def _train(self, examples: Examples, validation: Examples | None) -> None:
         """Set what :meth:`_score` needs; features are scaled."""
         raise NotImplementedError
+
+    def _train_again(self, examples: Examples) -> None:
+        """Learn from all examples what :meth:`_train` learned from most of them; what others decided stays."""
+        raise NotImplementedError
+
+    def _check_own_cut(self, held_out: Examples | None) -> None:
+        """Keep a cut that the method brings only where held-out queries say that it is worth having."""
+        if self.cutoff_ is None or held_out is None or len(held_out.query_ids) < 2:
+            return
+        lists = self.judged(held_out).lists(self.gains)
+        choice = CutChoice.of(lists, self.cutoff_, self._judged_by, self.seed)
+        self.cutoff_, self.card_["cut"] = choice.rule(lists), choice.to_dict()
+        self.cut_choice_ = choice
+        if choice.warning():
+            warnings.warn(choice.warning(), RankSiftWarning, stacklevel=3)
+
+    @property
+    def _judged_by(self) -> MeasureLike:
+        """What decides on a cut: the ranker's measure, where cutting can raise it."""
+        return self.measure if isinstance(one_measure(self.measure), nDCG_f | DCG) else "nDCG_f@10"
 
     def check_can_fit(self) -> None:
         """Refuse what would fail later: parameters that are not what they should be, libraries that are not there."""

@@ -98,7 +98,7 @@ def _restored(kind: type[Ranker], card: dict[str, Any], target: Path) -> Ranker:
     from safetensors.numpy import load as load_arrays
 
     files = model_folder.read_files(target, card)
-    model = kind(**card["parameters"])
+    model = kind(**{name: value for name, value in card["parameters"].items() if name not in kind.former_parameters})
     try:
         model.check_parameters()
     except InputError as error:  # somebody has edited them into nonsense

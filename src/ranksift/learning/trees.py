@@ -16,9 +16,10 @@ from ranksift.collection.gains import Gains
 from ranksift.collection.lists import Lists
 from ranksift.collection.ragged import Floats
 from ranksift.cutoffs.baselines import FixedCutoff
+from ranksift.cutoffs.calibration import Platt
 from ranksift.cutoffs.threshold import MEASURE, one_measure
 from ranksift.errors import InputError
-from ranksift.learning.lambdas import Lambdas, PairLoss, Stop, Stops, Swaps, Target, has_target, target_of
+from ranksift.learning.lambdas import Lambdas, PairLoss, Swaps, Target, has_target, target_of, worth_of_showing
 from ranksift.learning.libraries import require
 from ranksift.learning.objective import stopping_value
 from ranksift.learning.outputs import Outputs, ScoreKind, check_scores
@@ -47,6 +48,13 @@ _MOST_LEAVES, _MOST_DOCUMENTS = 1 << 17, (1 << 31) - 1
 # From a model's seed to that of the next one, far from seeds that users take one after another.
 _NEXT_SEED = 1_000_003
 
+
+# A model whose scores say nothing of held-out documents keeps its order.
+_LEAST_SLOPE = 1e-6
+
+# Of a Poisson regression: the largest logarithm, and by how much the curvature is overstated, as LightGBM does it
+# (e to the power of 0.7), so that a first step is not too long.
+_MOST_POISSON, _POISSON_CAUTION = 50.0, float(np.exp(0.7))
 
 _DEPTH = "Pairs are taken of which one document, at least, is among this many first ones."
 
@@ -120,9 +128,10 @@ class TreeModel(Ranker, abstract=True):
         targets: Floats,
         start: Floats,
         weight: Floats | None = None,
+        trees: int | None = None,
         **options: Any,
     ) -> None:
-        """Let LightGBM fit trees to a loss of its own or of ours, from constant outputs."""
+        """Let LightGBM fit trees to a loss of its own or of ours, from constant outputs; as many as asked for."""
         import lightgbm
 
         self._start = start
@@ -173,7 +182,7 @@ class TreeModel(Ranker, abstract=True):
                     "feval": lambda outputs, _: ("value", value(_columns(outputs, len(start)) + start), True),
                     "callbacks": [lightgbm.early_stopping(int(self.patience), verbose=False)],
                 }
-            grown = lightgbm.train(parameters, data, self.trees, **stopping)
+            grown = lightgbm.train(parameters, data, trees or self.trees, **stopping)
             texts.append(grown.model_to_string(num_iteration=-1 if validation is None else grown.best_iteration))
         self._plant(texts)
 
@@ -537,21 +546,31 @@ def _as_columns(lambdas: Lambdas) -> tuple[NDArray[np.float64], NDArray[np.float
 class LambdaMARTf(TreeModel):
     r"""LambdaMART-f: boosted trees that rank and filter together, fitted to changes of nDCG_f.
 
-    There is one more document in every list, the stop, with a score of 0: what lies below it is not shown. So the cut
-    is a part of what is learned, and not something to tune afterwards. The loss has two parts,
+    Showing a document adds :math:`\Delta_d = g_d / (I_{k,f} - W_{k,f})` to nDCG_f, times the discount of its rank. Of
+    all lists, that of highest expected nDCG_f shows the documents of positive :math:`E[\Delta_d]`, by falling
+    :math:`E[\Delta_d]`. The trees have two outputs. One tells good documents from forbidden ones, by what is at stake:
 
-    .. math:: \sum_d |\Delta_d| \log\big(1 + e^{-\operatorname{sign}(\Delta_d)\, s_d}\big) +
-        \beta \sum_{g_u > g_v} |\Delta_{uv}| \log\big(1 + e^{-(s_u - s_v)}\big)
+    .. math:: \sum_d |\Delta_d| \log\big(1 + e^{-\operatorname{sign}(\Delta_d)\, s_d}\big), \quad \text{lowest at }
+        s = \log \frac{E[\Delta^+]}{E[\Delta^-]}
 
-    with :math:`\Delta_d` the change of nDCG_f when a document is shown, and :math:`\Delta_{uv}` that of swapping two
-    (:mod:`~ranksift.learning.lambdas`). Of all lists, that of highest expected nDCG_f shows the documents of positive
-    :math:`E[\Delta_d]`; where features suffice to tell it, the first part alone is lowest at scores of its sign. The
-    second part improves the order above the cut, and moves the cut if it weighs too much.
+    The other one, a Poisson regression, estimates what there is to win, :math:`p = E[\Delta^+]`. So
+
+    .. math:: E[\Delta] = p\, (1 - e^{-s})
+
+    which is the score of a document: what showing it at rank 1 is expected to add to nDCG_f. It is above 0 just where s
+    is, for every length of lists, every share of forbidden documents and all gains: the first output alone decides what
+    is shown, the second one only in which order. (Pairs of documents, as LambdaMART has them, would move the cut with
+    the length of the list.)
+
+    Trees are too sure of themselves. So s is calibrated (Platt, with the same weights) on documents that the trees were
+    not fitted to: the validation set, or else a fifth of the training queries, after which the trees are grown again
+    from all of them. The same queries decide whether the cut is better than to show nothing, to show everything, or to
+    tune a threshold: :mod:`ranksift.cutoffs.choice`.
 
     Attributes
     ----------
     cutoff_
-        At 0, until another is fitted.
+        At 0, unless held-out queries decide otherwise, until another is fitted.
 
     Examples
     --------
@@ -567,21 +586,14 @@ class LambdaMARTf(TreeModel):
     """
 
     filters = True
+    #: What models of earlier versions had, which say nothing of how their trees are used.
+    former_parameters = ("pairs", "stop", "depth")
 
-    pairs: float = parameter(0.3, number(least=0), "β, the weight of swaps.")
-    stop: Stop = parameter(
-        "alone",
-        choice(*get_args(Stop)),
-        """What a document meets when it crosses the cut: no other document (``"alone"``), or the ``"list"`` as it is
-        ranked now: :class:`~ranksift.learning.lambdas.Stops`.""",
-    )
-    depth: int = parameter(30, integer(1), _DEPTH)
     stop_by: Literal["loss", "measure"] = parameter(
         "loss",
         choice("loss", "measure"),
-        """With a validation set: growing stops by the first part of the ``"loss"``, with the list left out, or by the
-        ``"measure"`` of the lists as they are cut. The loss is steadier: a few lists decide where the measure is
-        best.""",
+        """Growing stops by the ``"loss"`` of held-out documents, or by the ``"measure"`` of their lists as they are
+        cut. The loss is steadier: a few lists decide where the measure is best.""",
     )
     _: KW_ONLY
     measure: MeasureLike = parameter(
@@ -591,11 +603,8 @@ class LambdaMARTf(TreeModel):
         ``"nDCG@k"`` is taken as nDCG_f. Any other measure is for ``stop_by="measure"`` alone: it stops growing, and the
         changes are those of nDCG_f of the whole list.""",
     )
+    leaves: int = with_default(TreeModel, "leaves", 7)
     context: bool = with_default(TreeModel, "context", True)
-
-    def natural_space(self, stopped: bool = False) -> SpaceLike:
-        """As of all boosted trees, and the weight of swaps."""
-        return {**super().natural_space(stopped), "pairs": (0.0, 1.0)}
 
     def check_parameters(self) -> None:
         """Refuse a measure whose changes cannot be learned from, too."""
@@ -603,22 +612,41 @@ class LambdaMARTf(TreeModel):
         self._target()
 
     def _train(self, examples: Examples, validation: Examples | None) -> None:
-        gain, (k, normalised) = self._gain(examples), self._target()
-        stops = Stops(examples.offsets, gain, k, self.stop, normalised=normalised)
-        swaps = Swaps(examples.offsets, gain, k, int(self.depth), normalised=normalised) if self.pairs else None
-        # In the mean a document counts 1, as LightGBM's parameters expect.
-        size = 1.0 / max(float(np.abs(stops.alone).mean()), np.finfo(np.float64).tiny)
-
-        def loss(s: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-            gradient, curvature = stops(s[:, 0])
-            if swaps is not None:
-                other = swaps(s[:, 0], cut=0.0)
-                gradient, curvature = gradient + self.pairs * other.gradient, curvature + self.pairs * other.curvature
-            return size * gradient[:, None], size * curvature[:, None]
-
-        self._grow(examples, validation, loss, gain, np.zeros(1))
+        self._grow_both(examples, validation)
+        self._calibration = np.array([1.0, 0.0])
+        change = np.zeros(0) if validation is None else self._changes(validation)
+        if validation is not None and change.any():
+            found = Platt().fit(self._outputs_of(validation.features)[:, 0], change > 0, np.abs(change))
+            self._calibration = np.array([max(found.slope_, _LEAST_SLOPE), found.intercept_])
         shown = Lists.from_arrays(self._score(examples.features), examples.labels, examples.query, gains=self.gains)
         self.cutoff_ = FixedCutoff(0.0).fit_lists(shown)
+
+    def _train_again(self, examples: Examples) -> None:
+        self._grow_both(examples, None, max(self.trees_ // self.models, 1))
+
+    def _grow_both(self, examples: Examples, validation: Examples | None, trees: int | None = None) -> None:
+        change = self._changes(examples)
+        # In the mean a document counts 1, as LightGBM's parameters expect.
+        self._unit = float(np.abs(change).mean()) or 1.0
+        stake, prize, good = np.abs(change) / self._unit, np.maximum(change, 0.0) / self._unit, change > 0
+        # What changes nothing has no weight; half a document more of either kind keeps both outputs finite.
+        start = np.array([_log_odds(good, stake), np.log(prize.mean() + 0.5 / len(prize))])
+        classify = _bce(good[:, None], stake[:, None])
+
+        def loss(s: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+            gradient, curvature = classify(s[:, :1])
+            expected = np.exp(np.minimum(s[:, 1:], _MOST_POISSON))
+            return (
+                np.hstack([gradient, expected - prize[:, None]]),
+                np.hstack([curvature, expected * _POISSON_CAUTION]),
+            )
+
+        self._grow(examples, validation, loss, change, start, trees=trees)
+
+    def _changes(self, examples: Examples) -> Floats:
+        """What it does to the measure to show each document, at rank 1."""
+        k, normalised = self._target()
+        return worth_of_showing(examples.offsets, self._gain(examples), k, normalised=normalised)
 
     def _target(self) -> Target:
         """Whose changes the loss is made of; a measure that has none is refused."""
@@ -627,15 +655,44 @@ class LambdaMARTf(TreeModel):
         return target_of(self.measure, ", or stop_by='measure' to stop by it")
 
     def _value_on(self, validation: Examples) -> Callable[[NDArray[np.float64]], float]:
-        measure = one_measure(self.measure)
+        measure, change = one_measure(self.measure), self._changes(validation) / self._unit
         if self.stop_by == "loss":
-            k, normalised = self._target()
-            change = Stops(validation.offsets, self._gain(validation), k, normalised=normalised).alone
-            return lambda outputs: -float(np.abs(change) @ np.logaddexp(0.0, -np.sign(change) * outputs[:, 0]))
+            stake, prize = np.abs(change), np.maximum(change, 0.0)
+
+            def value(outputs: NDArray[np.float64]) -> float:
+                s, p = outputs.T
+                return -float(stake @ np.logaddexp(0.0, -np.sign(change) * s) + (np.exp(p) - prize * p).sum())
+
+            return value
         sign = 1.0 if measure.higher_is_better else -1.0
 
-        def value(outputs: NDArray[np.float64]) -> float:
-            lists = Lists.from_arrays(outputs[:, 0], validation.labels, validation.query, gains=self.gains)
+        def of_lists(outputs: NDArray[np.float64]) -> float:
+            scores = _expected(outputs[:, 0], outputs[:, 1])
+            lists = Lists.from_arrays(scores, validation.labels, validation.query, gains=self.gains)
             return sign * float(measure.aggregate(*measure.per_query(lists.judged_by(lists.score >= 0.0))))
 
-        return value
+        return of_lists
+
+    def _of_outputs(self, outputs: NDArray[np.float64]) -> Floats:
+        if outputs.shape[1] == 1:  # a model of an earlier version
+            return np.asarray(outputs[:, 0])
+        slope, intercept = self._calibration
+        return self._unit * _expected(slope * outputs[:, 0] + intercept, outputs[:, 1])
+
+    def _state(self) -> Mapping[str, NDArray[Any] | str]:
+        return {**super()._state(), "calibration": self._calibration, "unit": np.array([self._unit])}
+
+    def _restore(self, state: Mapping[str, Any]) -> None:
+        super()._restore(state)
+        if len(self._start) == 1:
+            self._calibration, self._unit = np.array([1.0, 0.0]), 1.0
+            return
+        self._calibration, self._unit = state["calibration"], float(state["unit"][0])
+        numbers = np.array([*self._calibration, self._unit], dtype=np.float64)
+        if numbers.shape != (3,) or not np.isfinite(numbers).all() or min(numbers[0], numbers[2]) <= 0:
+            raise ValueError("calibration is not a slope above 0 and an intercept, or unit is not above 0")
+
+
+def _expected(s: Floats, p: Floats) -> Floats:
+    """What showing a document is expected to add: of the sign of s, whatever p is, and finite."""
+    return np.exp(np.minimum(p, _MOST_POISSON)) * -np.expm1(-np.maximum(s, -_MOST_POISSON))
