@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import io
 import json
 import math
@@ -12,7 +13,7 @@ import stat
 import sys
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, BinaryIO
@@ -36,6 +37,9 @@ _NEWLINE = 10
 _LONGEST_HEADER = 1 << 16
 _PIECE = 1 << 20
 _PACKED_PIECE = 1 << 16  # what follows a frame is copied for each: thousands of small ones may stand in a piece
+
+#: Where a JSON document holds the sum of what else it says.
+SUM = "sum"
 
 #: The environment variable that says how many bytes a compressed file may unpack to, and a stream may have.
 UNPACKED_VARIABLE = "RANKSIFT_MAX_UNPACKED"
@@ -209,6 +213,29 @@ def parse_json(data: bytes) -> Any:
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     return found
+
+
+def with_sum(document: Mapping[str, Any]) -> dict[str, Any]:
+    """A document with its sum behind the first key, where the line can be deleted and JSON remains."""
+    (first, value), *rest = document.items()
+    return {first: value, SUM: None} | dict(rest) | {SUM: content_sum(document)}
+
+
+def content_sum(document: Mapping[str, Any]) -> str:
+    """The SHA-256 of what a JSON document says, whatever its blanks and its own sum.
+
+    >>> document = with_sum({"format": "example", "k": 3})
+    >>> document["sum"] == content_sum(document) != content_sum({**document, "k": 8})
+    True
+    """
+    said = {key: value for key, value in document.items() if key != SUM}
+    return hashlib.sha256(json.dumps(said).encode()).hexdigest()
+
+
+def check_sum(document: Mapping[str, Any], source: str, remedy: str) -> None:
+    """Refuse a document that says something else than when its sum was made; one without a sum is taken as it is."""
+    if SUM in document and document[SUM] != content_sum(document):
+        raise InputError("is not as it was saved", source=source, remedy=remedy)
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import pytest
 
 from ranksift.collection.examples import Examples
 from ranksift.collection.lists import Lists
-from ranksift.cutoffs import GlobalCutoff
+from ranksift.cutoffs import FixedCutoff, GlobalCutoff
 from ranksift.cutoffs.cutoff import MOST_BYTES, load_cutoff
 from ranksift.cutoffs.rules import known_rules
 from ranksift.errors import InputError
@@ -95,6 +95,25 @@ class TestFilesOfStrangers:
         path.write_text(json.dumps(known).replace('"HERE"', scores))
         with pytest.raises(InputError, match="fitted_on does not say which scores"):
             load_cutoff(path)
+
+    def test_another_digit_is_noticed_unless_the_sum_was_deleted_too(self, tmp_path):
+        path = tmp_path / "cutoff.json"
+        FixedCutoff(2.5).fit([0.9, 4.0, 3.0], [1, -1, 2], ["q", "q", "r"]).save(path)
+        path.write_text(path.read_text().replace('"threshold": 2.5', '"threshold": 3.5'))
+        remedy = "copy it again; if you changed it on purpose, delete its line 'sum'"
+        with pytest.raises(InputError, match=f"cutoff.json: is not as it was saved; {remedy}"):
+            load_cutoff(path)
+        lines = path.read_text().splitlines(keepends=True)
+        path.write_text("".join(line for line in lines if '"sum"' not in line))  # as a file of earlier versions
+        assert load_cutoff(path).keep([3.0, 4.0]).tolist() == [False, True]
+        load_cutoff(path).save(path)
+        assert load_cutoff(path).keep([3.0, 4.0]).tolist() == [False, True]
+
+    def test_other_blanks_are_no_other_content(self, tmp_path):
+        path = tmp_path / "cutoff.json"
+        GlobalCutoff().fit([0.9, 0.4, 0.7], [1, -1, 2], ["q", "q", "r"]).save(path)
+        path.write_text(json.dumps(json.loads(path.read_text())))
+        assert load_cutoff(path).keep([0.8, 0.3]).tolist() == [True, False]
 
     @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
     @pytest.mark.parametrize("kind", ["pipe", "device"])

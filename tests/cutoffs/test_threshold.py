@@ -11,6 +11,7 @@ from ranksift.collection.lists import Lists
 from ranksift.collection.run import read_run
 from ranksift.cutoffs.sweep import Sweep
 from ranksift.datasets.synthetic import synthetic_collection
+from ranksift.files import with_sum
 from tests.cutoffs.brute import all_thresholds, at_threshold, small_case
 
 quiet = pytest.mark.filterwarnings("ignore::ranksift.RankSiftWarning")
@@ -201,7 +202,7 @@ class TestFiles:
         path = tmp_path / "c.json"
         rule.fit(*drawn()).save(path)
         load_cutoff(path)
-        path.write_text(json.dumps({**json.loads(path.read_text()), key: value}))
+        path.write_text(json.dumps(with_sum({**json.loads(path.read_text()), key: value})))
         with pytest.raises(InputError, match=r"c\.json: (lacks|is damaged|is not JSON).*; (make|name)") as fault:
             load_cutoff(path)
         assert "\n" not in str(fault.value)

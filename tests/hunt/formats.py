@@ -245,7 +245,7 @@ def expect_scores(files: Files) -> Any:
 
 SCORES = [i / 8 for i in range(1, 60, 3)]
 # What a cutoff's file says for people; it follows from the rest.
-DERIVED = ("ranksift", "keep", "promise")
+DERIVED = ("ranksift", "keep", "promise", "sum")
 
 
 @cache
@@ -264,8 +264,33 @@ def cutoffs() -> list[bytes]:
 
 
 def make_cutoff(rng: random.Random) -> tuple[Files, Files]:
-    data = rng.choice(cutoffs())
-    return {"cutoff.json": data}, {"cutoff.json": damaged_json(rng, data)}
+    genuine = rng.choice(cutoffs())
+    return {"cutoff.json": genuine}, {"cutoff.json": damaged_under_its_sum(rng, genuine)}
+
+
+def damaged_under_its_sum(rng: random.Random, data: bytes) -> bytes:
+    """Damage to a JSON document that has a sum of its own, or had one, or has it made good again."""
+    how = rng.randrange(4)
+    if how == 0:
+        return damaged_json(rng, data)
+    if how == 1:
+        return made_good(damaged_json(rng, data))
+    document = json.loads(data)
+    document.pop("sum", None)
+    return damaged_json(rng, json.dumps(document, indent=2).encode())
+
+
+def made_good(data: bytes) -> bytes:
+    """The same document with the sum that it should have."""
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError):
+        return data
+    if not isinstance(document, dict):
+        return data
+    rest = {key: value for key, value in document.items() if key != "sum"}
+    text = json.dumps({"sum": hashlib.sha256(json.dumps(rest).encode()).hexdigest(), **rest}, indent=2)
+    return text.encode()
 
 
 def read_cutoff(folder: Path) -> Any:
@@ -283,6 +308,7 @@ def expect_cutoff(files: Files) -> Any:
         raise Refused("not UTF-8") from None
     if not isinstance(document, dict):
         raise Refused("not an object")
+    plain.check_own_sum(document)
     known = next((k for k in map(json.loads, cutoffs()) if k["rule"] == document.get("rule")), None)
     if known is None or any(key not in document for key in _told(known)):
         raise Refused("not a whole cutoff")
@@ -302,35 +328,66 @@ def _told(document: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in document.items() if key not in DERIVED}
 
 
+NEW = "saved-now"
 MODELS = ("RankSVM", "RankSVM-with-a-cutoff", "LambdaMART", "LambdaMARTf", "ExpectedGainRanker")
 
 
 @cache
 def saved_model(name: str) -> Files:
+    """A model that was saved before, or one that is saved now."""
+    if name == NEW:
+        return new_model()[0]
     return {path.name: path.read_bytes() for path in sorted((SAVED / name).iterdir())}
+
+
+@cache
+def new_model() -> tuple[Files, list[float]]:
+    """A model with a cutoff as it is saved now, and its scores of the examples before it was."""
+    import ranksift as rs
+    from ranksift.learning import RankSVM
+
+    examples = rs.read_examples(SAVED / "examples.csv")
+    model = RankSVM(gains={-1: -3}).fit(examples).fit_cutoff(examples)
+    return steady_files(model), model.score(examples).tolist()
+
+
+def steady_files(model: Any) -> Files:
+    """What a model is saved as, but for the name of a version, which is drawn at random: no case may depend on it."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        model.save(folder)
+        found = {str(path.relative_to(folder)): path.read_bytes() for path in Path(folder).rglob("*") if path.is_file()}
+    version, steady = json.loads(found["model.json"])["version"], f"version-{'0' * 16}"
+    files = {
+        name.replace(version, steady): data.replace(version.encode(), steady.encode())
+        for name, data in sorted(found.items())
+    }
+    return files | {"model.json": made_good(files["model.json"])}
 
 
 def make_card(rng: random.Random) -> tuple[Files, Files]:
     """A model's folder whose card is damaged, or its weights, cutoff or calibration."""
-    name = rng.choice(MODELS)
+    name = NEW if rng.random() < 0.5 else rng.choice(MODELS)
     genuine = {f"{name}/{file}": data for file, data in saved_model(name).items()}
     files = dict(genuine)
-    others = [file for file in saved_model(name) if file != "model.json" and "trees" not in file]
+    others = [file for file in saved_model(name) if not file.endswith(("model.json", "contents.json", "trees.txt"))]
     if rng.random() < 0.7:
-        files[f"{name}/model.json"] = damaged_json(rng, genuine[f"{name}/model.json"])
+        files[f"{name}/model.json"] = damaged_under_its_sum(rng, genuine[f"{name}/model.json"])
     else:
         which = rng.choice(others)
-        data = genuine[f"{name}/{which}"]
-        forge(files, name, which, (damaged_json if which.endswith("json") else damaged)(rng, data))
+        damage = damaged_under_its_sum if which.endswith("cutoff.json") else damaged_json
+        forge(files, name, which, (damage if which.endswith("json") else damaged)(rng, genuine[f"{name}/{which}"]))
     return genuine, files
 
 
 def forge(files: Files, folder: str, which: str, data: bytes) -> None:
-    """Put other contents into a model, as somebody does who knows that the card has the sum of every file."""
+    """Put other contents into a model, as somebody does who makes the sums of its files and of its card good again."""
     files[f"{folder}/{which}"] = data
     card = json.loads(files[f"{folder}/model.json"])
     card["files"][Path(which).name] = hashlib.sha256(data).hexdigest()
-    files[f"{folder}/model.json"] = json.dumps(card).encode()
+    changed = json.dumps(card).encode()
+    files[f"{folder}/model.json"] = made_good(changed) if "sum" in card else changed
 
 
 def read_model(folder: Path) -> Any:
@@ -346,7 +403,7 @@ def read_model(folder: Path) -> Any:
 @cache
 def known_scores() -> dict[str, list[float]]:
     known: dict[str, Any] = json.loads((SAVED / "known.json").read_text())
-    return known["scores"]  # type: ignore[no-any-return]
+    return known["scores"] | {NEW: new_model()[1]}  # type: ignore[no-any-return]
 
 
 def expect_card(files: Files) -> Any:
@@ -362,6 +419,7 @@ def expect_card(files: Files) -> Any:
     keys = ("model", "parameters", "feature_names")
     if not isinstance(card, dict) or any(key not in card for key in (*keys, "format", "files")):
         raise Refused("not a card")
+    plain.check_own_sum(card)
     if any(card[key] != genuine[key] for key in keys):
         return Anything()
     return known_scores()[name]
@@ -370,8 +428,6 @@ def expect_card(files: Files) -> Any:
 @cache
 def small_trees() -> tuple[Files, list[list[float]]]:
     """A saved model whose scores are the sums of its trees, and rows to score."""
-    import tempfile
-
     from ranksift import Examples
     from ranksift.learning import LambdaMART
 
@@ -380,16 +436,7 @@ def small_trees() -> tuple[Files, list[list[float]]]:
     labels = [max(-1, min(2, round((row[0] - 4 + rng.gauss(0, 1)) / 2))) for row in rows]
     examples = Examples.from_arrays(rows, labels, [i // 6 for i in range(96)])
     model = LambdaMART(trees=3, leaves=4, min_documents=5, gains={-1: -3}, context=False).fit(examples)
-    with tempfile.TemporaryDirectory() as folder:
-        model.save(folder)
-        found = {str(path.relative_to(folder)): path.read_bytes() for path in Path(folder).rglob("*") if path.is_file()}
-    # The name of a version is drawn at random, which no case may depend on.
-    version = json.loads(found["model.json"])["version"]
-    steady = f"version-{'0' * 16}"
-    return {
-        f"model/{name.replace(version, steady)}": data.replace(version.encode(), steady.encode())
-        for name, data in sorted(found.items())
-    }, rows[:12]
+    return {f"model/{name}": data for name, data in steady_files(model).items()}, rows[:12]
 
 
 def make_trees(rng: random.Random) -> tuple[Files, Files]:

@@ -40,9 +40,10 @@ def genuine() -> tuple[Path, int, rs.Examples]:
 
 
 def forge(model: Path, draw: np.random.Generator) -> None:
-    """Change the card of a model, or one of its files, mostly with a sum that says that all is well."""
+    """Change the card of a model, or one of its files, mostly with a sum that says that all is well, or without."""
     card = model / "model.json"
     known = json.loads(card.read_text())
+    del known["sum"]
     if draw.random() < 0.5:
         card.write_bytes(mutated_json(known, draw).encode("utf-8", "surrogatepass"))
         return
@@ -50,7 +51,10 @@ def forge(model: Path, draw: np.random.Generator) -> None:
     name = names[int(draw.integers(len(names)))]
     file = model / known["version"] / name
     if name.endswith(".json") and draw.random() < 0.8:
-        file.write_bytes(mutated_json(json.loads(file.read_text()), draw).encode("utf-8", "surrogatepass"))
+        said = json.loads(file.read_text())
+        if name == "cutoff.json":
+            del said["sum"]
+        file.write_bytes(mutated_json(said, draw).encode("utf-8", "surrogatepass"))
     else:
         file.write_bytes(mutated_bytes(file.read_bytes(), draw))
     if known["files"][name] is not None and draw.random() < 0.9:

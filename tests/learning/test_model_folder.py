@@ -17,6 +17,7 @@ import pytest
 
 from ranksift import Examples, load
 from ranksift.errors import InputError
+from ranksift.files import with_sum
 from ranksift.learning import RankBoost, RankSVM, model_folder
 from ranksift.learning.model_folder import place_for_a_model
 
@@ -394,7 +395,7 @@ class TestNothingOfOthersIsRemoved:
         model.save(tmp_path / "model")
         card = json.loads((tmp_path / "model" / "model.json").read_text())
         card |= {"format": "ranksift-model-1", "files": named} if forged == "files" else {"replaced": named}
-        (tmp_path / "model" / "model.json").write_text(json.dumps(card))
+        (tmp_path / "model" / "model.json").write_text(json.dumps(with_sum(card)))
         (tmp_path / "model" / "notes.txt").write_text("mine")
         (tmp_path / "model" / "data").mkdir()
         (tmp_path / "model" / "data" / "more").write_text("mine")

@@ -9,6 +9,7 @@ from safetensors.numpy import load_file, save_file
 
 from ranksift import Examples, load
 from ranksift.errors import InputError
+from ranksift.files import with_sum
 from ranksift.learning import LambdaMART, RankBoost, RankNet, RankSVM
 
 
@@ -32,7 +33,7 @@ def tampered(path, arrays=None, **card):
     found["files"]["weights.safetensors"] = hashlib.sha256(weights.read_bytes()).hexdigest()
     for name, value in card.items():
         found[name] = {**found[name], **value} if isinstance(value, dict) else value
-    (path / "model.json").write_text(json.dumps(found))
+    (path / "model.json").write_text(json.dumps(with_sum(found)))
 
 
 @pytest.mark.parametrize(
@@ -75,7 +76,7 @@ def test_a_card_without_a_version_is_damaged(model, tmp_path):
     model.save(tmp_path / "model")
     card = json.loads((tmp_path / "model" / "model.json").read_text())
     del card["version"]
-    (tmp_path / "model" / "model.json").write_text(json.dumps(card))
+    (tmp_path / "model" / "model.json").write_text(json.dumps(with_sum(card)))
     with pytest.raises(InputError, match=r"model\.json: names None, which is not in this folder; train the model anew"):
         load(tmp_path / "model")
 

@@ -9,6 +9,7 @@ import pytest
 
 import ranksift as rs
 from ranksift.errors import InputError
+from ranksift.files import with_sum
 from ranksift.learning import RankSVM
 from tests.forged import hunt
 
@@ -29,7 +30,7 @@ def test_forged_folders_are_refused_or_are_models():
 
 def test_a_filter_is_not_dropped_in_silence(folder):
     card = folder / "model.json"
-    card.write_text(json.dumps({**json.loads(card.read_text()), "cutoff": None}))
+    card.write_text(json.dumps(with_sum({**json.loads(card.read_text()), "cutoff": None})))
     with pytest.raises(InputError, match=r"model.json: says that there is no cutoff, and its files say otherwise"):
         rs.load(folder)
 
@@ -44,8 +45,16 @@ def test_a_filter_is_not_dropped_in_silence(folder):
 )
 def test_files_of_the_card_are_nonsense(folder, files, fault):
     card = folder / "model.json"
-    card.write_text(json.dumps({**json.loads(card.read_text()), "files": files}))
+    card.write_text(json.dumps(with_sum({**json.loads(card.read_text()), "files": files})))
     with pytest.raises(InputError, match=f"model.json: {fault}"):
+        rs.load(folder)
+
+
+@pytest.mark.parametrize("changed", [{"feature_names": ["2"]}, {"ranksift": "0.0"}, {"sum": None}, {"sum": "0" * 64}])
+def test_a_damaged_card_is_noticed(folder, changed):
+    card = folder / "model.json"
+    card.write_text(json.dumps({**json.loads(card.read_text()), **changed}))
+    with pytest.raises(InputError, match=r"model.json: is not as it was saved; copy the folder again, or train anew"):
         rs.load(folder)
 
 

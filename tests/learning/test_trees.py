@@ -14,6 +14,7 @@ from ranksift import InputError
 from ranksift.collection.examples import Examples
 from ranksift.collection.gains import Gains
 from ranksift.cutoffs.baselines import FixedCutoff
+from ranksift.files import with_sum
 from ranksift.learning.expected_gain import ExpectedGainRanker, _pools, expected_shares
 from ranksift.learning.judged_documents import value_of
 from ranksift.learning.lambdas import PairLoss, slope_of, worth_of_showing
@@ -132,7 +133,8 @@ class TestModels:
     def test_a_card_of_very_many_models_is_refused(self, training, tmp_path):
         LambdaMART(trees=3).fit(training).save(tmp_path / "model")
         card = tmp_path / "model" / "model.json"
-        card.write_text(card.read_text().replace('"models": 1,', '"models": 1000000000000,'))
+        text = card.read_text().replace('"models": 1,', '"models": 1000000000000,')
+        card.write_text(json.dumps(with_sum(json.loads(text))))
         with pytest.raises(InputError, match="models=1000000000000 does not fit its files"):
             rs.load(tmp_path / "model")
 
@@ -147,7 +149,7 @@ class TestModels:
         LambdaMART(models=2, trees=3, gains=GAINS).fit(training).save(tmp_path / "model")
         card = json.loads((tmp_path / "model" / "model.json").read_text())
         card["parameters"]["models"] = models
-        (tmp_path / "model" / "model.json").write_text(json.dumps(card))
+        (tmp_path / "model" / "model.json").write_text(json.dumps(with_sum(card)))
         with pytest.raises(InputError, match=r"does not fit its files|is not a positive integer"):
             rs.load(tmp_path / "model")
 

@@ -20,7 +20,7 @@ from ranksift.collection.qrels import read_qrels
 from ranksift.collection.ragged import Floats
 from ranksift.collection.run import read_run
 from ranksift.errors import InputError
-from ranksift.files import parse_json, read_whole, writing
+from ranksift.files import SUM, check_sum, parse_json, read_whole, with_sum, writing
 from ranksift.measures.names import MeasureLike
 from ranksift.parameters import Parameterised, is_number, plain
 
@@ -252,7 +252,7 @@ class Cutoff(Parameterised):
         raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
-        """What :meth:`save` writes."""
+        """What :meth:`save` writes, but for the sum."""
         if not hasattr(self, "fitted_on_"):
             raise InputError(f"this {type(self).__name__} is not fitted", remedy="call fit first")
         return {
@@ -268,8 +268,11 @@ class Cutoff(Parameterised):
         }
 
     def to_json(self) -> str:
-        """The rule as JSON; an infinite number is the word ``inf`` or ``-inf``, which ``float`` reads."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+        """The rule as JSON; an infinite number is the word ``inf`` or ``-inf``, which ``float`` reads.
+
+        The line ``sum`` lets :func:`load_cutoff` notice what was damaged. Whoever changes the file by hand deletes it.
+        """
+        return json.dumps(with_sum(self.to_dict()), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write :meth:`to_json` into a file."""
@@ -346,6 +349,7 @@ def cutoff_of_json(text: bytes, source: str) -> Cutoff:
         raise InputError(f"is not JSON ({error})", source=source, remedy="name a cutoff's file") from None
     if not isinstance(given, dict) or given.get("format") != FORMAT:
         raise InputError("is not a cutoff of this version", source=source, remedy="make one: ranksift cutoff fit")
+    check_sum(given, source, f"copy it again; if you changed it on purpose, delete its line {SUM!r}")
     word = given.get("rule")
     rule = RULES.get(word) if isinstance(word, str) else None
     if rule is None:

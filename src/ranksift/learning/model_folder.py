@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ranksift.errors import InputError
-from ranksift.files import parse_json, read_whole
+from ranksift.files import check_sum, parse_json, read_whole, with_sum
 from ranksift.learning.libraries import require
 
 #: What a model's card begins with; the number changes when older programs could not read it.
@@ -91,7 +91,7 @@ def write_model(
             sums = {name: None if name in editable else _sum(content) for name, content in files.items()}
             flat = {n: known for n, known in sorted(_beside(before).items()) if _is_as_saved(target / n, known)}
             full = {"format": FORMAT, **card, VERSION: new.name, FILES: sums, **({REPLACED: flat} if flat else {})}
-            text = json.dumps(full, ensure_ascii=False, indent=2) + "\n"
+            text = json.dumps(with_sum(full), ensure_ascii=False, indent=2) + "\n"
             _write(new / CARD, text.encode("utf-8", "backslashreplace"))  # a file may have any bytes as name
             _flush(new)
             now = (new / CARD).stat().st_mtime  # by the clock of the file system
@@ -132,6 +132,7 @@ def read_card(target: Path) -> dict[str, Any]:
         raise InputError(f"is not JSON ({error})", source=str(target / CARD), remedy="train the model anew") from None
     if not isinstance(card, dict) or card.get("format") not in (FORMAT, _FLAT):
         raise InputError("is not a model of this version", source=str(target / CARD), remedy="train it anew")
+    check_sum(card, str(target / CARD), "copy the folder again, or train anew")
     return card
 
 

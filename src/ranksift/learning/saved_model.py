@@ -12,6 +12,7 @@ from ranksift import __version__
 from ranksift.collection.examples import Examples
 from ranksift.cutoffs.cutoff import cutoff_of_json
 from ranksift.errors import InputError
+from ranksift.files import SUM
 from ranksift.learning import model_folder
 from ranksift.learning.libraries import require
 from ranksift.learning.model_folder import CARD
@@ -23,7 +24,7 @@ WEIGHTS, CUTOFF = "weights.safetensors", "cutoff.json"
 
 # What every card says; the rest is said of one model, as its data.
 _ALWAYS = {"format", "ranksift", "model", "parameters", "feature_names", "cutoff"}
-_ALWAYS |= {model_folder.VERSION, model_folder.FILES, model_folder.REPLACED}
+_ALWAYS |= {SUM, model_folder.VERSION, model_folder.FILES, model_folder.REPLACED}
 
 
 def save(model: Ranker, folder: str | os.PathLike[str]) -> None:

@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import Any
 
 from ranksift.errors import InputError
-from ranksift.files import flush_to_disk, is_old, left_of, take_lock, unfinished_name
+from ranksift.files import SUM, content_sum, flush_to_disk, is_old, left_of, take_lock, unfinished_name
 
 #: The page, and the list of all files that a study wrote.
 PAGE, MANIFEST = "index.html", "study.json"
 
-# What the list says: the sum of each file, those of a study whose place is being taken, and its own sum.
-_FILES, _FORMER, _SUM = "files", "former", "sum"
+# What the list says: the sum of each file, and those of a study whose place is being taken.
+_FILES, _FORMER = "files", "former"
 
 # What is in the hidden folder beside new files: former ones, and lists. "~" is in no name of a study's file.
 _LOCK, _ASIDE = "~lock", "~former-{}"
@@ -91,7 +91,7 @@ def _known(folder: Path) -> dict[str, set[str]]:
                 source=str(path),
                 remedy="remove that study yourself, or name another folder",
             )
-        if held != _listed({name: value for name, value in listed.items() if name != _SUM}):
+        if held != _listed({name: value for name, value in listed.items() if name != SUM}):
             raise _changed(path)
         found: dict[str, set[str]] = {}
         for name, known in (*listed[_FILES].items(), *listed.get(_FORMER, {}).items()):
@@ -131,12 +131,8 @@ def _is_plain(path: Path) -> bool:
 
 def _listed(about: Mapping[str, Any]) -> bytes:
     """The list, with its own sum: one that was changed by hand says nothing of what may be removed."""
-    return _json({**about, _SUM: hashlib.sha256(_json(about)).hexdigest()})
-
-
-def _json(data: Mapping[str, Any]) -> bytes:
-    # Names of files may hold what is not text.
-    return (json.dumps(data, ensure_ascii=False, indent=2) + "\n").encode("utf-8", "backslashreplace")
+    text = json.dumps({**about, SUM: content_sum(about)}, ensure_ascii=False, indent=2) + "\n"
+    return text.encode("utf-8", "backslashreplace")  # names of files may hold what is not text
 
 
 def _sum_of(path: Path) -> str:
