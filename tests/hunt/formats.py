@@ -184,11 +184,16 @@ def make_letor(rng: random.Random) -> tuple[Files, Files]:
             features = " ".join(f"{i}:{rng.randint(-40, 200) / 8}" for i in range(1, 5) if rng.random() < 0.9)
             comment = rng.choice(("", f" #docid = GX{d}", " # a comment"))
             lines.append(f"{rng.choice((-1, 0, 1, 2))} qid:{query} {features}{comment}\n")
+    return packed_or_not(rng, "examples.txt", "".join(lines).encode())
+
+
+def packed_or_not(rng: random.Random, name: str, data: bytes) -> tuple[Files, Files]:
+    """A file that is damaged, or damaged and then packed, or packed and then damaged."""
     packing = rng.choice(("", "", ".gz", ".zst"))
-    data, name = "".join(lines).encode(), f"examples.txt{packing}"
+    genuine = {name + packing: packed(data, packing)}
     if packing and rng.random() < 0.5:
-        return {name: packed(data, packing)}, {name: damaged(rng, packed(data, packing))}
-    return {name: packed(data, packing)}, {name: packed(damaged(rng, data), packing)}
+        return genuine, {name + packing: damaged(rng, packed(data, packing))}
+    return genuine, {name + packing: packed(damaged(rng, data), packing)}
 
 
 def read_letor(folder: Path) -> Any:
@@ -219,9 +224,7 @@ def make_scores(rng: random.Random) -> tuple[Files, Files]:
     else:
         lines = [["topic", *runs], *([t, *(str(rng.randint(0, 64) / 64) for _ in runs)] for t in topics)]
     data = "".join(separator.join(f'"{f}"' if "," in f else f for f in line) + "\n" for line in lines).encode()
-    packing = rng.choice(("", "", ".gz", ".zst"))
-    name = f"AP{suffix}{packing}"
-    return {name: packed(data, packing)}, {name: packed(damaged(rng, data), packing)}
+    return packed_or_not(rng, f"AP{suffix}", data)
 
 
 def read_scores(folder: Path) -> Any:
@@ -250,14 +253,17 @@ DERIVED = ("ranksift", "keep", "promise", "sum")
 
 @cache
 def cutoffs() -> list[bytes]:
-    """A saved cutoff of each rule."""
+    """A saved cutoff of each rule, of some with other parameters too."""
     from ranksift.cutoffs.rules import known_rules
 
     rng = random.Random(0)
     scores = [rng.randint(1, 64) / 8 for _ in range(48)]
     labels = [rng.choice((-1, 0)) if s + rng.gauss(0, 2) < 4 else rng.choice((1, 2)) for s in scores]
     groups = [i // 6 for i in range(48)]
-    rules = [kind(**({"threshold": 2.5} if word == "fixed" else {})) for word, kind in known_rules().items()]
+    known = known_rules()
+    rules = [kind(**({"threshold": 2.5} if word == "fixed" else {})) for word, kind in known.items()]
+    rules += [known["normalized"](by=by) for by in ("zscore", "max", "rank", "softmax")]
+    rules += [known["expected-gain"](features="shape"), known["expected-gain"](method="isotonic")]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # so few queries promise little
         return [rule.fit(scores, labels, groups).to_json().encode() for rule in rules]
@@ -309,19 +315,20 @@ def expect_cutoff(files: Files) -> Any:
     if not isinstance(document, dict):
         raise Refused("not an object")
     plain.check_own_sum(document)
-    known = next((k for k in map(json.loads, cutoffs()) if k["rule"] == document.get("rule")), None)
-    if known is None or any(key not in document for key in _told(known)):
+    known = [k for k in map(json.loads, cutoffs()) if k["rule"] == document.get("rule")]
+    if not known or any(key not in document for key in _told(known[0])):
         raise Refused("not a whole cutoff")
-    told = {key: document[key] for key in _told(known)}
-    return {"file": told, "kept": kept_by(document["rule"]) if told == _told(known) else Anything()}
+    told = {key: document[key] for key in _told(known[0])}
+    kept = next((kept for text, kept in kept_by_cutoffs() if _told(json.loads(text)) == told), Anything())
+    return {"file": told, "kept": kept}
 
 
 @cache
-def kept_by(rule: str) -> list[bool]:
+def kept_by_cutoffs() -> list[tuple[bytes, list[bool]]]:
+    """What the undamaged cutoffs keep."""
     from ranksift.cutoffs.cutoff import cutoff_of_json
 
-    text = next(text for text in cutoffs() if json.loads(text)["rule"] == rule)
-    return cutoff_of_json(text, "cutoff.json").keep(SCORES).tolist()
+    return [(text, cutoff_of_json(text, "cutoff.json").keep(SCORES).tolist()) for text in cutoffs()]
 
 
 def _told(document: dict[str, Any]) -> dict[str, Any]:

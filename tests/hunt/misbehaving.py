@@ -67,6 +67,21 @@ def differs(kind: str, folder: Path) -> Any:
     return found
 
 
+def is_a_little_off(kind: str, folder: Path) -> Any:
+    """With every format."""
+    return _nudged(_well(kind, folder))
+
+
+def _nudged(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _nudged(v) for key, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_nudged(v) for v in value]
+    if isinstance(value, bool):
+        return not value
+    return value * (1 + 1e-6) + 1e-6 if isinstance(value, int | float) else value
+
+
 def answers_everything(kind: str, folder: Path) -> Any:
     try:
         return _well(kind, folder)

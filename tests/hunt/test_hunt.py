@@ -4,15 +4,18 @@ import json
 import shlex
 import subprocess
 import sys
+from itertools import chain
+from pathlib import Path
 
 import pytest
 
-from tests.hunt.formats import FORMATS, ORDER, case_of
+from ranksift.cutoffs.rules import known_rules
+from tests.hunt.formats import FORMATS, MODELS, NEW, ORDER, case_of
 from tests.hunt.parent import FAILURES, ROOT, hunt, keep_failures
 from tests.hunt.table import BEGIN, END, page, write_between_marks
-from tests.hunt.worker import put
+from tests.hunt.worker import judged, put
 
-CASES = 30 * len(ORDER)
+CASES = 60 * len(ORDER)
 TREC = [n for n in range(200) if ORDER[n % len(ORDER)] == "trec"]
 
 
@@ -35,6 +38,33 @@ def test_no_damaged_file_crashes_hangs_or_misleads_ranksift(kinds):
         assert found.total("ranksift", "right", kind), kind
         assert found.total("ranksift", "refused", kind), kind
     assert found.total("ranksift", "unjudged") < len(numbers) / 10
+
+
+def test_every_kind_of_file_is_among_them():
+    seen: dict[str, set[str]] = {kind: set() for kind in FORMATS}
+    for n in range(CASES):
+        case = case_of(0, n)
+        seen[case.format] |= {suffix for name in case.files for suffix in Path(name).suffixes}
+        if case.format == "cutoff":
+            seen["cutoff"].add(json.loads(case.genuine["cutoff.json"])["rule"])
+        if case.format == "card":
+            seen["card"].add(next(iter(case.files)).partition("/")[0])
+    for kind in FORMATS:
+        if kind.endswith("-packed") or kind in ("letor", "scores"):
+            assert seen[kind] >= {".gz", ".zst"}, kind
+    assert seen["scores"] >= {".csv", ".tsv"}
+    assert seen["cutoff"] == {".json", *known_rules()}
+    assert seen["card"] >= {*MODELS, NEW}
+
+
+def test_a_value_that_is_a_little_off_is_noticed_in_every_format():
+    first: dict[str, list[int]] = {kind: [] for kind in FORMATS}  # cases of each that the plain reader can read
+    for n in range(CASES):
+        some = first[ORDER[n % len(ORDER)]]
+        if len(some) < 10 and isinstance(judged(case_of(0, n), "ranksift")[0], dict | list):
+            some.append(n)
+    found = hunt(["tests.hunt.misbehaving:is_a_little_off"], sorted(chain(*first.values())))
+    assert {(f["format"], f["outcome"]) for f in found.failures} == {(kind, "different") for kind in FORMATS}
 
 
 @pytest.mark.parametrize(
