@@ -60,6 +60,7 @@ def test_groups_may_be_numbers():
         (([[1]], [1], ["a", "b"]), "1 rows of features, 1 labels and 2 groups"),
         (([[1, math.inf]], [1], ["a"]), "feature 2 of row 1 is infinite; give a finite value, or NaN"),
         (([[1], [2]], [1, -math.inf], ["a", "a"]), "label of row 2 is infinite"),
+        (([[1], [2]], [1, 2**53 + 1], ["a", "a"]), "label of row 2 is too large to be kept exactly; use labels below"),
         (([[1], [2]], [1, 1], ["a", None]), "row 2: the query id is missing"),
         (([[1], [2]], [1, 1], ["a", ""]), "row 2: the query id is empty"),
     ],
@@ -246,7 +247,8 @@ def sets(draw):
     queries = draw(st.lists(word, min_size=rows, max_size=rows))
     docs = draw(st.one_of(st.none(), st.lists(word, min_size=rows, max_size=rows)))
     matrix = [[draw(value) for _ in range(width)] for _ in range(rows)]
-    return rs.Examples.from_arrays(matrix, [draw(value) for _ in range(rows)], queries, docs=docs)
+    labels = [draw(value.filter(lambda label: not abs(label) >= 2**53)) for _ in range(rows)]
+    return rs.Examples.from_arrays(matrix, labels, queries, docs=docs)
 
 
 @settings(max_examples=60)

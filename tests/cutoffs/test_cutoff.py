@@ -109,6 +109,14 @@ class TestFilesOfStrangers:
         load_cutoff(path).save(path)
         assert load_cutoff(path).keep([3.0, 4.0]).tolist() == [False, True]
 
+    def test_false_is_not_the_label_0(self, tmp_path):
+        known = known_rules()["expected-gain"]().fit_lists(drawn(60)).to_dict()
+        at = known["calibration"]["labels"].index(0.0)
+        known["calibration"]["labels"][at] = False
+        (tmp_path / "cutoff.json").write_text(json.dumps(known))
+        with pytest.raises(InputError, match=r"cutoff.json: is damaged .a list holds true or false, and not a number"):
+            load_cutoff(tmp_path / "cutoff.json")
+
     def test_other_blanks_are_no_other_content(self, tmp_path):
         path = tmp_path / "cutoff.json"
         GlobalCutoff().fit([0.9, 0.4, 0.7], [1, -1, 2], ["q", "q", "r"]).save(path)

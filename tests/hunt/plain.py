@@ -244,6 +244,8 @@ def parquet(data: bytes, noun: str) -> list[tuple[str, str, float]]:
         table = pyarrow.parquet.read_table(pyarrow.BufferReader(data), use_threads=False)
         names = [str(name) for name in table.column_names]
         lists = [table.column(c).to_pylist() for c in columns_of(names, "query", "document", noun)]
+        # What holds bytes is text where Arrow's own schema is damaged beside that of Parquet.
+        lists = [[cell.decode() if isinstance(cell, bytes) else cell for cell in column] for column in lists]
     except Refused:
         raise
     except Exception:
@@ -353,7 +355,9 @@ INTEGER = re.compile("0|-?[1-9][0-9]*")
 
 
 def trees(text: bytes, rows: list[list[float]]) -> list[float]:
-    """What LightGBM's trees say of rows of features that are not missing and not 0."""
+    """What LightGBM's trees say of rows of features that are not missing and not 0; an empty text has no trees."""
+    if not text:
+        return [0.0] * len(rows)
     lines = text_of(text).split("\n")
     blocks: list[dict[str, str]] = [{}]
     for line in lines:

@@ -15,7 +15,7 @@ from ranksift.collection import ragged
 from ranksift.collection._engine.grouping import Grouped, by_rank, without_duplicates
 from ranksift.collection._engine.ids import Ids
 from ranksift.collection._engine.python_values import ids_of, is_missing
-from ranksift.collection.qrels import Qrels
+from ranksift.collection.qrels import LARGEST_LABEL, Qrels
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.collection.readers.formats import TABLES, kind
 from ranksift.collection.run import Run
@@ -116,6 +116,10 @@ class Examples:
             raise InputError(
                 f"label of row {int(np.isinf(label).argmax()) + 1} is infinite", remedy="give a finite one"
             )
+        large = np.abs(label) >= LARGEST_LABEL
+        if large.any():
+            what = f"label of row {int(large.argmax()) + 1} is too large to be kept exactly"
+            raise InputError(what, remedy="use labels below 9e15")
         width = matrix.shape[1]
         names = _distinct(range(1, width + 1) if feature_names is None else feature_names)
         if len(names) != width:

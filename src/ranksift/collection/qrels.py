@@ -18,6 +18,9 @@ from ranksift.errors import InputError
 if TYPE_CHECKING:
     import polars as pl
 
+#: From here on not every whole number is a 64-bit float, so that two labels could become one.
+LARGEST_LABEL = 2.0**53
+
 
 class Qrels(DocumentTable):
     """Labels of documents, by query. Immutable; made by :func:`read_qrels`.
@@ -114,7 +117,7 @@ def read_qrels(source: Any, *, on_duplicate: OnDuplicate = "error") -> Qrels:
     from ranksift.collection.readers import formats
 
     rows, whole, name = formats.load_qrels(source, on_duplicate)
-    if len(rows.values) and float(np.abs(rows.values).max()) >= 2.0**53:
+    if len(rows.values) and float(np.abs(rows.values).max()) >= LARGEST_LABEL:
         row = int(np.argmax(np.abs(rows.values)))
         raise InputError(
             f"label {rows.values[row]:g} of document {rows.docs[row]!r} is too large to be kept exactly",

@@ -405,6 +405,8 @@ def _learned(value: Any) -> Any:
     if isinstance(value, str) and value in ("inf", "-inf"):
         return float(value)
     if isinstance(value, list):
+        if any(isinstance(v, bool) for v in value):
+            raise ValueError("a list holds true or false, and not a number")
         return np.array([_learned(v) for v in value], dtype=np.float64)
     if isinstance(value, dict):
         return {k: _learned(v) for k, v in value.items()}

@@ -158,6 +158,11 @@ def test_features_by_name(write):
         ("qid,a\n1,2\n", ["qid"], ":1: column 'qid' is the query, the document or the label; name features only"),
         ("qid,a,title\n1,2,x\n", ["title"], ":2: column 'title': value 'x' is not a number"),
         ("qid,a\n1,2\n", ["a", "a"], "feature 'a' is named twice"),
+        (
+            "qid,label,a\n1,9007199254740993,2\n",
+            None,
+            ":2: label 9.0072e+15 is too large to be kept exactly; use labels",
+        ),
     ],
 )
 def test_faults(write, text, features, message):

@@ -14,6 +14,7 @@ import numpy as np
 from ranksift.collection._engine.ids import Ids
 from ranksift.collection._engine.python_values import is_missing
 from ranksift.collection.examples import Examples, are_whole
+from ranksift.collection.qrels import LARGEST_LABEL
 from ranksift.collection.ragged import Floats
 from ranksift.collection.readers.column_names import find_column, has_column, is_number
 from ranksift.collection.readers.source_table import SourceTable, read_source_table
@@ -78,13 +79,22 @@ def read_example_table(source: Any, features: Sequence[str] | None = None) -> Ex
     number, first = queries.factorize()
     return Examples.from_rows(
         matrix,
-        np.full(table.height, np.nan) if layout.label is None else table.numbers(layout.label, "label", gaps=True),
+        np.full(table.height, np.nan) if layout.label is None else _labels(table, layout.label),
         number,
         queries.take(first).tolist(),
         docs=None if layout.doc is None else table.ids(layout.doc, "document"),
         feature_names=tuple(table.names[c] for c in kept),
         name=name,
     )
+
+
+def _labels(table: SourceTable, column: int) -> Floats:
+    labels: Floats = table.numbers(column, "label", gaps=True)
+    large = np.abs(labels) >= LARGEST_LABEL
+    if large.any():
+        row = int(large.argmax())
+        raise table.fail(row, f"label {labels[row]:g} is too large to be kept exactly", "use labels below 9e15")
+    return labels
 
 
 def _columns(table: SourceTable, layout: Layout, features: Sequence[str]) -> tuple[int, ...]:

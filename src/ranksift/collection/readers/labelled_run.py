@@ -6,16 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ranksift.collection.qrels import Qrels, read_qrels
+from ranksift.collection.qrels import LARGEST_LABEL, Qrels, read_qrels
 from ranksift.collection.readers.column_names import find_column, has_column
 from ranksift.collection.readers.source_table import SourceTable, read_source_table
 from ranksift.collection.run import Run, read_run
 
 #: What a column of scores to cut on may be called, where it is not the score that ranks.
 CUT_SCORES = ("cut_score", "filter_score")
-
-# From here on not every whole number is a 64-bit float.
-_LARGEST = 2.0**53
 
 
 class LabelledRun(NamedTuple):
@@ -100,6 +97,6 @@ def _labels(table: SourceTable) -> Any:
             raise table.fail(
                 i, f"label {str(cell)[:40]!r} is not a number", "write a number, or nothing where nobody judged"
             )
-        if abs(labels[i]) >= _LARGEST:
+        if abs(labels[i]) >= LARGEST_LABEL:
             raise table.fail(i, f"label {str(cell)[:40]!r} is too large to be kept exactly", "use labels below 9e15")
     return labels

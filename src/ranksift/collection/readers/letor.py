@@ -21,6 +21,7 @@ from ranksift.collection._engine.ids import Ids, Ints, loads
 from ranksift.collection._engine.lines import Block, Columns, over_blocks
 from ranksift.collection._engine.rows import numbers_in
 from ranksift.collection.examples import Examples, are_whole, usual_docs
+from ranksift.collection.qrels import LARGEST_LABEL
 from ranksift.collection.ragged import Floats
 from ranksift.collection.readers.formats import TABLES, kind
 from ranksift.errors import InputError, RankSiftWarning
@@ -134,9 +135,15 @@ def _parsed(block: Block) -> _Part:
     feature = np.ones(len(starts), dtype=bool)
     feature[label] = feature[label + 1] = False
     index, value = _features(block, starts[feature], ends[feature], tokens - 2)
+    labels = _numbers(block, starts[label], ends[label], "label")
+    large = np.abs(labels) >= LARGEST_LABEL
+    if large.any():
+        at = int(large.argmax())
+        what = f"label {labels[at]:g} is too large to be kept exactly"
+        raise block.fail(int(starts[label[at]]), what, "use labels below 9e15")
     return _Part(
         queries,
-        _numbers(block, starts[label], ends[label], "label"),
+        labels,
         _docids(text, comments, newlines[commented], commented, lines),
         tokens - 2,
         index,
