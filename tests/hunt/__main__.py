@@ -57,6 +57,7 @@ def main() -> int:
     )
     command = f"python -m tests.hunt --cases {given.cases} --seed {given.seed}"
     command += f" --subjects {shlex.quote(given.subjects)}" if given.subjects != RANKSIFT else ""
+    command += f" --trec-eval {shlex.quote(given.trec_eval)}" if given.trec_eval and "trec_eval" in subjects else ""
     text = page(found, command, given.cases)
     shutil.rmtree(given.out, ignore_errors=True)
     given.out.mkdir(parents=True)
