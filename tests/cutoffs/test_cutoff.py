@@ -109,12 +109,13 @@ class TestFilesOfStrangers:
         load_cutoff(path).save(path)
         assert load_cutoff(path).keep([3.0, 4.0]).tolist() == [False, True]
 
-    def test_false_is_not_the_label_0(self, tmp_path):
+    @pytest.mark.parametrize("other", [False, "0", None])
+    def test_what_is_not_a_number_is_not_the_label_0(self, tmp_path, other):
         known = known_rules()["expected-gain"]().fit_lists(drawn(60)).to_dict()
         at = known["calibration"]["labels"].index(0.0)
-        known["calibration"]["labels"][at] = False
+        known["calibration"]["labels"][at] = other
         (tmp_path / "cutoff.json").write_text(json.dumps(known))
-        with pytest.raises(InputError, match=r"cutoff.json: is damaged .a list holds true or false, and not a number"):
+        with pytest.raises(InputError, match=f"cutoff.json: is damaged .{other!r} stands in a list of numbers"):
             load_cutoff(tmp_path / "cutoff.json")
 
     def test_other_blanks_are_no_other_content(self, tmp_path):

@@ -405,9 +405,11 @@ def _learned(value: Any) -> Any:
     if isinstance(value, str) and value in ("inf", "-inf"):
         return float(value)
     if isinstance(value, list):
-        if any(isinstance(v, bool) for v in value):
-            raise ValueError("a list holds true or false, and not a number")
-        return np.array([_learned(v) for v in value], dtype=np.float64)
+        found = [_learned(v) for v in value]
+        for v in found:  # numpy would make a number of '0.5', of False and of None
+            if not isinstance(v, np.ndarray) and not _is_threshold(v):
+                raise ValueError(f"{v!r} stands in a list of numbers")
+        return np.array(found, dtype=np.float64)
     if isinstance(value, dict):
         return {k: _learned(v) for k, v in value.items()}
     return value
