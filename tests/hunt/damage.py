@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 from typing import Any
@@ -104,7 +105,7 @@ def damaged_json(rng: random.Random, data: bytes) -> bytes:
         elif how == 3 and isinstance(holder[key], int | float):
             holder[key] = rng.choice((-holder[key], holder[key] * 10, holder[key] + 1, str(holder[key])))
         else:
-            holder[key] = rng.choice(VALUES)
+            holder[key] = copy.deepcopy(rng.choice(VALUES))  # the next change may be inside it
         if not document:
             break
     text = json.dumps(document, indent=2)

@@ -1,6 +1,8 @@
 """A slice of the hunt with every run of the tests; and whether the hunt would notice what it looks for."""
 
+import copy
 import json
+import random
 import shlex
 import subprocess
 import sys
@@ -10,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from ranksift.cutoffs.rules import known_rules
+from tests.hunt.damage import VALUES, damaged_json
 from tests.hunt.formats import FORMATS, MODELS, NEW, ORDER, case_of
 from tests.hunt.parent import FAILURES, ROOT, hunt, keep_failures
 from tests.hunt.table import BEGIN, END, page, write_between_marks
@@ -117,6 +120,13 @@ def test_the_files_of_a_case_are_the_same_wherever_it_is_made(tmp_path):
     )
     subprocess.run([sys.executable, "-W", "ignore", "-c", code, tmp_path], cwd=ROOT, check=True)
     assert case_of(4, 0).files != here[0]
+
+
+def test_damage_leaves_nothing_behind():
+    before = copy.deepcopy(VALUES[-15:])  # beyond NaN, which is not equal to itself
+    for n in range(2000):
+        damaged_json(random.Random(n), b'{"a": {"b": [1, 2]}, "c": 3}')
+    assert VALUES[-15:] == before
 
 
 def test_the_command_repeats_a_case_and_writes_what_it_counted(tmp_path):
