@@ -56,6 +56,7 @@ def test_files_elsewhere_are_not_read(model, tmp_path, card):
         (RankSVM(), {"_centre": np.zeros(1)}, {}),
         (RankSVM(), {}, {"feature_names": ["a", "b"]}),
         (RankSVM(), {}, {"feature_names": [1, 2, 3]}),
+        (RankSVM(), {}, {"feature_names": ["a", "b", "a"]}),
         (RankSVM(), {}, {"files": None}),
         (RankNet(epochs=2), {"w0": np.ones((5, 3))}, {}),
         (RankNet(epochs=2), {}, {"parameters": {"hidden": [10, 4]}}),

@@ -123,6 +123,8 @@ def _restored(kind: type[Ranker], card: dict[str, Any], target: Path) -> Ranker:
 def _words(names: Any) -> tuple[str, ...]:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise ValueError("feature_names is not a list of words")
+    if len(set(names)) < len(names):
+        raise ValueError("a feature is named twice")
     return tuple(names)
 
 
