@@ -1,0 +1,183 @@
+"""A process that reads Parquet files to see whether they can be read.
+
+At a damaged file polars may panic, with text on the terminal, or ask for more memory than there is, which ends the
+process. So another one, which can be spared, reads every file first: its standard error goes nowhere, and its memory is
+limited. Reading is a small part of what is done with a file; to hand over the columns would take as long as to read
+them again.
+"""
+
+from __future__ import annotations
+
+import atexit
+import io
+import json
+import os
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any
+
+# What reading takes beside the columns themselves: their pages, packed and unpacked.
+_TIMES_COLUMNS = 4
+_BESIDE = 1 << 30
+_CELL = 8  # bytes of a number; a text takes more
+_PIPE = 1 << 20
+
+
+class DamagedError(Exception):
+    """The file cannot be read; the text says why."""
+
+
+class Checker:
+    """The process, seen from the one that asks it. It takes one file after another, because its start takes 0.2 s."""
+
+    def __init__(self) -> None:
+        path = os.pathsep.join(filter(None, sys.path))
+        self._owner = os.getpid()
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "ranksift.collection.readers.parquet_check"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": path},
+        )
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._requests: IO[bytes] = self._process.stdin
+        self._answers: IO[bytes] = self._process.stdout
+        with suppress(ImportError, AttributeError, OSError):  # larger pipes are faster, where there are any
+            import fcntl
+
+            fcntl.fcntl(self._requests, fcntl.F_SETPIPE_SZ, _PIPE)
+
+    @property
+    def lives(self) -> bool:
+        """Whether this very process may ask it."""
+        return self._owner == os.getpid() and self._process.poll() is None
+
+    def is_ready(self) -> bool:
+        """Wait until it takes requests; False where it cannot, as in a program that is not Python's own."""
+        return self._answers.readline() == b"ready\n"
+
+    def names(self, data: bytes, limit: int | None) -> list[str]:
+        """The names of the columns of a file that may unpack to ``limit`` bytes."""
+        found: list[str] = self._ask({"size": len(data), "limit": limit}, data)["names"]
+        return found
+
+    def rows(self, columns: list[str] | None) -> int:
+        """How many rows these columns of the file have, all of which were read unless they are beyond the limit.
+
+        ``None`` instead of columns ends the work on the file.
+        """
+        found: int = self._ask(columns)["rows"]
+        return found
+
+    def end(self) -> None:
+        """End the process."""
+        self._process.kill()
+        with suppress(OSError, ValueError):  # of what could not be sent
+            self._requests.close()
+        self._answers.close()
+        self._process.wait()
+
+    def _ask(self, request: Any, data: bytes = b"") -> dict[str, Any]:
+        try:
+            self._requests.write(json.dumps(request).encode() + b"\n")
+            self._requests.write(data)
+            self._requests.flush()
+            line = self._answers.readline()
+        except OSError:
+            line = b""
+        if not line:
+            self.end()
+            raise DamagedError("it takes more memory than it may, or ends its reader")
+        answer: dict[str, Any] = json.loads(line)
+        if "error" in answer:
+            raise DamagedError(answer["error"])
+        return answer
+
+
+_running: list[Checker] = []
+
+
+def checker() -> Checker | None:
+    """The process that checks files for this one; ``None`` where none can be started."""
+    if _running and _running[0].lives:
+        return _running[0]
+    _running.clear()
+    if getattr(sys, "frozen", False) or not sys.executable:  # the program itself would be started again
+        return None
+    try:
+        _running.append(Checker())
+    except OSError:
+        return None
+    import polars  # noqa: F401  (both processes load it at the same time)
+
+    if _running[0].is_ready():
+        return _running[0]
+    _running.pop().end()
+    return None
+
+
+@atexit.register
+def end_checker() -> None:
+    """End the process, if there is one."""
+    if _running and _running[0].lives:
+        _running.pop().end()
+
+
+# -- what the process itself does ------------------------------------------------------------------------
+
+
+def main() -> None:
+    """Answer requests, lines of JSON, until there are no more."""
+    import polars as pl
+
+    requests, answers = sys.stdin.buffer, sys.stdout.buffer
+    answers.write(b"ready\n")
+    answers.flush()
+    while head := requests.readline():
+        asked = json.loads(head)
+        limit, data = asked["limit"], requests.read(asked["size"])
+        _limit_memory(limit, len(data))
+        try:
+            _answer(answers, {"names": list(pl.read_parquet_schema(io.BytesIO(data)))})
+            columns = json.loads(requests.readline())
+            rows = 0
+            if columns is not None:
+                rows = pl.scan_parquet(io.BytesIO(data)).select(pl.len()).collect().item()
+                if limit is None or bytes_of(rows, len(columns)) <= limit:
+                    pl.read_parquet(io.BytesIO(data), columns=columns)
+            answer: dict[str, Any] = {"rows": rows}
+        except (Exception, pl.exceptions.PanicException) as error:
+            answer = {"error": str(error).partition("\n")[0]}
+        del data
+        _answer(answers, answer)
+
+
+def bytes_of(rows: int, columns: int) -> int:
+    """What columns take in memory, at least."""
+    return rows * columns * _CELL
+
+
+def _answer(answers: IO[bytes], answer: dict[str, Any]) -> None:
+    answers.write(json.dumps(answer).encode() + b"\n")
+    answers.flush()
+
+
+def _limit_memory(limit: int | None, size: int) -> None:
+    """Let the process have what a file of ``size`` bytes may unpack to, where the system can be told so."""
+    with suppress(ImportError, OSError, ValueError, OverflowError):  # Linux can
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        most = resource.getrlimit(resource.RLIMIT_AS)[1]
+        if limit is not None:
+            now = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+            limit = now + size + _TIMES_COLUMNS * limit + _BESIDE
+        fits = limit is not None and (most == resource.RLIM_INFINITY or limit < most)
+        resource.setrlimit(resource.RLIMIT_AS, (limit if fits and limit is not None else most, most))
+
+
+if __name__ == "__main__":
+    main()
