@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from ranksift import __version__
@@ -109,14 +110,18 @@ def write_json(data: Any, out: Path | None = None) -> None:
 
 
 def write_csv(header: Sequence[str], rows: Iterable[Sequence[object]], out: Path | None = None) -> None:
-    """Write CSV with a header line; floats in full precision, truth as true and false."""
+    """Write CSV with a header line; floats in full precision, truth as true and false, no text that is a formula."""
     import csv
     import io
 
+    from ranksift.evaluation.csv_cells import safe_cell
+
+    def cell(value: object) -> object:
+        return str(value).lower() if isinstance(value, bool) else safe_cell(value) if isinstance(value, str) else value
+
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows([str(v).lower() if isinstance(v, bool) else v for v in row] for row in rows)
+    writer.writerows(map(cell, row) for row in chain([header], rows))
     write(text.getvalue(), out)
 
 

@@ -19,7 +19,8 @@ from ranksift.collection.readers.column_names import find_column, has_column, is
 from ranksift.collection.readers.formats import stem
 from ranksift.collection.readers.source_table import SourceTable, read_source_table
 from ranksift.errors import InputError, RankSiftWarning
-from ranksift.evaluation.scores import Scores, measure_or_name
+from ranksift.evaluation.csv_cells import cell_as_meant
+from ranksift.evaluation.scores import PER_QUERY_COLUMNS, Scores, measure_or_name
 from ranksift.files import STANDARD
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
@@ -132,10 +133,10 @@ def _long(table: SourceTable, measure: MeasureLike | None, default: str) -> Scor
         find_column(table.names, role, source=table.source, line=table.line) for role in ("run", "query", "value")
     )
     _check_height(table)
-    runs, queries, values = table.ids(run, "run"), table.ids(query, "query"), table.numbers(value, "value")
+    runs, queries, values = _names(table, run, "run"), _names(table, query, "query"), table.numbers(value, "value")
     if has_column(table.names, "measure"):
         column = find_column(table.names, "measure", source=table.source, line=table.line)
-        spelled = table.ids(column, "measure")
+        spelled = _names(table, column, "measure")
         names = {name: str(measure_or_name(name)) for name in dict.fromkeys(spelled)}
         measures = [names[name] for name in spelled]
         wanted = list(names.values()) if measure is None else [str(measure_or_name(measure))]
@@ -154,6 +155,12 @@ def _long(table: SourceTable, measure: MeasureLike | None, default: str) -> Scor
     cube.ravel()[cells] = values[rows]
     scores = Scores.from_array(cube, runs=axes[0][0], queries=axes[1][0], measures=axes[2][0])
     return replace(scores, notes=tuple(notes))
+
+
+def _names(table: SourceTable, column: int, noun: str) -> list[str]:
+    """A column of names; those in a report of ours may have an apostrophe in front that is for spreadsheets."""
+    names = table.ids(column, noun)
+    return list(map(cell_as_meant, names)) if table.line is not None and table.names == PER_QUERY_COLUMNS else names
 
 
 def _coded(names: Sequence[str], rows: NDArray[np.bool_]) -> tuple[list[str], Ints]:

@@ -19,6 +19,9 @@ from ranksift.measures.names import MeasureLike, parse_measure
 if TYPE_CHECKING:
     import polars as pl
 
+#: Columns of a table that has every value of every query.
+PER_QUERY_COLUMNS = ("run", "query_id", "measure", "value")
+
 
 @dataclass(frozen=True, eq=False)
 class Scores:
@@ -168,7 +171,7 @@ class Scores:
         axes = ([*self.runs], [*self.queries], [str(m) for m in self.measures])
         index = (axis.ravel() for axis in np.indices(self.values.shape))
         run, query, measure = (pl.Series(names)[i] for names, i in zip(axes, index, strict=True))
-        return pl.DataFrame({"run": run, "query_id": query, "measure": measure, "value": self.values.ravel()})
+        return pl.DataFrame(dict(zip(PER_QUERY_COLUMNS, (run, query, measure, self.values.ravel()), strict=True)))
 
     def __repr__(self) -> str:
         r, q, m = self.numerators.shape

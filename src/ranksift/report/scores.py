@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ranksift.collection.ragged import Floats
 from ranksift.errors import on_one_line
-from ranksift.evaluation.scores import Scores
+from ranksift.evaluation.scores import PER_QUERY_COLUMNS, Scores
 from ranksift.evaluation.table import Cell, Column, Table, Value
 from ranksift.measures.measure import Measure
 
@@ -89,7 +89,7 @@ def as_json(
 
 def csv_header(per_query: bool) -> tuple[str, ...]:
     """``run,measure,value``, or with every query ``run,query_id,measure,value``."""
-    return ("run", "query_id", "measure", "value") if per_query else ("run", "measure", "value")
+    return PER_QUERY_COLUMNS if per_query else ("run", "measure", "value")
 
 
 def csv_rows(scores: Scores, *, per_query: bool = False, digits: int | None = None) -> Iterator[tuple[object, ...]]:

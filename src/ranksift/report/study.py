@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ranksift import __version__
+from ranksift.evaluation.csv_cells import safe_frame
 from ranksift.files import shortened_name
 from ranksift.report.figures import pdf_of, svg_of
 from ranksift.report.page import Block, Bullets, Files, Grid, Heading, Image, Paragraph, Section, Session, page
@@ -86,11 +87,15 @@ def _files(
         files[free] = _encoded(content) if isinstance(content, str) else content
         return free
 
-    add("scores.csv", survey.scores.per_query().write_csv())
-    add("overview.csv", _overview(survey).write_csv())
+    add("scores.csv", _csv(survey.scores.per_query()))
+    add("overview.csv", _csv(_overview(survey)))
     add("overview.tex", survey.table().latex(label="tab:overview") + "\n")
     blocks = {id(part): list(_blocks(part, add)) for part in progress(survey.parts)}
     return {**files, PAGE: _encoded(_page(survey, blocks, title, command))}
+
+
+def _csv(frame: pl.DataFrame) -> str:
+    return safe_frame(frame).write_csv()
 
 
 def _encoded(text: str) -> bytes:
@@ -112,7 +117,7 @@ def _blocks(part: Part, add: Callable[[str, str | bytes], str]) -> Iterator[Bloc
     yield Grid(table.head(_MOST_ROWS))
     names = [add(f"{part.name}.tex", table.latex(label=f"tab:{part.name}") + "\n")]
     for word, frame in part.result.frames().items():
-        names.append(add(f"{_name(part, word)}.csv", frame.write_csv()))
+        names.append(add(f"{_name(part, word)}.csv", _csv(frame)))
     for picture in part.result.pictures():
         name = _name(part, picture.name)
         svg = svg_of(picture.figure)
