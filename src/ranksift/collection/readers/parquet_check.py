@@ -18,9 +18,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-# What reading takes beside the columns themselves: their pages, packed and unpacked.
-_TIMES_COLUMNS = 4
-_BESIDE = 1 << 30
+from ranksift.files import UNPACKED_VARIABLE
+
+# What reading takes: the columns and their pages, and what polars needs for its threads. It must stay well below what
+# the process has that reads the file in the end.
+_TIMES_COLUMNS = 2
+_BESIDE = 1 << 29
 _CELL = 8  # bytes of a number; a text takes more
 _PIPE = 1 << 20
 
@@ -90,7 +93,7 @@ class Checker:
             line = b""
         if not line:
             self.end()
-            raise DamagedError("it takes more memory than it may, or ends its reader")
+            raise DamagedError(f"its reader ended: it is damaged, or takes more memory than {UNPACKED_VARIABLE} allows")
         answer: dict[str, Any] = json.loads(line)
         if "error" in answer:
             raise DamagedError(answer["error"])
@@ -172,11 +175,12 @@ def _limit_memory(limit: int | None, size: int) -> None:
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         most = resource.getrlimit(resource.RLIMIT_AS)[1]
-        if limit is not None:
+        if limit is None:
+            wanted = most
+        else:
             now = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-            limit = now + size + _TIMES_COLUMNS * limit + _BESIDE
-        fits = limit is not None and (most == resource.RLIM_INFINITY or limit < most)
-        resource.setrlimit(resource.RLIMIT_AS, (limit if fits and limit is not None else most, most))
+            wanted = now + size + _TIMES_COLUMNS * limit + _BESIDE
+        resource.setrlimit(resource.RLIMIT_AS, (wanted if most == resource.RLIM_INFINITY else min(wanted, most), most))
 
 
 if __name__ == "__main__":
