@@ -14,7 +14,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from typing import Any, NamedTuple, ParamSpec, Self, TypeVar
 
 import numpy as np
@@ -28,6 +28,8 @@ _R = TypeVar("_R")
 _MOST = 2**63
 _HUGE = 10**15
 _DECLARED = "ranksift"
+# Of samples: what is usual; what would take days; how many numbers (4 GiB) they may take in memory.
+_USUAL_SAMPLES, _MOST_SAMPLES, _MOST_HELD = 1000, 10**7, 2**29
 _OR_NONE = ", or None"
 
 
@@ -48,6 +50,8 @@ class Kind:
         The values, where they are a few words.
     example
         A value to name where the default is none.
+    most
+        A bound that goes without saying: only who exceeds it is told.
 
     Examples
     --------
@@ -63,6 +67,7 @@ class Kind:
     fits: Callable[[Any], bool]
     words: tuple[str, ...] = ()
     example: Any = None
+    most: int = _MOST - 1
 
     def check(self, name: str, value: Any, default: Any = None) -> None:
         """Refuse a value that is not such a one; the default is an example of one that is."""
@@ -73,8 +78,9 @@ class Kind:
             raise InputError(f"{name}={shown} is unknown", remedy=f"use {self.what}")
         if isinstance(value, float | np.floating) and not np.isfinite(value):
             raise InputError(f"{name}={value} is not finite", remedy=f"give {self.what}")
-        if is_integer(value) and abs(value) >= _MOST:
-            raise InputError(f"{name}={shown} is too large", remedy="give a smaller number")
+        if is_integer(value) and (value > self.most or abs(value) >= _MOST):
+            remedy = "give a smaller number" if self.most == _MOST - 1 else f"give {self.most} at most"
+            raise InputError(f"{name}={shown} is too large", remedy=remedy)
         wanted = self.what.removesuffix(_OR_NONE)
         usual = default if default is not None and self.fits(default) else self.example
         remedy = f"give {self.what}" if usual is None else f"write {name}={usual!r}, for example"
@@ -103,6 +109,30 @@ def integer(least: int | None = None, most: int | None = None) -> Kind:
     else:
         what = "an integer" if least is None else f"an integer of at least {least}"
     return Kind(what, lambda value: is_integer(value) and low <= value <= high)
+
+
+def at_most(most: int, kind: Kind) -> Kind:
+    """The same, up to a bound that only slips of the hand exceed.
+
+    Examples
+    --------
+    >>> at_most(100_000, integer(1)).check("trials", 10**30)
+    Traceback (most recent call last):
+    ranksift.errors.InputError: trials=1000000000000000000000000000000 is too large; give 100000 at most
+    """
+    return replace(kind, fits=lambda value: kind.fits(value) and value <= most, most=most)
+
+
+def samples_of(width: int, least: int = 1) -> Kind:
+    """A number of samples that fits into memory, where of each so many numbers are held at once.
+
+    Examples
+    --------
+    >>> samples_of(width=500).check("samples", 10**12)
+    Traceback (most recent call last):
+    ranksift.errors.InputError: samples=1000000000000 is too large; give 1073741 at most
+    """
+    return at_most(min(_MOST_SAMPLES, max(_MOST_HELD // width, _USUAL_SAMPLES)), integer(least))
 
 
 def number(

@@ -1,4 +1,4 @@
-"""Folders of models that nobody of us wrote."""
+"""Folders of models, and storages of searches, that nobody of us wrote."""
 
 import json
 import os
@@ -26,6 +26,13 @@ def test_forged_folders_are_refused_or_are_models():
     assert not failures
     assert counts["refused"] > 100
     assert counts["read"] > 20
+
+
+def test_forged_storages_of_searches_are_refused_or_end_in_numbers():
+    counts, failures = hunt("tests.learning.forged_journals", cases=300, seed=0)
+    assert not failures
+    assert counts["refused"] > 100
+    assert counts["read"] > 50
 
 
 def test_a_filter_is_not_dropped_in_silence(folder):

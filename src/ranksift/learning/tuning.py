@@ -20,6 +20,7 @@ from ranksift.collection.ragged import Ints
 from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.threshold import one_measure
 from ranksift.errors import InputError
+from ranksift.files import parse_json, read_whole
 from ranksift.learning.features import read_as
 from ranksift.learning.judged_documents import with_labels
 from ranksift.learning.libraries import require
@@ -28,15 +29,19 @@ from ranksift.learning.search_space import Space, SpaceLike, key_of, with_parame
 from ranksift.learning.validation import HeldOut, Scored, number_of_folds
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
-from ranksift.parameters import integer, number, plain
+from ranksift.parameters import at_most, integer, is_number, number, plain
 
 if TYPE_CHECKING:
     import polars as pl
 
+# All are drawn before the first one is tried.
+_MOST_TRIALS = 100_000
+
 # Of what each query does to a value.
 _DIGITS = 7
 
-# What the storage of a search begins with.
+# What the storage of a search begins with, and how long it may be: 10,000 trials of 10,000 queries.
+_MOST_BYTES = 1_000_000_000
 _FIRST = b'{"op_code":0,'
 
 _STUDY, _SEARCH = "ranksift", "search"
@@ -258,7 +263,7 @@ def tune(
     {'C': 1.0}
     """
     problem = _Problem.of(ranker, examples, validation, folds, measure, cutoff, seed)
-    integer(1).check("trials", trials, 20)
+    at_most(_MOST_TRIALS, integer(1)).check("trials", trials, 20)
     number(least=0, below=1e9).check("margin", margin, 1)
     searched = Space.of(problem.natural_space() if space is None else space, ranker)
     if not searched.parts:
@@ -423,10 +428,12 @@ class _Record:
         self._study, self._space = study, space
         self._done: dict[str, Any] = {}
         for trial in study.get_trials(deepcopy=False):
+            if not _is_finished(trial):
+                raise ValueError(f"trial {trial.number} is not one of RankSift's")
             each = trial.user_attrs.get(_QUERIES)
-            told = isinstance(each, list) and all(isinstance(value, int | float) for value in each)
+            told = isinstance(each, list) and all(map(is_number, each))
             if trial.state.name != "COMPLETE" or (told and len(each) == queries):
-                self._done.setdefault(str(trial.user_attrs.get(_PARAMETERS)), trial)
+                self._done.setdefault(trial.user_attrs[_PARAMETERS], trial)
 
     def trial(self, number: int, params: Mapping[str, Any]) -> Trial | None:
         """The trial of some parameters, if it is there."""
@@ -458,6 +465,14 @@ class _Record:
         return trial
 
 
+def _is_finished(trial: Any) -> bool:
+    """Whether a trial is as :meth:`_Record.add` keeps it: the file may be a stranger's."""
+    kept = trial.user_attrs
+    error, seconds = kept.get(_ERROR), kept.get(_SECONDS, 0.0)
+    known = isinstance(kept.get(_PARAMETERS), str) and is_number(seconds) and (error is None or isinstance(error, str))
+    return known and (is_number(trial.value) if trial.state.name == "COMPLETE" else trial.state.name == "FAIL")
+
+
 def _record(storage: str | os.PathLike[str] | None, problem: _Problem, space: Space) -> _Record:
     """The record of a search: in a file, or in memory only."""
     import optuna
@@ -478,6 +493,8 @@ def _record(storage: str | os.PathLike[str] | None, problem: _Problem, space: Sp
             study = optuna.load_study(storage=kept, study_name=_STUDY)
         else:
             study = optuna.create_study(storage=kept, study_name=_STUDY, direction=direction)
+        if study.directions != [direction]:
+            raise ValueError("another direction is the better one")
         _check_same(study, problem.fingerprint(space), path)
         return _Record(study, space, queries)
     except OSError as error:
@@ -485,7 +502,7 @@ def _record(storage: str | os.PathLike[str] | None, problem: _Problem, space: Sp
         raise InputError(what, source=str(path), remedy="name another file") from None
     except InputError:
         raise
-    except (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError) as error:
+    except Exception as error:  # whatever Optuna does with records that it did not write
         what = f"is a damaged storage ({type(error).__name__}: {error})"
         raise InputError(what, source=str(path), remedy="name another file, or remove this one") from None
 
@@ -504,7 +521,7 @@ def _mend(path: Path) -> None:
     """Cut off a last line that was not written to its end, as when the power goes; refuse what is no storage."""
     if not path.exists():
         return
-    held = path.read_bytes()
+    held = read_whole(path, _MOST_BYTES)
     whole = held[: held.rfind(b"\n") + 1]
     for n, line in enumerate(whole.splitlines() or [held], start=1):
         if not (_is_record(line) or (not whole and _FIRST.startswith(line[: len(_FIRST)]))):
@@ -516,9 +533,10 @@ def _mend(path: Path) -> None:
 
 def _is_record(line: bytes) -> bool:
     try:
-        return "op_code" in json.loads(line)
-    except (RecursionError, TypeError, ValueError):
+        found = parse_json(line)
+    except ValueError:
         return False
+    return isinstance(found, dict) and "op_code" in found
 
 
 def _check_same(study: Any, fingerprint: Mapping[str, str], path: Path) -> None:
