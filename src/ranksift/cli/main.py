@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Collection, Sequence
-from errno import ENOSPC
+from errno import EACCES, EISDIR, ELOOP, ENAMETOOLONG, ENOSPC, ENOTDIR, EPERM, EROFS
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -37,6 +37,9 @@ COMMANDS = {
 }
 
 BAD_INPUT, INTERNAL, INTERRUPTED = 2, 70, 130
+
+# What a file system says of a path that somebody typed, wherever it is asked.
+_OF_A_PATH = {EACCES, EISDIR, ELOOP, ENAMETOOLONG, ENOTDIR, EPERM, EROFS}
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -130,6 +133,10 @@ def _complain(error: Exception) -> int:
         return BAD_INPUT
     if isinstance(error, OSError) and error.errno == ENOSPC:
         print("ranksift: no space left on the device; make room", file=sys.stderr)
+        return BAD_INPUT
+    if isinstance(error, OSError) and error.errno in _OF_A_PATH and error.filename is not None:
+        what = f"cannot be used ({error.strerror})"
+        print(InputError(what, source=os.fsdecode(error.filename), remedy="check the path"), file=sys.stderr)
         return BAD_INPUT
     if isinstance(error, MemoryError):
         print("ranksift: not enough memory; use fewer runs, documents or features at once", file=sys.stderr)

@@ -19,7 +19,7 @@ from ranksift.evaluation.evaluate import nil_ids, ready_measures
 from ranksift.evaluation.significance import times_drawn
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
-from ranksift.parameters import integer, number, parameter, read_by
+from ranksift.parameters import integer, number, parameter, read_by, samples_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -143,7 +143,7 @@ class GlobalCutoff(Cutoff):
         """
         sweep = self._sweep(lists, "interval")
         number(above=0, below=1).check("confidence", confidence, 0.95)
-        integer(1).check("samples", samples, 1000)
+        samples_of(width=1).check("samples", samples, 1000)
         integer(0).check("seed", seed, 0)
         found = np.empty(samples)
         draw = np.random.default_rng(seed)

@@ -19,7 +19,7 @@ from ranksift.evaluation.significance import Outcome, Paired
 from ranksift.evaluation.table import Cell, Column, Table
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
-from ranksift.parameters import choice, integer, number
+from ranksift.parameters import choice, integer, number, samples_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -426,7 +426,7 @@ def _check(scores: Scores, samples: int, seed: int, alpha: float, confidence: fl
         raise InputError("a comparison needs at least 2 runs", remedy="evaluate more runs")
     if len(scores.queries) < 2:
         raise InputError("a test needs at least 2 queries", remedy="evaluate on more queries")
-    integer(1).check("samples", samples, 1000)
+    samples_of(width=len(scores.runs)).check("samples", samples, 1000)
     integer(0).check("seed", seed, 0)
     number(above=0, below=1).check("alpha", alpha, 0.05)
     number(above=0, below=1).check("confidence", confidence, 0.95)

@@ -14,7 +14,7 @@ from ranksift.errors import InputError
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.significance import product, resamples
 from ranksift.evaluation.table import Cell, Column, Table
-from ranksift.parameters import integer, number
+from ranksift.parameters import integer, number, samples_of
 from ranksift.plotting import drawing, legend, shown, styles
 from ranksift.study.preconditions import check_scores, peculiarities, tell
 from ranksift.study.result import PerMeasure, Picture, Result, pictures_by_k
@@ -235,7 +235,7 @@ def reliability(scores: Scores, samples: int = 1000, seed: int = 0, *, confidenc
     {'AP': 171}
     """
     check_scores(scores, "reliability")
-    integer(0).check("samples", samples)
+    samples_of(width=8, least=0).check("samples", samples)
     integer(0).check("seed", seed)
     number(above=0, below=1).check("confidence", confidence, 0.95)
     notes = peculiarities(scores)

@@ -14,7 +14,7 @@ from ranksift.errors import InputError
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.significance import SAME, Paired, bootstrap, shifted_resamples, times_drawn
 from ranksift.evaluation.table import Column, Table
-from ranksift.parameters import choice, integer, number
+from ranksift.parameters import choice, integer, number, samples_of
 from ranksift.plotting import drawing, legend, shown, styles
 from ranksift.study.preconditions import (
     ROUNDING,
@@ -209,7 +209,7 @@ def sensitivity(scores: Scores, samples: Samples = 1000, method: Method = "sakai
     if given:
         drawn = _given(samples, topics)
     else:
-        integer(1).check("samples", samples)
+        samples_of(width=4 * topics).check("samples", samples)
         integer(0).check("seed", seed)
         places = np.random.default_rng(seed).integers(0, topics, size=(samples, topics))  # type: ignore[arg-type]
         drawn = scores.drawing_order[places]

@@ -15,7 +15,7 @@ from ranksift.errors import InputError
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.significance import product, times_drawn
 from ranksift.evaluation.table import Column, Table
-from ranksift.parameters import choice, integer, number
+from ranksift.parameters import choice, integer, number, samples_of
 from ranksift.plotting import drawing, legend, shown, styles
 from ranksift.study.preconditions import (
     ROUNDING,
@@ -304,10 +304,10 @@ def stability(
 
 def _drawn(samples: int, scores: Scores, sizes: Sequence[int] | None, seed: int) -> dict[int, Drawn]:
     """Topic sets of each size: samples × size."""
-    integer(1).check("samples", samples)
-    integer(0).check("seed", seed)
     topics = len(scores.queries)
     wanted = range(2, topics + 1) if sizes is None else sorted(set(_checked(sizes, topics)))
+    samples_of(width=3 * topics + sum(wanted) // 4).check("samples", samples)  # of all sizes two bytes per topic
+    integer(0).check("seed", seed)
     order = scores.drawing_order
     return {size: _subsets(order, size, samples, np.random.default_rng([seed, size])) for size in wanted}
 
