@@ -22,8 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.errors import InputError
+from ranksift.parameters import path as path_kind
 
 Bytes = NDArray[np.uint8]
+
+#: What every function here takes for a place.
+PATH = path_kind()
 
 #: Bytes that must follow the last one that counts, so that eight can always be loaded at once.
 PADDING = 8
@@ -56,6 +60,7 @@ _COMMENT = "a run that filters everything needs at least a comment line (# nothi
 
 def display_name(source: str | os.PathLike[str]) -> str:
     """What to call a source in a message."""
+    PATH.check("path", source)
     return "<stdin>" if os.fspath(source) == STANDARD else os.fspath(source)
 
 
@@ -174,6 +179,7 @@ def read_whole(path: str | os.PathLike[str], most: int) -> bytes:
 
     What else the system says of it is an :class:`OSError`.
     """
+    PATH.check("path", path)
     with open(path, "rb", opener=_at_once) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             remedy = "write into a file what it gives, and name that"
@@ -435,6 +441,7 @@ def _zstd() -> Any:
 @contextmanager
 def writing(target: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open ``target`` for writing, compressed by its suffix; it appears only once everything is written."""
+    PATH.check("path", target)
     if os.fspath(target) == STANDARD:
         if sys.stdout is None:
             raise InputError("standard output is closed", source="<stdout>", remedy="name a file")

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from typing import Any, NamedTuple, ParamSpec, Self, TypeVar
 
@@ -82,7 +83,7 @@ class Kind:
             remedy = "give a smaller number" if self.most == _MOST - 1 else f"give {self.most} at most"
             raise InputError(f"{name}={shown} is too large", remedy=remedy)
         wanted = self.what.removesuffix(_OR_NONE)
-        usual = default if default is not None and self.fits(default) else self.example
+        usual = default if default is not None and not callable(default) and self.fits(default) else self.example
         remedy = f"give {self.what}" if usual is None else f"write {name}={usual!r}, for example"
         raise InputError(f"{name}={shown} is not {wanted}", remedy=remedy)
 
@@ -167,6 +168,42 @@ def choice(*words: str) -> Kind:
 def flag() -> Kind:
     """A truth value."""
     return Kind("True or False", lambda value: isinstance(value, bool | np.bool_))
+
+
+def path() -> Kind:
+    """Where a file or a folder is; not a number, which to Python is a file that is open already."""
+    return Kind("a path", _is_path)
+
+
+def _is_path(value: Any) -> bool:
+    return isinstance(os.fspath(value), str) if isinstance(value, os.PathLike) else isinstance(value, str)
+
+
+def function() -> Kind:
+    """What can be called, as what wraps a loop to show how far it is."""
+    return Kind("a function", callable)
+
+
+def text(what: str = "a text") -> Kind:
+    """A text, also an empty one."""
+    return Kind(what, lambda value: isinstance(value, str))
+
+
+def instance(kind: type) -> Kind:
+    """An object of a class."""
+    article = "an" if kind.__name__[0] in "AEIOU" else "a"
+    return Kind(f"{article} {kind.__name__}", lambda value: isinstance(value, kind))
+
+
+def some(each: Kind, what: str) -> Kind:
+    """Any collection but a text, every entry of which is of a kind; what can be gone through once is not looked at."""
+
+    def fits(value: Any) -> bool:
+        if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+            return False
+        return not isinstance(value, Collection) or all(map(each.fits, value))
+
+    return Kind(what, fits)
 
 
 def word(what: str = "a word") -> Kind:
@@ -331,7 +368,7 @@ class Parameterised:
 
 
 def takes(**kinds: Kind) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
-    """Say what the options of a function may be; others are refused when it is called.
+    """Say what the arguments of a function may be; others are refused when it is called.
 
     Examples
     --------
@@ -344,13 +381,17 @@ def takes(**kinds: Kind) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     """
 
     def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
-        defaults = {name: option.default for name, option in inspect.signature(function).parameters.items()}
+        options = inspect.signature(function).parameters
+        defaults = {n: None if option.default is option.empty else option.default for n, option in options.items()}
+        by_place = [n for n, option in options.items() if option.kind is option.POSITIONAL_OR_KEYWORD]
 
         @functools.wraps(function)
-        def call(*args: _P.args, **options: _P.kwargs) -> _R:
-            for name in kinds.keys() & options.keys():
-                kinds[name].check(name, options[name], defaults[name])
-            return function(*args, **options)
+        def call(*args: _P.args, **named: _P.kwargs) -> _R:
+            given = {**dict(zip(by_place, args, strict=False)), **named}
+            for name in kinds:
+                if name in given:
+                    kinds[name].check(name, given[name], defaults[name])
+            return function(*args, **named)
 
         return call
 

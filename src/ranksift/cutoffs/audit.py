@@ -23,7 +23,7 @@ from ranksift.errors import InputError
 from ranksift.evaluation.table import Column, Table, Value
 from ranksift.measures.measure import TOLERANCE, Measure
 from ranksift.measures.names import MeasureLike
-from ranksift.parameters import integer
+from ranksift.parameters import flag, instance, integer
 
 if TYPE_CHECKING:
     import polars as pl
@@ -349,6 +349,8 @@ def audit(
     -----  ---------  -------  ------------  ---------------  ---------  --------  -----------------
     q              3        1             1                1        0.7    0.6525             0.1738
     """
+    instance(Cutoff).check("cutoff", cutoff)
+    flag().check("any_scale", any_scale)
     integer(1).check("worst", worst, 10)
     second = {"rank_scores": rank_scores, "cut_scores": cut_scores, "documents": documents}
     lists = lists_given("audit(cutoff, {})", (lists, *old), **second, gains=gains, unjudged=unjudged)

@@ -113,6 +113,14 @@ def _array(name: str, given: ArrayLike) -> Floats:
         raise InputError(f"a {name} is not a number", remedy="give one for every document") from None
 
 
+def _column(name: str, given: ArrayLike, most: int = 1) -> Floats:
+    """One number for every document, or up to ``most - 1`` dimensions of them."""
+    found = _array(name, given)
+    if not 1 <= found.ndim <= most:
+        raise InputError(f"there is no list of {name}s", remedy="give one for every document")
+    return found
+
+
 def _outcomes(given: ArrayLike) -> NDArray[np.bool_]:
     values = np.asarray(given)
     if values.dtype != np.bool_ and not np.isin(values, (0, 1)).all():
@@ -463,8 +471,8 @@ def calibrate(
     >>> found.forbidden([0.1, 0.9]).round(3).tolist()
     [0.701, 0.274]
     """
-    values, label = _array("score", scores), _array("label", labels)
-    weight = np.ones(len(values)) if weights is None else _array("weight", weights)
+    values, label = _column("score", scores, most=2), _column("label", labels)
+    weight = np.ones(len(values)) if weights is None else _column("weight", weights)
     if not len(values) == len(label) == len(weight):
         raise InputError(f"{len(values)} scores, {len(label)} labels, {len(weight)} weights", remedy="give one of each")
     known = ~np.isnan(label) & (weight > 0)
@@ -472,7 +480,7 @@ def calibrate(
         raise InputError("no document has a label", remedy="label some")
     inside = bool(((values >= 0.0) & (values <= 1.0)).all())  # without a label too: all shall have probabilities
     values, label, weight = values[known], label[known], weight[known]
-    like = _best(values, label, weight, inside) if method == "best" else _calibrator(method)
+    like = _best(values, label, weight, inside) if isinstance(method, str) and method == "best" else _calibrator(method)
     return _fitted(like, values, label, weight)
 
 

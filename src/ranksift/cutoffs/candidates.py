@@ -18,6 +18,7 @@ from ranksift.errors import InputError
 from ranksift.evaluation.evaluate import degenerate_queries, run_values
 from ranksift.evaluation.scores import Scores
 from ranksift.measures.measure import Measure
+from ranksift.parameters import Kind, some
 
 Candidate: TypeAlias = Cutoff | FilterOnly
 
@@ -44,6 +45,7 @@ def candidates(rules: Rules | None, measure: Measure, k: int) -> dict[str, Candi
         rules = made.every()
     elif isinstance(rules, str | int | float | Cutoff | FilterOnly):
         rules = [rules]
+    some(Kind("a rule", lambda rule: rule is not None), "a list of rules").check("rules", rules)
     found: dict[str, Candidate] = {}
     for rule in rules:
         candidate = made(rule)

@@ -26,7 +26,7 @@ from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Cell, Column, Table
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
-from ranksift.parameters import integer
+from ranksift.parameters import function, integer
 
 if TYPE_CHECKING:
     import polars as pl
@@ -357,6 +357,7 @@ def compare_cutoffs(
         other = lists_given("compare_cutoffs(lists, test={})", made_of, gains=gains, unjudged=unjudged)
     judged_on = given if other is None else other
     integer(1).check("k", k, 3)
+    function().check("progress", progress)
     measures = _measures(measure, k)
     chosen = one_measure(f"nDCG_f@{k}" if measure is None else measure)
     judged = HeldOutCandidates(candidates(rules, chosen, k), judged_on, strict=rules is not None)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.errors import InputError
-from ranksift.parameters import choice, integer
+from ranksift.parameters import at_most, choice, integer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -97,15 +97,17 @@ def reliability_diagram(
     >>> reliability_diagram([0.05, 0.15, 0.95], [0, 0, 1], bins=10, by="width").count.tolist()
     [1, 1, 1]
     """
-    p = np.asarray(probabilities, dtype=np.float64)
-    y = np.asarray(outcomes, dtype=np.float64)
+    try:
+        p, y = np.asarray(probabilities, dtype=np.float64), np.asarray(outcomes, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("a probability or an outcome is not a number", remedy="give lists of numbers") from None
     if p.shape != y.shape or p.ndim != 1 or not len(p):
         raise InputError(f"{p.size} probabilities and {y.size} outcomes", remedy="give one of each for every document")
     if not ((p >= 0) & (p <= 1)).all():
         raise InputError("a probability is not between 0 and 1", remedy="calibrate the scores first")
     if not np.isin(y, (0.0, 1.0)).all():
         raise InputError("an outcome is neither true nor false", remedy="give 1 where it happened and 0 where not")
-    integer(1).check("bins", bins, 10)
+    at_most(1_000_000, integer(1)).check("bins", bins, 10)
     choice("mass", "width").check("by", by, "mass")
     bin_of = _by_mass(p, bins) if by == "mass" else np.minimum((p * bins).astype(np.int64), bins - 1)
     count = np.bincount(bin_of, minlength=bins)

@@ -7,10 +7,12 @@ from pathlib import Path
 
 from ranksift.collection.examples import Fold, read_examples, together
 from ranksift.errors import InputError
+from ranksift.parameters import integer, path, takes
 
 _SUFFIXES = (".txt", ".txt.gz", ".txt.zst")
 
 
+@takes(folder=path(), fold=integer())
 def mq2008(folder: str | os.PathLike[str], fold: int) -> Fold:
     """MQ2008: 784 queries, 15,211 documents, 46 features, labels 0 to 2.
 
@@ -24,11 +26,13 @@ def mq2008(folder: str | os.PathLike[str], fold: int) -> Fold:
     return _fold(Path(folder), fold, "S")
 
 
+@takes(folder=path(), fold=integer())
 def mq2007(folder: str | os.PathLike[str], fold: int) -> Fold:
     """MQ2007: 1,692 queries, 69,623 documents, 46 features, labels 0 to 2; the folder is like that of MQ2008."""
     return _fold(Path(folder), fold, "S")
 
 
+@takes(folder=path(), fold=integer())
 def mq2007_agg(folder: str | os.PathLike[str], fold: int) -> Fold:
     """MQ2007-agg: MQ2007 with 21 features: the document's ranks in 21 rankings, missing where it is not in one.
 
@@ -41,7 +45,7 @@ def _fold(folder: Path, fold: int, letter: str) -> Fold:
     if fold not in range(1, 6):
         raise InputError(f"there is no fold {fold}", source=str(folder), remedy="name one from 1 to 5")
     whole = folder / f"Fold{fold}"
-    if whole.is_dir():
+    if os.path.isdir(whole):
         return Fold(*(read_examples(_file(whole, name)) for name in ("train", "vali", "test")))
     # Fold 2 learns from parts 2, 3 and 4, tunes on 5 and tests on 1, and so on.
     parts = [read_examples(_file(folder, f"{letter}{(fold - 1 + i) % 5 + 1}")) for i in range(5)]
@@ -49,7 +53,7 @@ def _fold(folder: Path, fold: int, letter: str) -> Fold:
 
 
 def _file(folder: Path, name: str) -> Path:
-    found = next((path for suffix in _SUFFIXES if (path := folder / f"{name}{suffix}").is_file()), None)
+    found = next((path for suffix in _SUFFIXES if os.path.isfile(path := folder / f"{name}{suffix}")), None)
     if found is None:
         raise InputError(f"there is no {name}.txt", source=str(folder), remedy="name a folder of LETOR 4.0")
     return found

@@ -17,6 +17,7 @@ from ranksift.collection import ragged
 from ranksift.collection.examples import Examples
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.errors import InputError
+from ranksift.parameters import at_most, integer, takes
 
 #: Spam; no helpful vote; one or two; more.
 LABELS = (-1.0, 0.0, 1.0, 2.0)
@@ -47,6 +48,7 @@ class Reviews:
     chances: Floats
 
 
+@takes(products=at_most(10**7, integer()), seed=integer(0))
 def product_reviews(products: int = 2000, *, seed: int = 0) -> Reviews:
     """Make reviews; the same arguments give the same ones, another seed gives other products of the same world.
 

@@ -14,6 +14,7 @@ from ranksift.collection.ragged import Floats
 from ranksift.collection.readers.source_table import SourceTable, read_source_table
 from ranksift.errors import InputError
 from ranksift.files import read_text
+from ranksift.parameters import path, takes
 
 #: What the words of the annotators count: whatever is no answer is forbidden.
 LABELS: Mapping[str, float] = {"Good": 2, "Potential": 1, "Bad": -1, "Dialogue": -1, "Not English": -1, "Other": -1}
@@ -29,6 +30,7 @@ _GROUPS = {
 _HIDDEN = "?"
 
 
+@takes(folder=path())
 def semeval2015(folder: str | os.PathLike[str], labels: Mapping[str, float] = LABELS) -> Fold:
     """Questions with their answers: 2,600 to learn from, 300 for validation, 329 for the test; 58 features.
 

@@ -23,6 +23,7 @@ from ranksift.collection.ragged import Floats
 from ranksift.collection.run import Run
 from ranksift.errors import InputError
 from ranksift.files import PADDING
+from ranksift.parameters import at_most, instance, integer, number, path, some, takes, text
 
 #: The label of spam.
 FORBIDDEN = -2
@@ -66,6 +67,17 @@ SYSTEMS: Mapping[str, System] = {
 }
 
 
+# What a made-up collection may be made of; which of them go together is found out later.
+_WORLD = {
+    "queries": at_most(1_000_000, integer()),
+    "depth": at_most(1_000_000, integer()),
+    "judged": number(),
+    "forbidden": number(),
+    "seed": integer(0),
+}
+
+
+@takes(**_WORLD, systems=some(text(), "a list of names"))
 def synthetic_collection(
     queries: int = 50,
     *,
@@ -107,11 +119,6 @@ def synthetic_collection(
     for name in wanted:
         if name not in SYSTEMS:
             raise InputError(f"system {name!r} is unknown", remedy=f"there are: {', '.join(SYSTEMS)}")
-    if queries < 1 or depth < 1 or not 1 <= judged <= depth or not 0 <= forbidden <= 1:
-        raise InputError(
-            f"no collection of {queries} queries with {judged} of {depth} documents judged, {forbidden:g} of them spam",
-            remedy="ask for at least 1 query and 1 judged document, at most all of them, and a share from 0 to 1",
-        )
     world = _world(queries, depth, judged, forbidden, seed)
     known = np.flatnonzero(world.grade >= 0)
     part = Part.of(
@@ -128,6 +135,7 @@ def synthetic_collection(
     return qrels, runs
 
 
+@takes(**_WORLD)
 def synthetic_safety(
     queries: int = 50, *, depth: int = 30, judged: float = 12, forbidden: float = 0.25, seed: int = 0
 ) -> Run:
@@ -162,6 +170,11 @@ class _World:
 
 
 def _world(queries: int, depth: int, judged: float, forbidden: float, seed: int) -> _World:
+    if queries < 1 or depth < 1 or not 1 <= judged <= depth or not 0 <= forbidden <= 1:
+        raise InputError(
+            f"no collection of {queries} queries with {judged} of {depth} documents judged, {forbidden:g} of them spam",
+            remedy="ask for at least 1 query and 1 judged document, at most all of them, and a share from 0 to 1",
+        )
     # Each part of the world has its own stream of random numbers, so that the choice of systems changes nothing else.
     streams = np.random.SeedSequence(seed).spawn(2 + len(SYSTEMS))
     world, looks = map(np.random.default_rng, streams[:2])
@@ -172,6 +185,7 @@ def _world(queries: int, depth: int, judged: float, forbidden: float, seed: int)
     return _World(ids, docs, np.repeat(np.arange(queries), depth), grade, spammy, streams[2:])
 
 
+@takes(qrels=instance(Qrels), runs=instance(Mapping), folder=path())
 def write_collection(qrels: Qrels, runs: Mapping[str, Run], folder: str | os.PathLike[str]) -> dict[str, Path]:
     """Write ``qrels.txt`` and one ``NAME.run`` a run as TREC files; their paths, the judgments' under ``"qrels"``."""
     target = Path(folder)

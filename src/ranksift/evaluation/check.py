@@ -22,7 +22,7 @@ from ranksift.measures.coverage import Judged
 from ranksift.measures.filtering import Empty
 from ranksift.measures.measure import TOLERANCE, Measure
 from ranksift.measures.names import MeasureLike, parse_measure, parse_measures
-from ranksift.parameters import flag
+from ranksift.parameters import flag, number, some, takes, word
 
 if TYPE_CHECKING:
     import polars as pl
@@ -208,6 +208,7 @@ class CheckResult:
         return f"<CheckResult: run {self.run!r} {'passed' if self.passed else 'failed'}>"
 
 
+@takes(allow_empty=flag(), alpha=number(above=0, below=1))
 def check(
     qrels: Any,
     run: Any,
@@ -277,7 +278,7 @@ def check(
         if not_worse_than is not None:
             both = evaluate(judgments, [new, _single(not_worse_than, "baseline")], compared, **settings)
     for note in dict.fromkeys([*own.notes, *(both.notes if both else ())]):
-        warnings.warn(note, RankSiftWarning, stacklevel=2)
+        warnings.warn(note, RankSiftWarning, stacklevel=3)
     means = own.aggregate()[0]
     values = [float(means[own.column(r.measure)]) for r in wanted]
     checked = tuple(r.checked(value) for r, value in zip(wanted, values, strict=True))
@@ -322,6 +323,7 @@ def parse_requirements(text: str | Iterable[str]) -> list[Requirement]:
     ['nDCG_f(gains={-2:-10})@10>=0.8', 'Fdocs@3<0.02']
     """
     if not isinstance(text, str):
+        some(word("a requirement"), "a text or a list of texts").check("require", text)
         return [r for one in text for r in parse_requirements(one)]
     # What stands in brackets belongs to a measure: blank it out, at the same length, and look at the rest.
     outline = _outline(text)

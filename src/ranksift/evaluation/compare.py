@@ -19,7 +19,7 @@ from ranksift.evaluation.significance import Outcome, Paired
 from ranksift.evaluation.table import Cell, Column, Table
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
-from ranksift.parameters import choice, integer, number, samples_of
+from ranksift.parameters import choice, integer, number, optional, samples_of, takes, text
 
 if TYPE_CHECKING:
     import polars as pl
@@ -291,6 +291,7 @@ class Comparison:
         }
 
 
+@takes(baseline=optional(text("the name of a run")), correction=optional(text("a name")))
 def compare(
     scores: Scores,
     baseline: str | None = None,

@@ -22,6 +22,7 @@ from ranksift.errors import InputError, RankSiftWarning
 from ranksift.evaluation.scores import Scores
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike, parse_measures
+from ranksift.parameters import function, optional, path, takes
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +48,7 @@ class RunValues:
     notes: Sequence[str]
 
 
+@takes(progress=function(), cache=optional(path()))
 def evaluate(
     qrels: Any,
     runs: Any,
@@ -105,7 +107,7 @@ def evaluate(
     )
     scores = scores_of(given, wanted, progress=progress, cache=cache)
     for note in scores.notes:
-        warnings.warn(note, RankSiftWarning, stacklevel=2)
+        warnings.warn(note, RankSiftWarning, stacklevel=3)
     return scores
 
 

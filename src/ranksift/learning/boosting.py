@@ -17,7 +17,7 @@ from ranksift.errors import InputError
 from ranksift.learning.objective import Objective, Rounds, with_several_gains
 from ranksift.learning.ranker import Ranker
 from ranksift.learning.search_space import SpaceLike
-from ranksift.learning.topk import BETAS, OF_THE_TOP, SHARE, Focus
+from ranksift.learning.topk import BETAS, OF_THE_TOP, SHARE, TOP, Focus
 from ranksift.learning.weighted_sum import WeightedSum
 from ranksift.parameters import integer, parameter
 
@@ -317,7 +317,7 @@ class FocusedBoost(FeatureBoosting):
     natural_scaling = "query"
 
     rounds: int = parameter(300, integer(1), _ROUNDS)
-    k: int = parameter(10, integer(1), OF_THE_TOP)
+    k: int = parameter(10, TOP, OF_THE_TOP)
     beta: float = parameter(0.25, SHARE, "β: 1 is the order of T alone, 0 the pairs alone.")
     patience: int = parameter(50, integer(1), _PATIENCE)
 

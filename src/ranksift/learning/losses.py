@@ -388,9 +388,11 @@ def _lists(
     scores: Tensor, gains: TensorLike, mask: TensorLike | None, outputs: bool = False
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Scores, gains and mask of the lists that have documents; zeros where there is none."""
+    if not isinstance(scores, Tensor) or not scores.is_floating_point():
+        raise InputError(f"scores are {_kind_of(scores)}", remedy="give a torch.Tensor of floats")
     s = scores.float() if scores.dtype in (torch.float16, torch.bfloat16) else scores
-    g = torch.as_tensor(gains, device=s.device).to(s.dtype)
-    m = torch.ones_like(g, dtype=torch.bool) if mask is None else torch.as_tensor(mask, device=s.device).bool()
+    g = _tensor("gains", gains, s).to(s.dtype)
+    m = torch.ones_like(g, dtype=torch.bool) if mask is None else _tensor("mask", mask, s).bool()
     shape = s.shape[:-1] if outputs else s.shape
     if not (g.shape == m.shape == shape and len(shape) in (1, 2)):
         given = f"scores {tuple(s.shape)}, gains {tuple(g.shape)} and mask {tuple(m.shape)}"
@@ -401,6 +403,20 @@ def _lists(
     if not bool(some.all()):
         s, g, m = s[some], g[some], m[some]
     return s.masked_fill(~(m[..., None] if outputs else m), 0), g.masked_fill(~m, 0), m
+
+
+def _tensor(name: str, given: TensorLike, like: Tensor) -> Tensor:
+    """What somebody gave beside the scores, where they are."""
+    try:
+        return torch.as_tensor(given, device=like.device)
+    except (TypeError, ValueError, RuntimeError, OverflowError):
+        raise InputError(
+            f"{name} are {_kind_of(given)}", remedy="give a tensor, an array or a list of numbers"
+        ) from None
+
+
+def _kind_of(given: object) -> str:
+    return f"a tensor of {given.dtype}" if isinstance(given, Tensor) else f"of the type {type(given).__name__}"
 
 
 def _mean(per_list: Tensor) -> Tensor:
@@ -417,7 +433,7 @@ def _bce(scores: Tensor, gains: Tensor, mask: Tensor) -> Tensor:
 
 
 def _levels(levels: TensorLike, scores: Tensor) -> Tensor:
-    steps = torch.as_tensor(levels, device=scores.device).to(scores.dtype)
+    steps = _tensor("levels", levels, scores).to(scores.dtype)
     if steps.dim() != 1 or len(steps) != scores.shape[-1] + 1 or not bool((steps.diff() > 0).all()):
         what = f"{scores.shape[-1]} outputs a document for levels {steps.tolist()}"
         raise InputError(what, remedy="give ascending gains, one more than outputs")

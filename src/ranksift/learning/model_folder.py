@@ -112,7 +112,7 @@ def write_model(
 
 def read_card(target: Path) -> dict[str, Any]:
     """The card of a saved model."""
-    if not target.is_dir():
+    if not os.path.isdir(target):  # nor where the name is too long for one
         # Programs before versions had put a model aside for a moment when they replaced it.
         aside = next(target.parent.glob(f".{glob.escape(target.name)}.*.part/old"), None)
         remedy = "name what ranksift train wrote" if aside is None else f"rename {aside}, which a killed process left"

@@ -21,7 +21,7 @@ from ranksift.learning.objective import stopping_value
 from ranksift.learning.outputs import Outputs, ScoreKind, check_scores, parse_loss
 from ranksift.learning.ranker import Ranker
 from ranksift.learning.search_space import SpaceLike
-from ranksift.learning.topk import BETAS, SHARE, Focus, topk_truth
+from ranksift.learning.topk import BETAS, SHARE, TOP, Focus, topk_truth
 from ranksift.parameters import choice, integer, number, optional, parameter, several, with_default, word
 
 if TYPE_CHECKING:
@@ -355,7 +355,7 @@ class TopKListMLE(_OfAPaper):
     1.0
     """
 
-    k: int = parameter(10, integer(1), "Places that count. Equal labels are put in an order drawn by the seed.")
+    k: int = parameter(10, TOP, "Places that count. Equal labels are put in an order drawn by the seed.")
 
     def _loss(self) -> str:
         return f"listmle(k={self.k})"
@@ -376,7 +376,7 @@ class FocusedNet(_OfAPaper):
     """
 
     beta: float = parameter(0.5, SHARE, "β, the weight of ListNet; RankNet has 1 − β.")
-    k: int = parameter(10, integer(1), "Documents of the top. Equal labels are put in an order drawn by the seed.")
+    k: int = parameter(10, TOP, "Documents of the top. Equal labels are put in an order drawn by the seed.")
     orders: Literal["all", "first"] = parameter(
         "all", choice("all", "first"), "ListNet over all orders of the top, or over who comes first."
     )

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ranksift.collection import ragged
 from ranksift.collection.ragged import Floats
 from ranksift.errors import InputError
+from ranksift.parameters import text
 
 #: What a score is: the loss's own (paper 1), or the expected gain.
 ScoreKind = Literal["own", "expected_gain"]
@@ -122,6 +123,7 @@ def parse_loss(spec: str) -> tuple[str, dict[str, Any]]:
     >>> parse_loss("focused(k=5, beta=0.3)")
     ('focused', {'k': 5, 'beta': 0.3})
     """
+    text("the name of a loss").check("loss", spec)
     try:
         node = ast.parse(spec.strip(), mode="eval").body
         if isinstance(node, ast.Name):

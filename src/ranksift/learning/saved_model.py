@@ -18,6 +18,7 @@ from ranksift.learning.libraries import require
 from ranksift.learning.model_folder import CARD
 from ranksift.learning.ranker import RANKERS, Ranker
 from ranksift.learning.scaling import FeatureScale
+from ranksift.parameters import path, takes
 
 #: Files that a model may have beside texts of its own.
 WEIGHTS, CUTOFF = "weights.safetensors", "cutoff.json"
@@ -59,6 +60,7 @@ def _check_unchanged(model: Ranker) -> None:
         raise InputError(what, remedy="fit it again before it is saved")
 
 
+@takes(folder=path())
 def load(folder: str | os.PathLike[str]) -> Ranker:
     """Read a model that :meth:`Ranker.save` wrote. What was changed since is refused, but for the cutoff.
 

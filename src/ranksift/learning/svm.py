@@ -18,9 +18,9 @@ from ranksift.errors import InputError, RankSiftWarning
 from ranksift.learning.objective import stopping_value
 from ranksift.learning.search_space import SpaceLike
 from ranksift.learning.sorted_lists import ListOrder
-from ranksift.learning.topk import BETAS, OF_THE_TOP, SHARE, Focus
+from ranksift.learning.topk import BETAS, OF_THE_TOP, SHARE, TOP, Focus
 from ranksift.learning.weighted_sum import WeightedSum
-from ranksift.parameters import choice, either, integer, number, parameter, several
+from ranksift.parameters import choice, either, number, parameter, several
 
 Mask = NDArray[np.bool_]
 
@@ -182,7 +182,7 @@ class FocusedSVM(MaxMargin):
     [0, 1, 2, 3]
     """
 
-    k: int = parameter(10, integer(1), OF_THE_TOP)
+    k: int = parameter(10, TOP, OF_THE_TOP)
     beta: float = parameter(0.5, SHARE, "β: 1 is the listwise loss alone, 0 the pairs alone.")
     listwise: Literal["order", "top"] = parameter(
         "order", choice("order", "top"), "The listwise loss: of the order of T, or of T before F."
@@ -196,7 +196,7 @@ class FocusedSVM(MaxMargin):
         focus = Focus.on(examples, self.k, self.beta, self.gains, self.seed)
         y, top = focus.truth, focus.top
         against_the_rest = Contests.between([(top, ~top)], examples.query)
-        order = Contests.between([(y > j, top & (y <= j)) for j in range(1, self.k)], examples.query)
+        order = Contests.between([(y > j, top & (y <= j)) for j in np.unique(y[top])[:-1]], examples.query)
         pairwise = PairwiseHinge(against_the_rest, slopes=y)
         listwise = AveragePrecision(order if self.listwise == "order" else against_the_rest)
 

@@ -11,7 +11,10 @@ from ranksift.collection import ragged
 from ranksift.collection.examples import Examples
 from ranksift.collection.gains import Gains, GainsLike
 from ranksift.collection.ragged import Floats
-from ranksift.parameters import integer, number
+from ranksift.parameters import at_most, integer, number
+
+#: How many documents may be the top: position labels are whole numbers, also as float32.
+TOP = at_most(1_000_000, integer(1))
 
 
 def topk_truth(examples: Examples, k: int, gains: GainsLike = "linear", seed: int = 0) -> Floats:
@@ -26,7 +29,7 @@ def topk_truth(examples: Examples, k: int, gains: GainsLike = "linear", seed: in
     >>> topk_truth(examples, k=2).tolist()
     [0.0, 2.0, 0.0, 1.0]
     """
-    integer(1).check("k", k, 10)
+    TOP.check("k", k, 10)
     chance = np.random.default_rng(seed).random(len(examples))
     order = np.lexsort((chance, -Gains.of(gains)(examples.labels), examples.query))
     truth = np.empty(len(examples))

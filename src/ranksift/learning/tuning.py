@@ -29,7 +29,7 @@ from ranksift.learning.search_space import Space, SpaceLike, key_of, with_parame
 from ranksift.learning.validation import HeldOut, Scored, number_of_folds
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
-from ranksift.parameters import at_most, integer, is_number, number, plain
+from ranksift.parameters import at_most, function, integer, is_number, number, optional, path, plain, takes
 
 if TYPE_CHECKING:
     import polars as pl
@@ -197,6 +197,7 @@ class Tuning:
         return f"<Tuning of {name}: {count}; best {self.measure} {self.best_value:.4f} at {chosen}>"
 
 
+@takes(storage=optional(path()), progress=function())
 def tune(
     ranker: Ranker,
     examples: Any,

@@ -22,7 +22,7 @@ from ranksift.learning.ranker import Ranker, checked_ranker, checked_rule
 from ranksift.measures.cumulative import DCG, nDCG_f
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
-from ranksift.parameters import integer
+from ranksift.parameters import function, integer, takes
 
 
 def three_way(examples: Any, folds: int = 5, seed: int = 0) -> list[Fold]:
@@ -183,6 +183,7 @@ def of_filtered_lists(measure: Measure) -> bool:
     return isinstance(measure, nDCG_f | DCG) or measure.family in ("filtering", "truncation")
 
 
+@takes(progress=function())
 def cross_validated(
     rankers: Mapping[str, Ranker] | Iterable[Ranker] | Ranker,
     folds: Sequence[Fold],

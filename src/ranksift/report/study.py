@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ranksift import __version__
 from ranksift.evaluation.csv_cells import safe_frame
 from ranksift.files import shortened_name
+from ranksift.parameters import function, instance, path, takes, text
 from ranksift.report.figures import pdf_of, svg_of
 from ranksift.report.page import Block, Bullets, Files, Grid, Heading, Image, Paragraph, Section, Session, page
 from ranksift.report.study_folder import PAGE, check_folder, write_files
@@ -38,6 +39,7 @@ _TITLES = {
 }
 
 
+@takes(survey=instance(Survey), folder=path(), title=text(), command=text(), progress=function())
 def write_study(
     survey: Survey,
     folder: str | Path,

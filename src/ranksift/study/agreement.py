@@ -13,6 +13,7 @@ from ranksift.collection.ragged import Floats, Ints
 from ranksift.errors import InputError
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
+from ranksift.parameters import flag, takes
 from ranksift.plotting import drawing, shown
 from ranksift.study.preconditions import check_scores, peculiarities, tell
 from ranksift.study.result import PerMeasure, Picture, Result
@@ -199,6 +200,7 @@ class Agreement(Result):
         ]
 
 
+@takes(over_k=flag())
 def agreement(scores: Scores, *, over_k: bool = False) -> Agreement:
     """Compare the orders that measures put systems in.
 
@@ -229,7 +231,7 @@ def agreement(scores: Scores, *, over_k: bool = False) -> Agreement:
             remedy="name another one, or use consistency for one measure on two collections",
         )
     notes = (*peculiarities(scores), *_levelled(order))
-    tell(notes)
+    tell(notes, checked=True)
     names = tuple(order)
     cube = np.array([[correlation(order[a], order[b]) for b in names] for a in names])
     numbers = {what: Between.of(names, cube[:, :, i]) for i, what in enumerate(Correlation._fields)}

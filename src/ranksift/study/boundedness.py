@@ -23,6 +23,7 @@ from ranksift.measures.cumulative import Normalised, dcg_of_pool, nDCG, nDCG_f, 
 from ranksift.measures.filtering import UBQ_over, UBQ_under
 from ranksift.measures.measure import TOLERANCE, Measure, flat, ratio
 from ranksift.measures.names import MeasureLike
+from ranksift.parameters import flag, function, optional, path, takes
 from ranksift.plotting import drawing
 from ranksift.study.result import PerMeasure, Picture, Result
 from ranksift.study.wording import joined, percent
@@ -197,6 +198,7 @@ def _outside(low: Floats, high: Floats) -> NDArray[np.bool_]:
     return np.asarray((low < -TOLERANCE) | (high > 1.0 + TOLERANCE))
 
 
+@takes(progress=function(), cache=optional(path()), partial=flag())
 def boundedness(
     qrels: Any,
     runs: Any = None,

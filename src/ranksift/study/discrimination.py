@@ -17,6 +17,7 @@ from ranksift.evaluation.compare import CORRECTIONS, TESTS, Comparison, Correcti
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
 from ranksift.measures.names import MeasureLike
+from ranksift.parameters import flag, takes
 from ranksift.plotting import drawing, legend, shown, styles
 from ranksift.study.preconditions import ROUNDING, check_scores, peculiarities, tell
 from ranksift.study.result import PerMeasure, Picture, Result, pictures_by_k
@@ -193,6 +194,7 @@ class Discrimination(Result):
         return found
 
 
+@takes(over_k=flag())
 def discrimination(
     scores: Scores,
     alpha: float = 0.05,
@@ -232,7 +234,7 @@ def discrimination(
     columns = families(scores, over_k)
     averages = {name: system_scores(scores, of) for name, of in columns.items()}
     notes = (*peculiarities(scores), *_about_pad(averages))
-    tell(notes)
+    tell(notes, checked=True)
     significant: Ints = comparison.significant.sum(axis=0)
     return Discrimination(
         comparison,

@@ -22,7 +22,7 @@ from ranksift.evaluation.table import Column, Table
 from ranksift.measures.cumulative import DCG, Cumulative, nDCG
 from ranksift.measures.measure import flat
 from ranksift.measures.names import MeasureLike
-from ranksift.parameters import number
+from ranksift.parameters import function, number, optional, path, some, takes
 from ranksift.plotting import drawing, legend, shown, styles
 from ranksift.study.agreement import correlation
 from ranksift.study.crossings import Curves, crossings
@@ -184,6 +184,7 @@ class PenaltySweep(Result):
         return found
 
 
+@takes(progress=function(), cache=optional(path()), labels=optional(some(number(), "a list of labels")))
 def penalty_sweep(
     qrels: Any,
     runs: Any,
@@ -266,7 +267,7 @@ def penalty_sweep(
     ]
     means = np.stack([cube.aggregate()[:, 0] for cube in cubes])
     notes = peculiarities(cubes[-1])
-    tell(notes)
+    tell(notes, checked=True)
     order = [levels(row) for row in means]
     near = float(tolerance * at[-1])
     swaps = tuple(

@@ -75,7 +75,7 @@ def peculiarities(scores: Scores) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def tell(notes: Iterable[str]) -> None:
-    """Warn the caller of the procedure that calls this."""
+def tell(notes: Iterable[str], *, checked: bool = False) -> None:
+    """Warn the caller of the procedure that calls this; one whose arguments ``takes`` has checked is called by that."""
     for note in notes:
-        warnings.warn(note, RankSiftWarning, stacklevel=3)
+        warnings.warn(note, RankSiftWarning, stacklevel=4 if checked else 3)

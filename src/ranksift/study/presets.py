@@ -11,6 +11,7 @@ from ranksift.collection.judged_run import Unjudged
 from ranksift.errors import InputError
 from ranksift.measures.bounds import PAPER_3
 from ranksift.measures.cumulative import PAPER_1, PAPER_4
+from ranksift.parameters import takes, text
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
 )
 
 
+@takes(name=text("a name"))
 def preset(name: str) -> Preset:
     """A preset by its name.
 

@@ -19,7 +19,7 @@ from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Table
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
-from ranksift.parameters import choice
+from ranksift.parameters import choice, either, instance, integer, optional, some, takes, text
 from ranksift.plotting import drawing, legend
 from ranksift.study.preconditions import tell
 from ranksift.study.result import Picture, Result
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 QueryId = str | int
 
 
+@takes(queries=optional(some(text(), "a list of queries")))
 def expected_scores(
     qrels: Any,
     measures: MeasureLike | Iterable[MeasureLike],
@@ -75,6 +76,7 @@ def _expected(measure: Measure, pool: Pool, gains: Gains) -> Floats:
     return value
 
 
+@takes(scores=instance(Scores), queries=some(either(text(), integer(0)), "a list of queries"))
 def on_queries(scores: Scores, queries: Iterable[QueryId]) -> Scores:
     """The same scores on some of the queries, in this order; an integer is a query's position.
 

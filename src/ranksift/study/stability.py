@@ -318,7 +318,7 @@ def _subsets(order: Ints, size: int, samples: int, random: np.random.Generator) 
 
 
 def _checked(sizes: Sequence[int], topics: int) -> list[int]:
-    if isinstance(sizes, int | np.integer) or not len(sizes):
+    if not isinstance(sizes, Sequence | np.ndarray) or isinstance(sizes, str | bytes) or not len(sizes):
         raise InputError(f"sizes={sizes!r} is not a list of sizes", remedy="give some, as [5, 10, 20]")
     for size in sizes:
         integer(1).check("a size", size)

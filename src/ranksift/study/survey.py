@@ -24,7 +24,7 @@ from ranksift.measures.cumulative import Cumulative, Normalised, nDCG
 from ranksift.measures.measure import TOLERANCE, Measure
 from ranksift.measures.names import MeasureLike
 from ranksift.measures.truncation import QuitWhileAhead
-from ranksift.parameters import choice, integer
+from ranksift.parameters import choice, function, instance, integer, optional, path, some, takes, text
 from ranksift.study.agreement import agreement, consistency
 from ranksift.study.boundedness import boundedness
 from ranksift.study.discrimination import discrimination
@@ -240,6 +240,13 @@ _SUPERLATIVES: tuple[tuple[str, str, Callable[..., Any]], ...] = (
 )
 
 
+@takes(
+    only=optional(some(text(), "a list of procedures")),
+    preset=optional(text("a name")),
+    parameters=optional(instance(Mapping)),
+    progress=function(),
+    cache=optional(path()),
+)
 def survey(
     scores: Scores | None = None,
     *,
@@ -298,6 +305,7 @@ def survey(
     asked = {name: dict(given) for name, given in (plan.parameters if plan else {}).items()}
     for name, given in (parameters or {}).items():
         choice(*QUESTIONS).check("procedure", name)
+        instance(Mapping).check(f"parameters[{name!r}]", given)
         asked.setdefault(name, {}).update(given)
     heard: dict[str, None] = {}
     with _listening(heard):

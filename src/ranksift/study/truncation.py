@@ -24,7 +24,7 @@ from ranksift.measures.cumulative import nDCG
 from ranksift.measures.measure import Measure, PerQuery
 from ranksift.measures.names import MeasureLike
 from ranksift.measures.truncation import AP_qwa, QuitWhileAhead, RBP_qwa, RR_qwa, nDCG_qwa
-from ranksift.parameters import choice
+from ranksift.parameters import Kind, choice, function, optional, path, some, takes
 from ranksift.plotting import drawing, legend
 from ranksift.study.agreement import Correlation, correlation
 from ranksift.study.preconditions import tell
@@ -213,6 +213,11 @@ class Truncation(Result):
         return found
 
 
+# What is compared: a measure of original lists, and one of modified ones.
+_PAIR = Kind("a pair", lambda value: isinstance(value, list | tuple) and len(value) == 2)
+
+
+@takes(pairs=optional(some(_PAIR, "a list of pairs of measures")), progress=function(), cache=optional(path()))
 def truncation(
     qrels: Any,
     runs: Any,
@@ -280,7 +285,7 @@ def truncation(
     full = documents.max(axis=0) if limit is None else limit
     positive = judgments.pool_of(found.queries).count(lambda label: worth(label) > 0)
     notes = _notes(scores, nil, before, after)
-    tell(notes)
+    tell(notes, checked=True)
     order = {str(m): system_levels(scores, [scores.column(m)]) for m in every}
     return Truncation(
         scores=scores,

@@ -11,7 +11,7 @@ from ranksift.collection._engine.grouping import Grouped, OnDuplicate, by_rank
 from ranksift.collection.readers import trec
 from ranksift.collection.readers.column_names import find_columns, is_header
 from ranksift.errors import InputError
-from ranksift.files import STANDARD, display_name, first_line, reading, writing
+from ranksift.files import PATH, STANDARD, display_name, first_line, reading, writing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -78,7 +78,7 @@ def save(table: Qrels | Run, target: str | os.PathLike[str]) -> None:
     """Write qrels or a run in the format that the suffix names."""
     from ranksift.collection.qrels import Qrels
 
-    if os.fspath(target) != STANDARD and kind(target) in TABLES:
+    if kind(target) in TABLES and os.fspath(target) != STANDARD:
         save_frame(table.to_frame(), target)
     elif isinstance(table, Qrels):
         trec.write_trec_qrels(table, target)
@@ -111,6 +111,7 @@ def kind(path: str | os.PathLike[str]) -> str:
     >>> kind("runs/bm25.csv.gz"), kind("bm25.run")
     ('.csv', '.run')
     """
+    PATH.check("path", path)
     name = PurePath(path)
     if name.suffix.lower() in _COMPRESSED:
         name = name.with_suffix("")
@@ -123,6 +124,7 @@ def stem(path: str | os.PathLike[str]) -> str:
     >>> stem("runs/bm25+rm3.v1.run.gz")
     'bm25+rm3.v1'
     """
+    PATH.check("path", path)
     name = PurePath(path)
     for known in (_COMPRESSED, TABLES + _PLAIN):
         if name.suffix.lower() in known and name.stem:
