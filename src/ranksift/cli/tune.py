@@ -117,6 +117,7 @@ def tune(
     from ranksift.collection.examples import read_examples
     from ranksift.learning.features import read_as
     from ranksift.learning.model_folder import place_for_a_model
+    from ranksift.learning.tuning import holds_trials
     from ranksift.learning.tuning import tune as search
 
     ranker = configured(
@@ -133,7 +134,11 @@ def tune(
     kept = storage if storage is not None or place is None else place.with_name(f"{place.name}.tuning")
     was_there = kept is not None and kept.exists()
     if kept is not None and storage is None:
-        kept.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            what = f"cannot be made ({error.strerror or error})"
+            raise InputError(what, source=str(kept.parent), remedy="make room, or name another folder") from None
     examples = read_examples(data if len(data) > 1 else data[0])
     held_out = read_as(examples.feature_names, validation) if validation else None
     tell_what_is_odd(examples, held_out, ranker)
@@ -160,8 +165,9 @@ def tune(
             )
         raise
     except InputError:
-        if kept is not None and not was_there:
-            kept.unlink(missing_ok=True)
+        if kept is not None and not was_there and not holds_trials(kept):
+            with suppress(OSError):  # what is wrong already counts more
+                kept.unlink(missing_ok=True)
         raise
     show(_table(found, "validation" if validation else f"{folds} folds"))
     if out is None:
@@ -169,7 +175,10 @@ def tune(
     best = found.fit()
     best.save(out)
     if kept is not None and storage is None:
-        kept.unlink(missing_ok=True)
+        try:
+            kept.unlink(missing_ok=True)
+        except OSError as error:
+            note(f"{kept} cannot be removed ({error.strerror or error}); the model is saved without it")
     write("\n")
     show(told(best, {"training": examples, "validation": held_out}), f"The model: {out}")
 

@@ -7,7 +7,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,6 +43,8 @@ _DIGITS = 7
 # What the storage of a search begins with, and how long it may be: 10,000 trials of 10,000 queries.
 _MOST_BYTES = 1_000_000_000
 _FIRST = b'{"op_code":0,'
+# The number of a line that holds a trial.
+_TRIAL = 4
 
 _STUDY, _SEARCH = "ranksift", "search"
 # What is kept of a trial beside its value.
@@ -425,8 +427,8 @@ class _Record:
     So is one that does not say what each of so many queries does to its value.
     """
 
-    def __init__(self, study: Any, space: Space, queries: int) -> None:
-        self._study, self._space = study, space
+    def __init__(self, study: Any, space: Space, queries: int, path: Path | None = None) -> None:
+        self._study, self._space, self._path = study, space, path
         self._done: dict[str, Any] = {}
         for trial in study.get_trials(deepcopy=False):
             if not _is_finished(trial):
@@ -448,6 +450,15 @@ class _Record:
 
     def add(self, trial: Trial) -> Trial:
         """Keep a trial."""
+        try:
+            self._add(trial)
+        except OSError as error:
+            what = f"cannot be written ({error.strerror or error})"
+            remedy = "make room; the same command then goes on after the trials that it holds"
+            raise InputError(what, source=str(self._path), remedy=remedy) from None
+        return trial
+
+    def _add(self, trial: Trial) -> None:
         from optuna.trial import TrialState, create_trial
 
         # The ranker's own parameters may lie outside the space, where Optuna has no place for them.
@@ -463,7 +474,6 @@ class _Record:
                 user_attrs=attributes if trial.error is None else {**attributes, _ERROR: trial.error},
             )
         )
-        return trial
 
 
 def _is_finished(trial: Any) -> bool:
@@ -497,7 +507,7 @@ def _record(storage: str | os.PathLike[str] | None, problem: _Problem, space: Sp
         if study.directions != [direction]:
             raise ValueError("another direction is the better one")
         _check_same(study, problem.fingerprint(space), path)
-        return _Record(study, space, queries)
+        return _Record(study, space, queries, path)
     except OSError as error:
         what = f"cannot be the storage of a search ({error.strerror or error})"
         raise InputError(what, source=str(path), remedy="name another file") from None
@@ -530,6 +540,14 @@ def _mend(path: Path) -> None:
             raise InputError("is no storage of a search", source=str(path), line=n, remedy=remedy)
     if len(whole) < len(held):
         os.truncate(path, len(whole))
+
+
+def holds_trials(path: Path) -> bool:
+    """Whether the storage of a search holds a trial that did not fail: somebody may want to go on from there."""
+    with suppress(OSError, RecursionError, TypeError, ValueError, AttributeError):
+        records = (json.loads(line) for line in path.read_bytes().splitlines(keepends=True) if line.endswith(b"\n"))
+        return any(record.get("op_code") == _TRIAL and record.get("value") is not None for record in records)
+    return False
 
 
 def _is_record(line: bytes) -> bool:
