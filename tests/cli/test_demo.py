@@ -173,3 +173,19 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path, capsys):
     (tmp_path / "file").write_text("")
     assert run(["demo", "--out", str(tmp_path / "file" / "demo")]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_it_ends_where_a_command_cannot_do_its_part(tmp_path: Path, capsys, monkeypatch):
+    def chapter(stage):
+        stage.run("ranksift check qrels.txt filtered.run --require nDCG_f@10>=2")  # fails, as it may
+        stage.run("ranksift evaluate qrels.txt filtered.run --out missing/scores.txt")
+        stage.say("never said")
+
+    monkeypatch.setattr(demo_story, "CHAPTERS", (("A chapter", chapter),))
+    assert run(["demo", "--out", str(tmp_path / "demo")]) == 2
+    out, err = capsys.readouterr()
+    assert err.startswith(f"{tmp_path / 'demo'}: missing/scores.txt: cannot be written (No such file or directory)")
+    assert err.count("\n") == 1
+    assert "exit code 1" in out
+    assert "never said" not in out
+    assert not (tmp_path / "demo" / "index.html").exists()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import chdir
+from collections.abc import Iterator
+from contextlib import chdir, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -36,7 +37,7 @@ def demo(
     write_collection(qrels, runs, out)
     stage = Stage(qrels, runs)
     write(f"RankSift ranks the good, filters the forbidden, and measures both.\nThe data is in {out}: cd {out}\n")
-    with chdir(out):
+    with _told_with(out), chdir(out):
         for title, chapter in CHAPTERS:
             stage.open(title)
             chapter(stage)
@@ -49,6 +50,18 @@ def demo(
         )
         write(html, Path("index.html"))
     write(f"\nThe same with charts: {out / 'index.html'}\n")
+
+
+@contextmanager
+def _told_with(folder: Path) -> Iterator[None]:
+    """Name the folder in an error: chapters name what is in it."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(str(error), source=str(folder)) from None
+    except OSError as error:
+        what = f"cannot be written ({error.strerror or error})"
+        raise InputError(what, source=str(folder), remedy="make room, or name another folder: --out") from None
 
 
 def _refuse_to_overwrite(folder: Path, qrels: Qrels, names: list[str]) -> None:

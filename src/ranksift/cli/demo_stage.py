@@ -14,6 +14,7 @@ from pathlib import Path
 from ranksift.cli.output import is_terminal, write
 from ranksift.collection.qrels import Qrels
 from ranksift.collection.run import Run
+from ranksift.errors import InputError
 from ranksift.report.page import Figure, Paragraph, Section, Session
 
 
@@ -49,14 +50,19 @@ class Stage:
         write("\n" + textwrap.fill(words.replace("`", ""), 96) + "\n")
 
     def run(self, command: str) -> int:
-        """Run ``ranksift ...`` as a shell would, and show what it prints; its exit code."""
-        from ranksift.cli.main import run
+        """Run ``ranksift ...`` as a shell would, and show what it prints; 0, or 1 where a check failed."""
+        from ranksift.cli.check import FAILED
+        from ranksift.cli.main import INTERRUPTED, run
 
         arguments = list(_expanded(command))
         stream = io.StringIO()
         with redirect_stdout(stream), redirect_stderr(stream):
             code = run(arguments)
         output = stream.getvalue()
+        if code == INTERRUPTED:
+            raise KeyboardInterrupt
+        if code not in (0, FAILED):  # a full disk; what follows would only tell what is missing then
+            raise InputError(output.rstrip().rpartition("\n")[2])
         self.sections[-1].blocks.append(Session(command, output, code))
         write(f"\n{self._styled(f'$ {command}', '1;36')}\n")
         if self.colour:
