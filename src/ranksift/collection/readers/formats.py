@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Mapping
 from pathlib import PurePath
@@ -102,7 +103,9 @@ def save_frame(frame: pl.DataFrame, target: str | os.PathLike[str]) -> None:
             else:
                 file.write(b"# nothing retrieved\n")
         else:
-            frame.write_parquet(file)
+            packed = io.BytesIO()  # written to a file, polars hides a full disk in an error of its own
+            frame.write_parquet(packed)
+            file.write(packed.getbuffer())
 
 
 def kind(path: str | os.PathLike[str]) -> str:
