@@ -17,6 +17,7 @@ import json
 import os
 import re
 import secrets
+import tempfile
 from collections.abc import Collection, Mapping
 from contextlib import ExitStack, suppress
 from itertools import chain
@@ -56,8 +57,10 @@ def place_for_a_model(folder: str | os.PathLike[str]) -> Path:
     target = _checked(folder)
     try:
         # Nothing is made but in a folder that is there: another process may be about to use what would be removed.
+        # Where the system can do that, the file has no name, so that a process that is killed leaves nothing.
         nearest = next(place for place in (target, *target.parents) if os.path.lexists(place))
-        _new_version(nearest).rmdir()
+        with tempfile.TemporaryFile(dir=nearest):
+            pass
     except OSError as error:
         raise _cannot_be_written(target, error) from None
     return target
