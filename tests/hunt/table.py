@@ -57,10 +57,10 @@ def markdown(names: list[str], rows: list[list[str | int]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def write_between_marks(path: Path, text: str) -> None:
+def write_between_marks(path: Path, text: str, mark: str = BEGIN) -> None:
     """Put the tables into a page, in the place of those that stand there."""
-    before, begin, rest = path.read_text(encoding="utf-8").partition(BEGIN)
+    before, begin, rest = path.read_text(encoding="utf-8").partition(mark)
     _, end, after = rest.partition(END)
     if not begin or not end:
-        raise SystemExit(f"{path}: {BEGIN} or {END} is missing")
-    path.write_text(f"{before}{BEGIN}\n\n{text}\n{END}{after}", encoding="utf-8")
+        raise SystemExit(f"{path}: {mark} or {END} is missing")
+    path.write_text(f"{before}{mark}\n\n{text}\n{END}{after}", encoding="utf-8")
