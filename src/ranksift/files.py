@@ -147,9 +147,9 @@ def read_bytes(source: str | os.PathLike[str]) -> bytes:
         return data.whole()
 
 
-def read_text(source: str | os.PathLike[str]) -> bytes:
-    """Read a text source whole, checked to be UTF-8, without a byte order mark."""
-    with reading(source) as text:
+def read_text(source: str | os.PathLike[str], *, if_empty: str = _COMMENT) -> bytes:
+    """Read a text source whole, checked to be UTF-8, without a byte order mark; ``if_empty`` as in :func:`reading`."""
+    with reading(source, if_empty=if_empty) as text:
         data = text.whole()
         try:
             data.decode()

@@ -63,6 +63,11 @@ def test_errors(folder):
     _write_xml(folder, "Q1_C2")
     with pytest.raises(rs.InputError, match="no label of answer 'Q1_C1'; fetch the file again"):
         semeval2015(folder)
+    (folder / "CQA-QL-test.xml.gz").write_bytes(gzip.compress(b"<root>\n<Comment"))
+    with pytest.raises(
+        rs.InputError, match=r"CQA-QL-test.xml.gz:2: damaged XML \(unclosed token\); fetch the file again"
+    ):
+        semeval2015(folder)
     other = b"qid,cgold,cgold_yn,f1\nQ1_C2,Good,,0\n"
     (folder / "lexical.wei.train.csv.gz").write_bytes(gzip.compress(other))
     with pytest.raises(rs.InputError, match=r"lexical.wei.train.csv.gz:1: other answers than in the first file"):

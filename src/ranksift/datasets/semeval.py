@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from xml.etree import ElementTree
 
 import numpy as np
 
 from ranksift.collection.examples import Examples, Fold
 from ranksift.collection.ragged import Floats
 from ranksift.collection.readers.source_table import SourceTable, read_source_table
+from ranksift.datasets.xml_elements import FETCH_AGAIN, read_xml
 from ranksift.errors import InputError
-from ranksift.files import read_text
 from ranksift.parameters import path, takes
 
 #: What the words of the annotators count: whatever is no answer is forbidden.
@@ -75,10 +74,8 @@ def _features(group: str, table: SourceTable) -> dict[str, Floats]:
 
 def _annotated(file: Path, answers: list[str]) -> list[str]:
     """The annotators' words for some answers."""
-    root = ElementTree.fromstring(read_text(file))
-    words = {comment.get("CID"): comment.get("CGOLD") for comment in root.iter("Comment")}
-    found = [words.get(answer) for answer in answers]
-    missing = next((answer for answer, word in zip(answers, found, strict=True) if word is None), None)
+    words = {comment.attribute("CID"): comment.attribute("CGOLD") for comment in read_xml(file).all("Comment")}
+    missing = next((answer for answer in answers if answer not in words), None)
     if missing is not None:
-        raise InputError(f"no label of answer {missing!r}", source=str(file), remedy="fetch the file again")
-    return [str(word) for word in found]
+        raise InputError(f"no label of answer {missing!r}", source=str(file), remedy=FETCH_AGAIN)
+    return [words[answer] for answer in answers]
