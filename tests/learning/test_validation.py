@@ -75,6 +75,28 @@ def test_folds_are_of_whole_queries_each_tested_once(examples):
     assert len(three_way(examples, np.int64(3))) == 3
 
 
+def test_queries_of_a_group_stay_in_one_fold(examples):
+    groups = {query: i // 4 for i, query in enumerate(examples.query_ids)}
+    folds = three_way(examples, 3, seed=1, groups=groups)
+    assert sorted(query for fold in folds for query in fold.test.query_ids) == sorted(examples.query_ids)
+    for fold in folds:
+        parts = [{groups[query] for query in part.query_ids} for part in fold]
+        assert all(parts)
+        assert sum(map(len, parts)) == len(set(groups.values()))
+    each = {query: query for query in examples.query_ids}
+    alone = [[fold.test.query_ids for fold in three_way(examples, 3, 1, groups=given)] for given in (each, None)]
+    assert alone[0] == alone[1]
+
+
+def test_groups_that_do_not_fit(examples):
+    first, *others = examples.query_ids
+    with pytest.raises(InputError, match=f"query '{first}' has no group; give each query a group"):
+        three_way(examples, 3, groups=dict.fromkeys(others, "one"))
+    two = {query: query == first for query in examples.query_ids}
+    with pytest.raises(InputError, match="3 folds of 2 groups of queries; give no more folds than groups"):
+        three_way(examples, 3, groups=two)
+
+
 def test_a_cutoff_is_fitted_to_the_validation_set_where_there_is_one(examples):
     ranker, rule, measure = L2LogisticRegression(gains={-1: -10}), GlobalCutoff("nDCG_f@3"), parse_measure("nDCG_f@3")
     folds = three_way(examples, 3)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.collection.examples import Fold, folds_of, read_examples, together
+from ranksift.collection.examples import Examples, Fold, folds_of, read_examples, together
 from ranksift.collection.lists import Lists
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.cutoffs.cutoff import Cutoff
@@ -25,8 +25,22 @@ from ranksift.measures.names import MeasureLike
 from ranksift.parameters import function, integer, takes
 
 
-def three_way(examples: Any, folds: int = 5, seed: int = 0) -> list[Fold]:
+def three_way(
+    examples: Any, folds: int = 5, seed: int = 0, *, groups: Mapping[str, Hashable] | None = None
+) -> list[Fold]:
     """Split queries into folds: each is the test set once, the next one the validation set, the others to learn from.
+
+    Parameters
+    ----------
+    examples
+        As :func:`read_examples` takes them.
+    folds
+        How many; three at least.
+    seed
+        Of the draw.
+    groups
+        What each query belongs to, where some are alike: queries of one group stay in one fold. Default: every query is
+        on its own.
 
     Examples
     --------
@@ -34,18 +48,37 @@ def three_way(examples: Any, folds: int = 5, seed: int = 0) -> list[Fold]:
     >>> examples = Examples.from_arrays([[0.0]] * 6, [0, 1] * 3, ["a", "a", "b", "b", "c", "c"])
     >>> [(len(f.train), len(f.test)) for f in three_way(examples, 3)]
     [(2, 2), (2, 2), (2, 2)]
+    >>> examples = Examples.from_arrays([[0.0]] * 4, [0, 1, 1, 0], ["a", "b", "c", "d"])
+    >>> [f.test.query_ids for f in three_way(examples, 3, groups={"a": 1, "b": 2, "c": 1, "d": 3})]
+    [('d',), ('a', 'c'), ('b',)]
     """
     given = read_examples(examples)
     folds = number_of_folds(folds)
     if folds < 3:
         raise InputError(f"{folds} folds leave nothing to learn from", remedy="give three or more")
-    fold = folds_of(len(given.query_ids), folds, seed)
+    fold = _fold_of_each(given, folds, seed, groups)
     found = []
     for f in range(folds):
         test, stop = fold == f, fold == (f + 1) % folds
         parts = (np.flatnonzero(mask) for mask in (~test & ~stop, stop, test))
         found.append(Fold(*(given.of_queries(part) for part in parts)))
     return found
+
+
+def _fold_of_each(examples: Examples, folds: int, seed: int, groups: Mapping[str, Hashable] | None) -> Ints:
+    """The fold of each query, drawn by the seed; the same for all of a group."""
+    queries = examples.query_ids
+    if groups is None:
+        return folds_of(len(queries), folds, seed)
+    absent = next((query for query in queries if query not in groups), None)
+    if absent is not None:
+        raise InputError(f"query {absent!r} has no group", source=examples.name, remedy="give each query a group")
+    numbers: dict[Hashable, int] = {}
+    group = [numbers.setdefault(groups[query], len(numbers)) for query in queries]
+    if len(numbers) < folds:
+        what = f"{folds} folds of {len(numbers)} groups of queries"
+        raise InputError(what, source=examples.name, remedy="give no more folds than groups")
+    return folds_of(len(numbers), folds, seed)[group]
 
 
 def number_of_folds(folds: Any) -> int:
