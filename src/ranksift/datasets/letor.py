@@ -6,10 +6,9 @@ import os
 from pathlib import Path
 
 from ranksift.collection.examples import Fold, read_examples, together
+from ranksift.datasets.folders import file_in
 from ranksift.errors import InputError
 from ranksift.parameters import integer, path, takes
-
-_SUFFIXES = (".txt", ".txt.gz", ".txt.zst")
 
 
 @takes(folder=path(), fold=integer())
@@ -53,7 +52,4 @@ def _fold(folder: Path, fold: int, letter: str) -> Fold:
 
 
 def _file(folder: Path, name: str) -> Path:
-    found = next((path for suffix in _SUFFIXES if os.path.isfile(path := folder / f"{name}{suffix}")), None)
-    if found is None:
-        raise InputError(f"there is no {name}.txt", source=str(folder), remedy="name a folder of LETOR 4.0")
-    return found
+    return file_in(folder, f"{name}.txt", remedy="name a folder of LETOR 4.0")

@@ -1,9 +1,9 @@
-"""SemEval-2015 Task 3: answers to questions in a forum (Qatar Living), with the features of one of its systems."""
+"""SemEval Task 3, answers to questions in a forum (Qatar Living): 2015 with features of a system, 2016 with text."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +11,11 @@ import numpy as np
 from ranksift.collection.examples import Examples, Fold
 from ranksift.collection.ragged import Floats
 from ranksift.collection.readers.source_table import SourceTable, read_source_table
-from ranksift.datasets.xml_elements import FETCH_AGAIN, read_xml
+from ranksift.datasets.folders import file_in
+from ranksift.datasets.threads import LABELS, Answer, Thread, checked_threads
+from ranksift.datasets.xml_elements import FETCH_AGAIN, Element, read_xml
 from ranksift.errors import InputError
 from ranksift.parameters import path, takes
-
-#: What the words of the annotators count: whatever is no answer is forbidden.
-LABELS: Mapping[str, float] = {"Good": 2, "Potential": 1, "Bad": -1, "Dialogue": -1, "Not English": -1, "Other": -1}
 
 # Features that all three parts have.
 _GROUPS = {
@@ -27,6 +26,7 @@ _GROUPS = {
     "lsa": "semantic.simone.lsa",
 }
 _HIDDEN = "?"
+_NOBODY = ("", "-")  # instead of a name that was taken out
 
 
 @takes(folder=path())
@@ -79,3 +79,58 @@ def _annotated(file: Path, answers: list[str]) -> list[str]:
     if missing is not None:
         raise InputError(f"no label of answer {missing!r}", source=str(file), remedy=FETCH_AGAIN)
     return [words[answer] for answer in answers]
+
+
+def semeval2016_threads(folder: str | os.PathLike[str], part: str = "train-part2") -> list[Thread]:
+    """SemEval-2016 Task 3: threads of ten comments, each judged as an answer to the question of its own thread.
+
+    The second part of the training data has 670 threads, found for 67 original questions, with 6,700 comments: Good,
+    PotentiallyUseful or Bad. A thread that was found for several questions is there several times
+    (:func:`distinct_threads` leaves 583).
+
+    Parameters
+    ----------
+    folder
+        With ``CQA-QL-train-part2.xml`` (or ``SemEval2016-Task3-CQA-QL-train-part2.xml``), plain, ``.gz`` or ``.zst``.
+    part
+        What the name of the file ends with: ``train-part2``, ``dev``.
+    """
+    names = (f"{prefix}CQA-QL-{part}.xml" for prefix in ("", "SemEval2016-Task3-"))
+    file = file_in(Path(folder), *names, remedy="name a folder of SemEval-2016 Task 3")
+    root = read_xml(file)
+    if root.tag != "xml":
+        raise root.wrong("not a file of SemEval-2016, which begins with <xml>")
+    return checked_threads(file, map(_thread, root.parts("OrgQuestion")))
+
+
+def _thread(original: Element) -> tuple[Thread, Callable[[str], InputError]]:
+    original.parts("OrgQSubject", "OrgQBody", "Thread")
+    thread = original.part("Thread")
+    question = thread.part("RelQuestion")
+    question.parts("RelQSubject", "RelQBody")
+    found = Thread(
+        question.attribute("RELQ_ID"),
+        "\n".join(question.part(tag).text() for tag in ("RelQSubject", "RelQBody")),
+        tuple(_answers(thread)),
+        _author(question, "RELQ_USERID"),
+        original.attribute("ORGQ_ID"),
+    )
+    return found, thread.wrong
+
+
+def _answers(thread: Element) -> Iterator[Answer]:
+    for comment in thread.parts("RelQuestion", "RelComment"):
+        if comment.tag == "RelComment":
+            comment.parts("RelCText")
+            word = comment.attribute("RELC_RELEVANCE2RELQ")
+            yield Answer(
+                comment.attribute("RELC_ID"),
+                comment.part("RelCText").text(),
+                None if word in ("", _HIDDEN) else word,
+                _author(comment, "RELC_USERID"),
+            )
+
+
+def _author(element: Element, attribute: str) -> str | None:
+    name = element.attribute(attribute)
+    return None if name in _NOBODY else name

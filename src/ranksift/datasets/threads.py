@@ -1,0 +1,118 @@
+"""Questions in a forum with the answers to each, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ranksift.errors import InputError
+
+#: What the words of the annotators count: whatever is no answer is forbidden.
+LABELS: Mapping[str, float] = {
+    "Good": 2,
+    "Potential": 1,
+    "PotentiallyUseful": 1,
+    "Bad": -1,
+    "Dialogue": -1,
+    "Not English": -1,
+    "Other": -1,
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer in a thread.
+
+    Attributes
+    ----------
+    id
+        Its own in the thread.
+    text
+        As it was written.
+    word
+        What the annotators called it; None where nobody judged it.
+    author
+        Who wrote it; None where that is not known.
+    """
+
+    id: str
+    text: str
+    word: str | None = None
+    author: str | None = None
+
+
+@dataclass(frozen=True)
+class Thread:
+    """A question with its answers in the order in which they were written.
+
+    Attributes
+    ----------
+    id
+        Of the question.
+    question
+        Its subject and its body, on lines of their own.
+    answers
+        One at least.
+    asker
+        Who wrote the question; None where that is not known.
+    original
+        The question for which this thread was found, where there is one: threads of one original question are alike.
+
+    Examples
+    --------
+    >>> thread = Thread("q1_r2", "Cheap car?", (Answer("c1", "Try Oasis", "Good"),), original="q1")
+    >>> thread.group
+    'q1'
+    """
+
+    id: str
+    question: str
+    answers: tuple[Answer, ...]
+    asker: str | None = None
+    original: str | None = None
+
+    @property
+    def group(self) -> str:
+        """What must stay in one fold: the original question, else the question itself."""
+        return self.id if self.original is None else self.original
+
+
+def distinct_threads(threads: Iterable[Thread]) -> list[Thread]:
+    """Threads without copies: of those with the same question and the same answers, the first.
+
+    A forum's thread that was found for several original questions is in the collection several times, so that a
+    ranker would be tested on what it was fitted to.
+
+    Examples
+    --------
+    >>> answers = (Answer("c1", "Try Oasis", "Good"),)
+    >>> [t.id for t in distinct_threads([Thread("q1", "Car?", answers), Thread("q2", "Car?", answers)])]
+    ['q1']
+    """
+    found: dict[tuple[str, ...], Thread] = {}
+    for thread in threads:
+        found.setdefault((thread.question, *(answer.text for answer in thread.answers)), thread)
+    return list(found.values())
+
+
+def checked_threads(source: object, threads: Iterable[tuple[Thread, Callable[[str], InputError]]]) -> list[Thread]:
+    """All threads of a source, each given with what makes the error that names its place."""
+    found: dict[str, Thread] = {}
+    for thread, wrong in threads:
+        ids = [answer.id for answer in thread.answers]
+        if not thread.id or "" in ids:
+            raise wrong("an id is empty")
+        if thread.id in found:
+            raise wrong(f"question {thread.id!r} was there before")
+        if not ids:
+            raise wrong(f"question {thread.id!r} has no answers")
+        if len(set(ids)) < len(ids):
+            raise wrong(f"answer {_first_double(ids)!r} of question {thread.id!r} was there before")
+        found[thread.id] = thread
+    if not found:
+        raise InputError("there is no question", source=str(source), remedy="give one at least")
+    return list(found.values())
+
+
+def _first_double(ids: Sequence[str]) -> str:
+    return next(one for i, one in enumerate(ids) if one in ids[:i])
