@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import ranksift as rs
-from ranksift.evaluation.check import parse_requirements
+from ranksift.evaluation.requirements import parse_requirements
 
 QRELS = {"q1": {"good": 2, "bad": -2}, "q2": {"ok": 1}, "q3": {"ok": 1}, "q4": {"ok": 1, "fine": 1}}
 RUN = {"q1": {"good": 9, "bad": 5}, "q2": {"ok": 3}, "q3": {"x": 2, "ok": 1}, "q4": {"fine": 1}}

@@ -50,7 +50,7 @@ def check(
     ranksift check qrels.txt new.run --require "Fdocs@3<=0.02 nDCG_f@10>=0.8" --not-worse-than old.run
     """
     from ranksift.evaluation.check import check as library
-    from ranksift.evaluation.check import parse_requirements
+    from ranksift.evaluation.requirements import parse_requirements
 
     parse_requirements(require)  # a typing error is told before files are read
     judgments, runs = options.read(qrels, [run] if not_worse_than is None else [run, not_worse_than], on_duplicate)

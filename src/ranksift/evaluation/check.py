@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
-import re
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from ranksift.collection.gains import Gains, GainsLike
 from ranksift.collection.judged_run import Unjudged
@@ -16,76 +14,19 @@ from ranksift.collection.qrels import Qrels, read_qrels
 from ranksift.collection.run import Run
 from ranksift.errors import InputError, RankSiftWarning
 from ranksift.evaluation.evaluate import evaluate
+from ranksift.evaluation.requirements import FORM, CheckedRequirement, parse_requirements
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
 from ranksift.measures.coverage import Judged
 from ranksift.measures.filtering import Empty
-from ranksift.measures.measure import TOLERANCE, Measure
-from ranksift.measures.names import MeasureLike, parse_measure, parse_measures
-from ranksift.parameters import flag, number, some, takes, word
+from ranksift.measures.measure import Measure
+from ranksift.measures.names import MeasureLike, parse_measures
+from ranksift.parameters import flag, number, takes
 
 if TYPE_CHECKING:
     import polars as pl
 
     from ranksift.evaluation.compare import TestName
-
-Operator = Literal["<=", ">=", "<", ">", "=="]
-
-_FORM = "write a measure, one of <= >= < > == and a number, as nDCG_f@10>=0.8"
-
-# A measure holds no operator outside of brackets; a limit ends at a blank, a comma or a semicolon.
-_REQUIREMENT = re.compile(
-    r"(?P<measure>[^<>=\s,;]+)\s*(?P<operator><=|>=|==|<|>)\s*(?P<limit>[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?)(?=[\s,;]|$)"
-)
-
-
-@dataclass(frozen=True)
-class Requirement:
-    """What a measure must be.
-
-    Examples
-    --------
-    >>> Requirement(parse_measure("Fdocs@3"), "<=", 0.25).checked(0.75).verdict
-    'missed by 0.5'
-    """
-
-    measure: Measure
-    operator: Operator
-    limit: float
-
-    def __str__(self) -> str:
-        return f"{self.measure}{self.operator}{self.limit:.15g}"
-
-    def margin(self, value: float) -> float:
-        """How far the value is on the right side of the limit; negative where it is on the wrong one."""
-        if self.operator == "==":
-            return -abs(value - self.limit)
-        return value - self.limit if self.operator in (">=", ">") else self.limit - value
-
-    def checked(self, value: float) -> CheckedRequirement:
-        """What comes of it for a value; within 1e-12 of the limit a value is the limit."""
-        margin = self.margin(value)
-        passed = margin > TOLERANCE if self.operator in ("<", ">") else margin >= -TOLERANCE
-        return CheckedRequirement(str(self.measure), self.operator, self.limit, value, margin, passed)
-
-
-@dataclass(frozen=True)
-class CheckedRequirement:
-    """A requirement and what came of it; ``margin`` is negative where it is missed."""
-
-    measure: str
-    operator: Operator
-    limit: float
-    value: float
-    margin: float
-    passed: bool
-
-    @property
-    def verdict(self) -> str:
-        """``met``, or by how much it is missed."""
-        if self.passed:
-            return "met"
-        return "missed: it is the limit" if abs(self.margin) <= TOLERANCE else f"missed by {abs(self.margin):.4g}"
 
 
 @dataclass(frozen=True)
@@ -261,7 +202,7 @@ def check(
     wanted = parse_requirements(require)
     further = parse_measures(measures) if measures else []
     if not wanted and not further:
-        raise InputError("nothing is required", remedy=_FORM)
+        raise InputError("nothing is required", remedy=FORM)
     if further and not_worse_than is None:
         raise InputError("measures are for a comparison, and there is no baseline", remedy="give not_worse_than")
     compared = parse_measures([*(r.measure for r in wanted), *further])
@@ -312,53 +253,6 @@ def _refuse_what_checks_nothing(qrels: Qrels, run: Run, measures: Iterable[Measu
                 f"{measure} is about forbidden documents, and no judged document is forbidden",
                 remedy=f"say what is, as gains={{0: -1}}, {on_purpose}",
             )
-
-
-def parse_requirements(text: str | Iterable[str]) -> list[Requirement]:
-    """Requirements from one string, with blanks, commas or semicolons between them, or from several strings.
-
-    Examples
-    --------
-    >>> [str(r) for r in parse_requirements("nDCG_f(gains={-2:-10})@10 >= 0.8, Fdocs@3<.02")]
-    ['nDCG_f(gains={-2:-10})@10>=0.8', 'Fdocs@3<0.02']
-    """
-    if not isinstance(text, str):
-        some(word("a requirement"), "a text or a list of texts").check("require", text)
-        return [r for one in text for r in parse_requirements(one)]
-    # What stands in brackets belongs to a measure: blank it out, at the same length, and look at the rest.
-    outline = _outline(text)
-    found, at = [], 0
-    while outline[at:].strip(" \t\r\n,;"):
-        at += len(outline[at:]) - len(outline[at:].lstrip(" \t\r\n,;"))
-        match = _REQUIREMENT.match(outline, at)
-        if not match:
-            raise InputError(f"requirement {text[at:].strip()!r} is not understood", remedy=_FORM)
-        measure = parse_measure(text[slice(*match.span("measure"))])
-        limit = float(match["limit"])
-        if not math.isfinite(limit):
-            raise InputError(f"the limit {match['limit'][:40]} is too large", remedy=_FORM)
-        found.append(Requirement(measure, match["operator"], limit))  # type: ignore[arg-type]
-        at = match.end()
-    return found
-
-
-def _outline(text: str) -> str:
-    """The text with an underscore for everything in brackets.
-
-    >>> _outline('RR(nil="a)<")@5<1')
-    'RR___________@5<1'
-    """
-    out, depth, quote = "", 0, ""
-    for c in text:
-        was_inside = depth > 0
-        if quote:
-            quote = "" if c == quote else quote
-        elif was_inside and c in "\"'":
-            quote = c
-        else:
-            depth += (c in "({[") - (c in ")}]")
-        out += "_" if was_inside or depth > 0 else c
-    return out
 
 
 def _single(run: Any, noun: str) -> Run:
