@@ -26,6 +26,7 @@ def genuine() -> list[dict[str, Any]]:
     scores = np.abs(labels + draw.normal(size=300))
     known = known_rules()
     rules = [kind() for kind in known.values()]
+    rules += [known["global"](at_most="Empty<=0.5 GoodFiltered<=0.9")]
     rules += [known["normalized"](by=by) for by in ("zscore", "max", "rank", "softmax")]
     rules += [known["expected-gain"](features="shape"), known["expected-gain"](method="isotonic")]
     with warnings.catch_warnings():

@@ -335,8 +335,8 @@ class TestTradeoff:
         ranks = np.random.default_rng(9).normal(size=len(scores)) if two else None
         found = compared(scores, labels, groups, rank_scores=ranks, rules=["rank-only"], folds=2, k=2)
         curve = found.tradeoff
-        assert curve.thresholds.tolist() == [np.inf, *sorted(scores.tolist(), reverse=True)]
-        for t, good, shown in zip(*curve, strict=True):
+        assert curve.thresholds.tolist() == [np.inf, *sorted(scores.tolist(), reverse=True)[:-1], -np.inf]
+        for t, good, shown in zip(curve.thresholds, curve["GoodFiltered"], curve["Fdocs@2"], strict=True):
             files = as_files(scores if ranks is None else ranks, labels, groups, scores >= t)
             expected = rs.evaluate(*files, ["GoodFiltered", "Fdocs@2"]).aggregate()[0]
             np.testing.assert_allclose([good, shown], expected, rtol=0, atol=1e-12)

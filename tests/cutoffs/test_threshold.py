@@ -356,7 +356,7 @@ class TestBadInput:
 class TestManners:
     def test_parameters(self):
         cut = GlobalCutoff("AP")
-        assert cut.get_params() == {"measure": "AP"}
+        assert cut.get_params() == {"measure": "AP", "at_most": None}
         assert cut.set_params(measure="RR").measure == "RR"
         with pytest.raises(InputError, match="has no parameter 'depth'"):
             cut.set_params(depth=3)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ranksift.cutoffs.cutoff import Cutoff as Cutoff
     from ranksift.cutoffs.cutoff import load_cutoff as load_cutoff
     from ranksift.cutoffs.expected_gain import ExpectedGainCutoff as ExpectedGainCutoff
+    from ranksift.cutoffs.limits import Limits as Limits
     from ranksift.cutoffs.normalized import NormalizedCutoff as NormalizedCutoff
     from ranksift.cutoffs.reliability_diagram import Brier as Brier
     from ranksift.cutoffs.reliability_diagram import ReliabilityDiagram as ReliabilityDiagram
@@ -30,5 +31,6 @@ if TYPE_CHECKING:
     from ranksift.cutoffs.risk import RiskCutoff as RiskCutoff
     from ranksift.cutoffs.shape import ShapeCutoff as ShapeCutoff
     from ranksift.cutoffs.threshold import GlobalCutoff as GlobalCutoff
+    from ranksift.cutoffs.tradeoff import Tradeoff as Tradeoff
 
 export(__name__)

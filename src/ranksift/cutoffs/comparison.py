@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,8 +17,8 @@ from ranksift.collection.ragged import Floats, Ints
 from ranksift.cutoffs.baselines import FilterAll, Oracle
 from ranksift.cutoffs.candidates import HeldOutCandidates, Rules, candidates
 from ranksift.cutoffs.held_out import Split, aggregate, splits
-from ranksift.cutoffs.sweep import Sweep
 from ranksift.cutoffs.threshold import one_measure
+from ranksift.cutoffs.tradeoff import Tradeoff
 from ranksift.errors import InputError
 from ranksift.evaluation.compare import CORRECTIONS, TESTS, Comparison, Correction, TestName, compare
 from ranksift.evaluation.evaluate import ready_measures
@@ -32,17 +32,6 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
     from rich.table import Table as RichTable
-
-# Points of the curve that are drawn; more cannot be seen.
-_DRAWN = 500
-
-
-class Tradeoff(NamedTuple):
-    """What every threshold costs on either side: forbidden documents shown, good ones filtered."""
-
-    thresholds: Floats
-    good_filtered: Floats
-    forbidden_shown: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,8 +124,7 @@ class CutoffComparison:
     @cached_property
     def tradeoff(self) -> Tradeoff:
         """F-docs@k and good documents filtered at every threshold that is the same for all queries."""
-        good, shown = (Sweep.of(self.lists, m) for m in ready_measures(["GoodFiltered", f"Fdocs@{self.k}"]))
-        return Tradeoff(good.thresholds, good.values(), shown.values())
+        return Tradeoff.of(self.lists, ["GoodFiltered", f"Fdocs@{self.k}"])
 
     # -- tables ------------------------------------------------------------------------------------------------
 
@@ -266,19 +254,11 @@ class CutoffComparison:
         The curve is that of thresholds which are the same for all queries. The points are what rules gave that were
         fitted on other queries.
         """
-        from ranksift.plotting import drawing, legend, styles
+        from ranksift.plotting import legend, styles
 
         shown = next(m for m in self.scores.measures if str(m) == f"Fdocs@{self.k}")
-        figure, axes = drawing("good documents filtered (%)", f"forbidden documents in the top {self.k} (%)", width=7.0)
-        curve = self.tradeoff
-        some = np.unique(np.linspace(0, len(curve.thresholds) - 1, _DRAWN).astype(np.int64))
-        axes.plot(
-            100 * curve.good_filtered[some],
-            100 * curve.forbidden_shown[some],
-            color="0.55",
-            linewidth=1.2,
-            label="one threshold for all",
-        )
+        figure = self.tradeoff.plot()
+        axes = figure.axes[0]
         for run, style in zip(self.scores.runs, styles(), strict=False):
             # Hollow, so that rules which do the same are seen to.
             style = {**style, "linestyle": "none", "markersize": 7.0, "markerfacecolor": "none", "markeredgewidth": 1.6}

@@ -134,7 +134,11 @@ class Cutoff(Parameterised):
             raise InputError("no document has a label", remedy="label some")
         self.fitted_on_: dict[str, Any] = {**_described(lists), **how}
         self.notes_: tuple[str, ...] = _peculiarities(lists)
-        self._learn(lists)
+        try:
+            self._learn(lists)
+        except InputError:
+            del self.fitted_on_  # what was learned before, of other documents, is not passed off as learned of these
+            raise
 
     def _learn(self, lists: Lists) -> None:
         """Set the learned attributes."""

@@ -12,7 +12,7 @@ of every list is kept up to date. Any other measure is taken of every list each 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -24,8 +24,11 @@ from ranksift.collection.judged_run import JudgedRun
 from ranksift.collection.lists import Lists
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.errors import InputError
-from ranksift.measures.filtering import Fdocs, GoodFiltered
+from ranksift.evaluation.evaluate import nil_ids, ready_measures
+from ranksift.measures.filtering import Empty, Fdocs, GoodFiltered
 from ranksift.measures.measure import Measure, PerQuery
+from ranksift.measures.names import MeasureLike
+from ranksift.parameters import read_by
 
 #: Values this near are equal: of cuts with equal values the lowest is the best.
 SAME = 1e-12
@@ -35,6 +38,21 @@ _BLOCK = 1 << 21
 
 # A list longer than this is gone through on its own.
 _LONG = 1 << 12
+
+
+def one_measure(measure: MeasureLike) -> Measure:
+    """The measure that a rule is fitted to."""
+    found = ready_measures(measure)
+    if len(found) != 1:
+        raise InputError(f"{measure!s} is {len(found)} measures", remedy="name one")
+    if nil_ids(found):
+        what = f"{found[0]} looks for a NIL document, which scores and labels do not have"
+        raise InputError(what, remedy="leave nil out")
+    return found[0]
+
+
+#: What a rule can be fitted to.
+MEASURE = read_by(one_measure, "a measure such as 'nDCG_f@3'")
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +96,8 @@ class Sweep:
             start, change = _forbidden_shown(lists, measure, entry)
         elif isinstance(measure, GoodFiltered):
             start, change = _good_missing(lists, measure, entry)
+        elif isinstance(measure, Empty):
+            start, change = _left_empty(lists)
         else:
             start, change = _any_measure(lists, measure, entry)
         order = lists.falling
@@ -113,8 +133,7 @@ class Sweep:
 
     def best(self, values: Floats) -> int:
         """The best of the thresholds; of equals the lowest, which drops least."""
-        worth = values if self.measure.higher_is_better else -values
-        return int(np.flatnonzero(worth >= worth.max() - SAME)[-1])
+        return lowest_best(values if self.measure.higher_is_better else -values)
 
     def threshold(self, best: int) -> float:
         """A threshold by its number; the lowest is −∞: nothing is dropped, of no list."""
@@ -152,13 +171,17 @@ class Sweep:
             self.change[:, own],
         )
 
-    def condensed(self) -> Sweep:
+    def condensed(self, beside: Iterable[Sweep] = ()) -> Sweep:
         """The same values at fewer thresholds: each stands for all that have its value, and is the lowest of them.
 
-        Documents that change nothing are left out: most of them, where only the top k counts.
+        Documents that change nothing are left out: most of them, where only the top k counts. ``beside`` are sweeps of
+        the same lists, in which they must change nothing either: condensed beside each other, sweeps have the same
+        thresholds.
         """
         group = np.repeat(np.arange(len(self.last)), np.diff(self.last, prepend=-1))
         moves = (self.change != 0).any(axis=0)
+        for other in beside:
+            moves |= (other.change != 0).any(axis=0)
         moves[:1] = True  # what is above the first of them has the value of +∞
         moving = np.zeros(len(self.last), dtype=bool)
         moving[group[moves]] = True
@@ -194,6 +217,11 @@ class Sweep:
         keeps_all[full] = good[whole[full]]
         threshold[keeps_all | ~full] = -np.inf
         return threshold, sign * best
+
+
+def lowest_best(worth: Floats) -> int:
+    """Where the highest worth is, of thresholds from the highest down; of equals the last, which drops least."""
+    return int(np.flatnonzero(worth >= worth.max() - SAME)[-1])
 
 
 def entry_order(lists: Lists) -> Ints:
@@ -298,6 +326,13 @@ def _good_missing(lists: Lists, measure: GoodFiltered, entry: Ints) -> tuple[Flo
     good = lists.judged & measure.is_good((measure.gains or lists.gains)(lists.label))
     change = np.stack([-good[entry].astype(np.float64), np.zeros(len(entry))])
     return np.stack([found.numerator, found.numerator]), change
+
+
+def _left_empty(lists: Lists) -> tuple[Floats, Floats]:
+    """What documents change in the number of empty lists: the first to enter a list, one."""
+    change = np.zeros((2, len(lists.score)))
+    change[0, lists.offsets[:-1][lists.lengths > 0]] = -1.0
+    return np.ones((2, len(lists))), change
 
 
 # -- any other measure ---------------------------------------------------------------------------------------------

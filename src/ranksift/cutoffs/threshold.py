@@ -10,16 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection.examples import folds_of
-from ranksift.collection.lists import Lists
+from ranksift.collection.lists import Lists, tell
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.cutoffs.cutoff import Cutoff
+from ranksift.cutoffs.limits import LIMITS, Limits, LimitsLike
+from ranksift.cutoffs.sweep import MEASURE as MEASURE
 from ranksift.cutoffs.sweep import Sweep
+from ranksift.cutoffs.sweep import one_measure as one_measure
+from ranksift.cutoffs.tradeoff import Tradeoff, with_costs
 from ranksift.errors import InputError
-from ranksift.evaluation.evaluate import nil_ids, ready_measures
 from ranksift.evaluation.significance import times_drawn
-from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
-from ranksift.parameters import integer, number, parameter, read_by, samples_of
+from ranksift.parameters import integer, number, optional, parameter, samples_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,21 +43,7 @@ class Estimate(NamedTuple):
     drop_all: float
     thresholds: tuple[float, ...]  # of each fold
     per_query: Floats
-
-
-def one_measure(measure: MeasureLike) -> Measure:
-    """The measure that a rule is fitted to."""
-    found = ready_measures(measure)
-    if len(found) != 1:
-        raise InputError(f"{measure!s} is {len(found)} measures", remedy="name one")
-    if nil_ids(found):
-        what = f"{found[0]} looks for a NIL document, which scores and labels do not have"
-        raise InputError(what, remedy="leave nil out")
-    return found[0]
-
-
-#: What a rule can be fitted to.
-MEASURE = read_by(one_measure, "a measure such as 'nDCG_f@3'")
+    kept: tuple[bool, ...] = ()  # of each fold, whether its own queries keep the limits that the others were given
 
 
 @dataclass(eq=False)
@@ -71,6 +59,8 @@ class GlobalCutoff(Cutoff):
         The measure there.
     thresholds_, values_
         The measure at every cut, from +∞ down: as many numbers as there are different scores. They are not saved.
+    tradeoff_
+        With limits: the same, and beside the measure those that are limited, Fdocs, GoodFiltered and Empty. Not saved.
 
     Examples
     --------
@@ -79,6 +69,16 @@ class GlobalCutoff(Cutoff):
     (0.7, 1.0)
     >>> cut.keep([0.8, 0.5]).tolist()
     [True, False]
+
+    Whoever cannot accept that good documents are hidden says how many may be:
+
+    >>> scores, labels, groups = [0.9, 0.8, 0.75, 0.7, 0.6], [1, -2, -2, 1, -2], ["q", "r", "s", "t", "u"]
+    >>> cut = GlobalCutoff("nDCG_f@3").fit(scores, labels, groups)
+    >>> cut.threshold_, cut.value_
+    (0.9, 0.8)
+    >>> cut = GlobalCutoff("nDCG_f@3", at_most="GoodFiltered<=0.3").fit(scores, labels, groups)
+    >>> cut.threshold_, cut.value_
+    (0.7, 0.6)
     """
 
     rule: ClassVar[str] = "global"
@@ -90,14 +90,33 @@ class GlobalCutoff(Cutoff):
         """What the threshold maximises on the documents that it is fitted on (minimises, where lower is better): the
         mean over queries, or the ratio of sums of a micro measure.""",
     )
+    at_most: LimitsLike = parameter(
+        None,
+        optional(LIMITS),
+        """Limits, as ``"Empty<=0.1 GoodFiltered<=0.3"`` or ``{"Empty": 0.1}``: the threshold is the best one of those
+        that keep them on the documents that it is fitted on. They may be of any measure; ``R@10>=0.5`` limits it from
+        below.""",
+    )
+
+    @property
+    def limits(self) -> Limits:
+        """What the threshold keeps to."""
+        return Limits.of(self.at_most)
 
     def _learn(self, lists: Lists) -> None:
-        sweep = Sweep.of(lists, one_measure(self.measure))
+        measure, limits = one_measure(self.measure), self.limits
+        sweep = Sweep.of(lists, measure)
         self.thresholds_, self.values_ = sweep.thresholds, sweep.values()
         best = sweep.best(self.values_)
+        if limits:
+            others = with_costs(measure, limits.measures)[1:]
+            self.tradeoff_ = Tradeoff.of_sweeps([sweep, *(Sweep.of(lists, other) for other in others)])
+            best = self.tradeoff_.best(measure, limits)
+            self.notes_ += _said_of(limits, self.tradeoff_)
+            self.fitted_on_["limits"] = {str(m): self.tradeoff_.at(best)[str(m)] for m in limits.measures}
         self.threshold_, self.value_ = sweep.threshold(best), float(self.values_[best])
         self.fitted_on_["value"] = {
-            str(sweep.measure): self.value_,
+            str(measure): self.value_,
             "keep_all": float(self.values_[-1]),
             "drop_all": float(self.values_[0]),
         }
@@ -105,9 +124,16 @@ class GlobalCutoff(Cutoff):
     def _kept(self, lists: Lists) -> NDArray[np.bool_]:
         return lists.score >= self.threshold_
 
+    def to_dict(self) -> dict[str, Any]:
+        """What :meth:`save` writes; a rule without limits is written as before there were any."""
+        found = super().to_dict()
+        if self.at_most is None:
+            del found["parameters"]["at_most"]
+        return found
+
     @classmethod
     def _from_dict(cls, given: Mapping[str, Any]) -> Self:
-        made = super()._from_dict(given)
+        made = super()._from_dict({**given, "parameters": {"at_most": None, **given["parameters"]}})
         made.value_ = float(given["fitted_on"]["value"][str(one_measure(made.measure))])
         return made
 
@@ -118,7 +144,8 @@ class GlobalCutoff(Cutoff):
     @property
     def promise(self) -> str:
         """What the rule promises of other queries."""
-        return "none: the threshold is the best one on the documents that it was fitted on"
+        keeps = f" of those that keep {self.limits}" if self.at_most is not None else ""
+        return f"none: the threshold is the best one{keeps} on the documents that it was fitted on"
 
     @property
     def instruction(self) -> str:
@@ -132,6 +159,8 @@ class GlobalCutoff(Cutoff):
     ) -> Interval:
         """Where the threshold lies if queries are drawn anew, with replacement (percentiles; ends can be infinite).
 
+        A sample of queries in which no threshold keeps the limits has none; a warning says how many there are.
+
         Parameters
         ----------
         lists
@@ -141,21 +170,27 @@ class GlobalCutoff(Cutoff):
         confidence
             How often the interval should hold the threshold.
         """
-        sweep = self._sweep(lists, "interval")
+        sweeps = self._sweeps(lists, "interval")
         number(above=0, below=1).check("confidence", confidence, 0.95)
         samples_of(width=1).check("samples", samples, 1000)
         integer(0).check("seed", seed, 0)
-        found = np.empty(samples)
+        found: list[float] = []
         draw = np.random.default_rng(seed)
-        queries = len(sweep.lists)
-        few = sweep.condensed()
-        for s in range(samples):
+        queries = len(sweeps[0].lists)
+        few = [sweep.condensed(sweeps) for sweep in sweeps]
+        for _ in range(samples):
             drawn: Ints = draw.integers(0, queries, size=(1, queries))
-            weights = times_drawn(drawn, queries)[0].astype(np.float64)
-            found[s] = few.threshold(few.best(few.values(weights)))
+            tradeoff = Tradeoff.of_sweeps(few, times_drawn(drawn, queries)[0].astype(np.float64))
+            if tradeoff.keeping(self.limits).any():
+                found.append(self._best(tradeoff))
+        if len(found) < samples:
+            what = f"in {samples - len(found)} of {samples} samples of queries no threshold keeps {self.limits}"
+            if not found:
+                raise InputError(what, remedy="loosen a limit")
+            tell((f"{what}: the interval is that of the others",))
         found.sort()
         ends = [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0]
-        low, high = (float(found[min(samples - 1, int(end * samples))]) for end in ends)
+        low, high = (found[min(len(found) - 1, int(end * len(found)))] for end in ends)
         return Interval(low, high, confidence)
 
     def cross_validated(self, lists: Lists | None = None, folds: int = 5, seed: int = 0) -> Estimate:
@@ -175,26 +210,34 @@ class GlobalCutoff(Cutoff):
         >>> cut.value_, round(cut.cross_validated(lists, folds=2).value, 3)
         (1.0, 0.667)
         """
-        sweep = self._sweep(lists, "cross_validated")
+        sweep, *limited = self._sweeps(lists, "cross_validated")
         queries = len(sweep.lists)
         fold = folds_of(queries, folds, seed)
-        parts, thresholds = np.empty((2, queries)), []
+        parts, thresholds, kept = np.empty((2, queries)), [], []
         for f in range(folds):
-            others = sweep.of_queries(np.flatnonzero(fold != f))
-            threshold = others.threshold(others.best(others.values()))
-            parts[:, fold == f] = np.stack(sweep.parts(threshold))[:, fold == f]
+            own, others = fold == f, np.flatnonzero(fold != f)
+            try:
+                threshold = self._best(Tradeoff.of_sweeps([s.of_queries(others) for s in (sweep, *limited)]))
+            except InputError as error:
+                raise InputError(f"where fold {f + 1} of {folds} is left out {error}") from None
+            parts[:, own] = np.stack(sweep.parts(threshold))[:, own]
             thresholds.append(threshold)
+            there = {s.measure: s.measure.aggregate(*np.stack(s.parts(threshold))[:, own]) for s in (sweep, *limited)}
+            kept += [all(limit.met(there[limit.measure]) for limit in self.limits)] * bool(self.limits)
         value, keep_all, drop_all = (
             float(sweep.measure.aggregate(*each)) for each in (parts, sweep.parts(-np.inf), sweep.parts(np.inf))
         )
-        return Estimate(value, keep_all, drop_all, tuple(thresholds), sweep.measure.values(*parts))
+        return Estimate(value, keep_all, drop_all, tuple(thresholds), sweep.measure.values(*parts), tuple(kept))
 
     def plot(self) -> Figure:
-        """The measure at every threshold, with the best one."""
+        """The measure at every threshold, with the best one; with limits, what thresholds show and hide (Tradeoff)."""
         from ranksift.plotting import drawing
 
         if not hasattr(self, "values_"):
             raise InputError("the measure at every threshold is not in a cutoff's file", remedy="fit it anew")
+        if self.at_most is not None:
+            chosen = int(np.flatnonzero(self.tradeoff_.thresholds == self.threshold_)[0])
+            return self.tradeoff_.plot(chosen, self.limits)
         figure, axes = drawing("threshold", str(one_measure(self.measure)))
         axes.step(self.thresholds_[1:], self.values_[1:], where="post", color="#0072B2", linewidth=1.4)
         axes.axhline(self.values_[0], color="0.6", linewidth=0.8, linestyle="--", label="nothing is shown")
@@ -205,8 +248,21 @@ class GlobalCutoff(Cutoff):
         axes.legend(frameon=False)
         return figure
 
-    def _sweep(self, lists: Lists | None, method: str) -> Sweep:
+    def _sweeps(self, lists: Lists | None, method: str) -> list[Sweep]:
+        """The measure's, and those of what is limited."""
         if not isinstance(lists, Lists):  # as when the rule kept them
             remedy = f"give them: {method}(Lists.from_arrays(scores, labels, groups))"
             raise InputError("a cutoff does not keep the documents that it was fitted on", remedy=remedy)
-        return Sweep.of(lists, one_measure(self.measure))
+        wanted = dict.fromkeys([one_measure(self.measure), *self.limits.measures])
+        return [Sweep.of(lists, measure) for measure in wanted]
+
+    def _best(self, tradeoff: Tradeoff) -> float:
+        return float(tradeoff.thresholds[tradeoff.best(self.measure, self.limits)])
+
+
+def _said_of(limits: Limits, tradeoff: Tradeoff) -> tuple[str, ...]:
+    """What makes limits mean less than they seem to."""
+    notes = [f"{r} limits nothing: every threshold keeps it" for r in limits if r.met(tradeoff[r.measure]).all()]
+    if not tradeoff.keeping(limits)[1:].any():
+        notes.append(f"only a threshold that shows nothing keeps {limits}")
+    return tuple(notes)
