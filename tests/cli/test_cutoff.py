@@ -222,3 +222,68 @@ def test_bad_input_is_one_line(ranksift: Command, tiny, tmp_path, monkeypatch, a
     assert (done.code, done.err.count("\n")) == (2, 1), done.err
     assert fault in done.err
     assert set(tmp_path.iterdir()) == before
+
+
+class TestAtMost:
+    """``cutoff fit --at-most``: the best threshold within limits."""
+
+    def test_fit_keeps_the_limits_and_says_what_they_come_to(self, fitted, files: Files):
+        limits = "GoodFiltered<=0.3 Empty<=0.1"
+        done, out = fitted("--measure", "nDCG_f@5", "--gains=-2=-10", "--at-most", limits)
+        assert (done.code, done.err) == (0, "")
+        lists = rs.Lists.from_run(files["qrels"], files["unfiltered"], gains={-2: -10})
+        expected = rs.GlobalCutoff("nDCG_f@5", at_most=limits).fit_lists(lists)
+        assert rs.load_cutoff(out).threshold_ == expected.threshold_
+        assert expected.threshold_ < rs.GlobalCutoff("nDCG_f@5").fit_lists(lists).threshold_
+        shorter = rs.load_cutoff(out).apply(files["unfiltered"])
+        means = rs.evaluate(files["qrels"], shorter, "Fdocs@5 GoodFiltered Empty", gains={-2: -10})
+        told = {line.rsplit("  ", 1)[0].strip(): line.split()[-1] for line in done.out.split("\n") if line}
+        assert told["GoodFiltered"] == f"{means.mean_of('GoodFiltered'):.4f}"
+        assert told["Fdocs@5"] == f"{means.mean_of('Fdocs@5'):.4f}"
+        folds = sum(expected.cross_validated(lists).kept)
+        assert f"GoodFiltered {told['GoodFiltered, new queries (5 folds)']} (" in done.out
+        assert f"and all were kept in {folds} of 5 folds" in done.out
+
+    def test_as_json(self, fitted):
+        said = json.loads(fitted("--at-most", "GoodFiltered<=0.3", "--format", "json")[0].out)
+        assert said["parameters"]["at_most"] == "GoodFiltered<=0.3"
+        assert said["summary"]["limits"] == ["GoodFiltered<=0.3"]
+        assert said["summary"]["costs"]["GoodFiltered"]["fitted"] <= 0.3
+        assert len(said["summary"]["limits_kept_in_folds"]) == 5
+
+    def test_the_picture(self, fitted, tmp_path):
+        pytest.importorskip("matplotlib")
+        done, _ = fitted("--at-most", "GoodFiltered<=0.3", "--plot", tmp_path / "curve.svg")
+        assert done.code == 0
+        assert (tmp_path / "curve.svg").read_text().startswith("<?xml")
+
+    @pytest.mark.parametrize(
+        ("options", "said"),
+        [
+            (("--at-most", "GoodFiltered"), "'GoodFiltered' is not understood; write limits as 'Empty<=0.1"),
+            (("--at-most", "GoodFiltered<0.3"), "the limit GoodFiltered<0.3 has <; use <= or >="),
+            (("--at-most", ""), "no limit is given"),
+            (("--at-most", "Empty<=0", "--rule", "risk"), "the rule risk keeps to no limits; leave --at-most out"),
+        ],
+    )
+    def test_what_is_written_wrongly_is_told_before_files_are_read(self, ranksift: Command, options, said):
+        done = ranksift("cutoff", "fit", "not-there.csv", *options)
+        assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+        assert said in done.err
+
+    def test_limits_that_cannot_be_kept(self, fitted):
+        done, out = fitted("--at-most", "Fdocs@3<=0 GoodFiltered<=0.01")
+        assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+        assert "no threshold keeps Fdocs@3<=0 and GoodFiltered<=0.01: with GoodFiltered<=0.01 the least" in done.err
+        assert not out.exists()
+
+    def test_limits_that_a_part_of_the_queries_cannot_keep(self, ranksift: Command, tmp_path):
+        table = tmp_path / "scored.csv"
+        table.write_text("query,document,score,label\nq,a,3,1\nr,b,2,1\nr,c,1,-1\ns,d,4,1\n")
+        done = ranksift("cutoff", "fit", table, "--at-most", "NumRet>=4", "--folds", 3, "--samples", 20)
+        assert done.code == 0
+        assert (
+            "limits: kept on the documents that it was fitted on; what they come to on others is not known" in done.out
+        )
+        assert "is not known: without one of the 3 folds no threshold keeps NumRet>=4: the most NumRet is" in done.out
+        assert "new queries (" not in done.out

@@ -55,6 +55,14 @@ def fit(
     measure: Annotated[
         str | None, typer.Option("--measure", "-m", metavar="NAME", help="What it is fitted to. [default: nDCG_f@3]")
     ] = None,
+    at_most: Annotated[
+        str | None,
+        typer.Option(
+            "--at-most",
+            metavar="LIMITS",
+            help='Of the rule global: the best threshold that keeps limits, as "Empty<=0.1 GoodFiltered<=0.3".',
+        ),
+    ] = None,
     alpha: Annotated[
         float | None, typer.Option("--alpha", help="Of the rule risk: the largest risk. [default: 0.05]")
     ] = None,
@@ -70,7 +78,13 @@ def fit(
     unjudged: options.UnjudgedChoice = "zero",
     cut_scores: CutScores = None,
     plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="The measure at every threshold (.svg, .pdf, .png).")
+        Path | None,
+        typer.Option(
+            "--plot",
+            metavar="FILE",
+            help="The measure at every threshold (.svg, .pdf, .png); with --at-most, forbidden documents shown against "
+            "good ones dropped.",
+        ),
     ] = None,
     folds: Annotated[int, typer.Option("--folds", min=2, help="Of the estimate for new queries.")] = 5,
     samples: Annotated[int, typer.Option("--samples", min=0, help="Bootstrap samples for the threshold.")] = 1000,
@@ -81,11 +95,14 @@ def fit(
 
     ranksift cutoff fit qrels.txt bm25.run --measure nDCG_f@3 --out cutoff.json
 
+    ranksift cutoff fit scored.csv --at-most "Empty<=0.1 GoodFiltered<=0.3" --plot tradeoff.svg
+
     ranksift cutoff fit scored.csv --rule risk --alpha 0.05 --out cutoff.json
     """
     from ranksift.cutoffs.summary import summarised
 
-    learned = _rule(rule, {"measure": measure, "alpha": alpha, "delta": _delta(delta), "k": k}, delta, settings)
+    given = {"measure": measure, "at_most": at_most, "alpha": alpha, "delta": _delta(delta), "k": k}
+    learned = _rule(rule, given, delta, settings)
     _check_picture(plot)
     if plot is not None and not hasattr(learned, "plot"):
         raise InputError(f"the rule {rule} has no picture", remedy="leave --plot out")
@@ -329,11 +346,15 @@ def _rule(name: str, given: dict[str, Any], delta: str | None, settings: list[st
     parameters |= options.settings_of(settings)
     known = kind().get_params()
     for key in parameters:
+        if key == "at_most" and key not in known:
+            raise InputError(f"the rule {name} keeps to no limits", remedy="leave --at-most out, or use --rule global")
         if key not in known:
             raise InputError(
                 f"the rule {name} has no parameter {key!r}", remedy=f"it has: {', '.join(known) or 'none'}"
             )
-    return kind(**parameters)
+    made = kind(**parameters)
+    made.check_parameters()  # a typing error is told before files are read
+    return made
 
 
 def _delta(text: str | None) -> float | None:

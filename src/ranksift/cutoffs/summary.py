@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ranksift.collection.lists import Lists
 from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.held_out import aggregate, held_out
+from ranksift.cutoffs.limits import Limits
 from ranksift.cutoffs.risk import RiskCutoff
 from ranksift.cutoffs.threshold import GlobalCutoff, Interval, one_measure
+from ranksift.cutoffs.tradeoff import with_costs
+from ranksift.errors import InputError
 from ranksift.evaluation.table import Column, Table
+
+
+class Cost(NamedTuple):
+    """What filtering does, on the documents that a rule was fitted on and on queries that it was not (or None)."""
+
+    fitted: float
+    expected: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +42,12 @@ class Summary:
         Of a rule with one threshold, and where it lies if queries are drawn anew.
     documents, dropped, queries, emptied
         Their numbers: all documents, those dropped, all queries, and those left without a document.
+    costs
+        Beside the measure, by their names: what is limited, and Fdocs, GoodFiltered and Empty.
+    kept
+        Of each fold, whether its queries keep the limits that the others were given; empty where there are no limits.
+    unknown
+        Why something is not known, a sentence each.
     """
 
     rule: Cutoff
@@ -47,6 +63,14 @@ class Summary:
     dropped: int
     queries: int
     emptied: int
+    costs: Mapping[str, Cost]
+    kept: tuple[bool, ...]
+    unknown: tuple[str, ...]
+
+    @property
+    def limits(self) -> Limits:
+        """What the rule keeps to."""
+        return self.rule.limits if isinstance(self.rule, GlobalCutoff) else Limits()
 
     def _rows(self) -> Iterator[tuple[str, Any]]:
         if self.threshold is not None:
@@ -71,14 +95,40 @@ class Summary:
             yield f"{self.measure}, new queries ({self.folds} folds)", f"{self.expected:.4f}"
         yield f"{self.measure}, everything shown", f"{self.keep_all:.4f}"
         yield f"{self.measure}, nothing shown", f"{self.drop_all:.4f}"
+        for name, cost in self.costs.items():
+            yield name, f"{cost.fitted:.4f}"
+            if cost.expected is not None:
+                yield f"{name}, new queries ({self.folds} folds)", f"{cost.expected:.4f}"
 
     def table(self) -> Table:
         """Two columns, and the promise below."""
-        notes = [f"keep: {self.rule.instruction}", f"promise: {self.rule.promise}", *self.rule.notes_]
-        if self.expected is None:
-            notes.append(f"fewer queries than {self.folds} folds: what new queries would give is not known")
+        notes = [
+            f"keep: {self.rule.instruction}",
+            f"promise: {self.rule.promise}",
+            *self._limits_kept(),
+            *self.rule.notes_,
+        ]
+        notes += self.unknown
         title = f"Cutoff: {self.rule.rule}, fitted to {self.queries:,} quer{'y' if self.queries == 1 else 'ies'}"
         return Table([Column("what"), Column("value", align="right")], self._rows(), title=title, notes=notes)
+
+    def _limits_kept(self) -> Iterator[str]:
+        """What became of the limits, in words."""
+        if not self.limits:
+            return
+        said = "what they come to on others is not known"
+        if self.kept:
+            came_to = ((limit, self._on_new_queries(str(limit.measure))) for limit in self.limits)
+            values = ", ".join(f"{r.measure} {value:.4f} ({r.checked(value).verdict})" for r, value in came_to)
+            said = (
+                f"on new queries they came to {values}, and all were kept in {sum(self.kept)} of {len(self.kept)} folds"
+            )
+        yield f"limits: kept on the documents that it was fitted on; {said}"
+
+    def _on_new_queries(self, measure: str) -> float:
+        value = self.expected if measure == self.measure else self.costs[measure].expected
+        assert value is not None
+        return value
 
     def to_dict(self) -> dict[str, Any]:
         """The numbers, for JSON; infinite ones as words."""
@@ -95,6 +145,9 @@ class Summary:
             "dropped": self.dropped,
             "queries": self.queries,
             "emptied": self.emptied,
+            "costs": {name: cost._asdict() for name, cost in self.costs.items()},
+            "limits": [str(limit) for limit in self.limits],
+            "limits_kept_in_folds": list(self.kept),
         }
 
 
@@ -118,24 +171,42 @@ def summarised(rule: Cutoff, lists: Lists, *, folds: int = 5, samples: int = 100
     (1.0, 2, 0)
     """
     measure = one_measure(rule.natural_measure)
+    limits = rule.limits if isinstance(rule, GlobalCutoff) else Limits()
     kept = rule.keep_lists(lists)
     everything = np.ones(len(lists.score), dtype=bool)
     fitted, keep_all, drop_all = (aggregate(measure, lists, k) for k in (kept, everything, ~everything))
     queries = len(lists)
     left = np.bincount(lists.query[kept], minlength=queries)
-    expected = None
-    if 2 <= folds <= queries:
-        expected = aggregate(measure, lists, held_out(rule, lists, folds, seed))
-    interval = None
+    new, interval = None, None
+    kept_in_folds: tuple[bool, ...] = ()
+    unknown = []
+    if not 2 <= folds <= queries:
+        unknown.append(f"fewer queries than {folds} folds: what new queries would give is not known")
+    else:
+        try:
+            new = held_out(rule, lists, folds, seed)
+            if isinstance(rule, GlobalCutoff) and limits:
+                kept_in_folds = rule.cross_validated(lists, folds, seed).kept
+        except InputError as error:
+            if not limits:
+                raise
+            unknown.append(f"what new queries would give is not known: without one of the {folds} folds {error}")
     if isinstance(rule, GlobalCutoff) and samples and queries > 1:
-        interval = rule.interval(lists, samples, seed)
+        try:
+            interval = rule.interval(lists, samples, seed)
+        except InputError as error:
+            unknown.append(f"the interval is not known: {error}")
+    costs = {
+        str(cost): Cost(aggregate(cost, lists, kept), None if new is None else aggregate(cost, lists, new))
+        for cost in with_costs(measure, limits.measures)[1:]
+    }
     return Summary(
         rule=rule,
         measure=str(measure),
         fitted=fitted,
         keep_all=keep_all,
         drop_all=drop_all,
-        expected=expected,
+        expected=None if new is None else aggregate(measure, lists, new),
         folds=folds,
         threshold=vars(rule).get("threshold_"),
         interval=interval,
@@ -143,6 +214,9 @@ def summarised(rule: Cutoff, lists: Lists, *, folds: int = 5, samples: int = 100
         dropped=int((~kept).sum()),
         queries=queries,
         emptied=int(((left == 0) & (lists.lengths > 0)).sum()),
+        costs=costs,
+        kept=kept_in_folds,
+        unknown=tuple(unknown),
     )
 
 
