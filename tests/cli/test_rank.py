@@ -1,5 +1,6 @@
 """ranksift rank: features by their names and numbers, and models that are not whole."""
 
+import json
 import os
 import re
 import shutil
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import ranksift as rs
+from ranksift.files import with_sum
 from ranksift.learning.model_folder import CARD
 from ranksift.learning.saved_model import CUTOFF, WEIGHTS
 from tests.cli.conftest import Command
@@ -207,7 +209,13 @@ def test_a_model_that_is_not_whole(ranksift: Command, data: Path, models, tmp_pa
 def test_a_cutoff_may_be_changed_by_hand(ranksift: Command, data: Path, models, tmp_path: Path):
     shutil.copytree(models["txt"], tmp_path / "model")
     (cutoff,) = (tmp_path / "model").rglob(CUTOFF)
-    cutoff.write_text(re.sub(r'("threshold":) [^,]+,', r"\1 -1000,", cutoff.read_text()))
+    changed = re.sub(r'("threshold":) [^,]+,', r"\1 -1000,", cutoff.read_text())
+    cutoff.write_text(changed)
+    with pytest.raises(
+        rs.InputError, match=r"is not as it was saved; .* if you changed it on purpose, delete its line 'sum'"
+    ):
+        rs.load(tmp_path / "model")
+    cutoff.write_text(re.sub(r',\s+"sum": "[0-9a-f]+"', "", changed))
     assert len(rs.load(tmp_path / "model").rank(data / "test.txt")) == QUERIES * DOCS
 
 
@@ -282,7 +290,7 @@ def test_a_file_that_was_edited_into_nonsense_is_named(
     (edited,) = (tmp_path / "model").rglob(file)
     text, changed = re.subn(old, new, edited.read_text())
     assert changed == 1
-    edited.write_text(text)
+    edited.write_text(json.dumps(with_sum(json.loads(text))))
     done = ranksift("rank", tmp_path / "model", data / "test.txt")
     assert done.code == 2
     assert done.err.startswith(f"{edited}: {fault}")

@@ -373,6 +373,7 @@ def _model(path: str, tree: Tree) -> Any:
         return None
     card = json.loads(held)
     version = f"{path}/{card.pop('version')}"
+    card.pop("sum", None)  # of the name of the version, too
     files = {name: tree.get(f"{version}/{name}") for name in card["files"]}
     if None in files.values():
         raise Wrong(f"{path} has lost {[name for name, content in files.items() if content is None]}")

@@ -15,6 +15,7 @@ import torch
 from ranksift.collection.examples import Examples, read_examples, together
 from ranksift.cutoffs.baselines import FixedCutoff
 from ranksift.errors import InputError
+from ranksift.files import with_sum
 from ranksift.learning import networks
 from ranksift.learning.batches import batches
 from ranksift.learning.judged_documents import value_of
@@ -347,6 +348,6 @@ def test_a_card_that_speaks_of_another_network_is_refused(parameter, value, tmp_
     card = tmp_path / "model" / "model.json"
     told = json.loads(card.read_text())
     told["parameters"][parameter] = value
-    card.write_text(json.dumps(told))
+    card.write_text(json.dumps(with_sum(told)))
     with pytest.raises(InputError, match="is damaged"):
         load(tmp_path / "model")

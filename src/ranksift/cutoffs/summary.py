@@ -17,6 +17,7 @@ from ranksift.cutoffs.threshold import GlobalCutoff, Interval, one_measure
 from ranksift.cutoffs.tradeoff import with_costs
 from ranksift.errors import InputError
 from ranksift.evaluation.table import Column, Table
+from ranksift.parameters import samples_of
 
 
 class Cost(NamedTuple):
@@ -170,6 +171,8 @@ def summarised(rule: Cutoff, lists: Lists, *, folds: int = 5, samples: int = 100
     >>> found.fitted, found.dropped, found.emptied
     (1.0, 2, 0)
     """
+    if samples:
+        samples_of(width=1).check("samples", samples, 1000)
     measure = one_measure(rule.natural_measure)
     limits = rule.limits if isinstance(rule, GlobalCutoff) else Limits()
     kept = rule.keep_lists(lists)
