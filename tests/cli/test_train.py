@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import ranksift as rs
+from ranksift.datasets.reviews import product_reviews
 from ranksift.learning.methods import known_rankers, meanings_of, summary_of
 from tests.cli.conftest import Command
 
@@ -265,3 +266,109 @@ def test_what_is_told_of_a_model_takes_one_scoring_of_each_data_set(ranksift: Co
     assert sets == [str(letor["train"]), str(letor["vali"])]
     value = rs.load(tmp_path / "model").value(letor["vali"])
     assert done.out.splitlines()[4].split() == ["validation", "15", "90", f"{value:.4f}"]
+
+
+class TestTheCut:
+    """What train says of the cut that a method brings, and the dial."""
+
+    @pytest.fixture(scope="class")
+    def reviews(self, tmp_path_factory):
+        folder = tmp_path_factory.mktemp("reviews")
+        training, test = product_reviews(300).examples.split(0.7, seed=1)
+        training.save(folder / "train.csv")
+        test.save(folder / "test.csv")
+        return folder
+
+    @pytest.fixture(scope="class")
+    def model(self, reviews):
+        path = reviews / "model"
+        ranker = rs.learning.LambdaMARTf(trees=60, gains={-1: -10, 0: 0.1})
+        ranker.fit(reviews / "train.csv").save(path)
+        return path
+
+    def train(self, ranksift, reviews, *words):
+        usual = ("--model", "LambdaMARTf", "--set", "trees=60", "--gains=-1=-10,0=0.1")
+        return ranksift("train", reviews / "train.csv", *usual, *words)
+
+    def test_the_own_cut_stands_beside_the_simplest_ones(self, ranksift: Command, reviews, tmp_path):
+        done = self.train(ranksift, reviews, "--out", tmp_path / "model")
+        assert (done.code, done.err) == (0, "")
+        lines = done.out.splitlines()
+        at = lines.index("Cuts on 42 held-out queries")
+        assert [line.split("  ")[0] for line in lines[at + 3 : at + 7]] == [
+            "nothing shown",
+            "everything shown",
+            "own cut *",
+            "tuned cut",
+        ]
+        card = json.loads((tmp_path / "model" / "model.json").read_text())
+        assert (card["cut"]["chosen"], card["cut"]["queries"]) == ("own cut", 42)
+
+    def test_too_few_queries_to_check_it(self, ranksift: Command, tmp_path):
+        product_reviews(19).examples.save(tmp_path / "train.csv")
+        done = self.train(ranksift, tmp_path, "--out", tmp_path / "model")
+        assert done.err == "note: the cut was not checked: there are fewer than 20 queries, and no --validation\n"
+        done = self.train(ranksift, tmp_path, "--at-most", "Empty<=0.1", "--out", tmp_path / "other")
+        assert done.code == 2
+        assert "was not checked on held-out queries; fit it with validation examples" in done.err
+        assert not (tmp_path / "other").exists()
+
+    def test_limits_are_kept_and_can_be_changed_later(self, ranksift: Command, reviews, model, tmp_path):
+        done = self.train(ranksift, reviews, "--at-most", "GoodFiltered<=0.2", "--out", tmp_path / "limited")
+        assert "Within GoodFiltered<=0.2 the best nDCG_f@10 on held-out queries is 0." in done.out
+        assert " *" not in done.out
+        limited, free = rs.load(tmp_path / "limited"), rs.load(model)
+        hidden = [
+            rs.evaluate(
+                rs.read_examples(reviews / "test.csv").qrels(), one.rank(reviews / "test.csv"), "GoodFiltered",
+                gains={-1: -10, 0: 0.1},
+            ).mean_of("GoodFiltered")
+            for one in (limited, free)
+        ]  # fmt: skip
+        assert hidden[0] < 0.35 < hidden[1]
+        done = ranksift(
+            "rank", model, reviews / "test.csv", "--at-most", "GoodFiltered<=0.2", "--out", tmp_path / "run"
+        )
+        assert done.code == 0
+        kept = {query: docs for query, docs in limited.rank(reviews / "test.csv").to_dict().items() if docs}
+        assert rs.read_run(tmp_path / "run").to_dict() == kept
+
+    @pytest.mark.parametrize(
+        ("words", "fault"),
+        [
+            (["--at-most", "GoodFiltered<=0.01 Fdocs@10<=0.001"], "no threshold keeps GoodFiltered<=0.01 and Fdocs@10"),
+            (["--at-most", "AP>=0.1"], "the trade-off has no AP; it has: nDCG_f@10, Fdocs@10, GoodFiltered, Empty"),
+            (["--at-most", "AP"], "requirement 'AP' is not understood; write limits as"),
+            (["--at-most", "Empty<=1", "--keep-all"], "--keep-all drops nothing, and --at-most limits what is dropped"),
+        ],
+    )
+    def test_limits_that_cannot_be_kept(self, ranksift: Command, reviews, model, tmp_path, words, fault):
+        done = ranksift("rank", model, reviews / "test.csv", *words, "--out", tmp_path / "run")
+        assert done.code == 2
+        assert done.err.startswith(fault)
+        assert not (tmp_path / "run").exists()
+
+    def test_limits_of_a_method_without_a_cut_are_those_of_the_best_threshold(
+        self, ranksift: Command, reviews, tmp_path
+    ):
+        done = ranksift(
+            "train", reviews / "train.csv", "--validation", reviews / "test.csv", "--model", "AdaRank",
+            "--gains=-1=-10,0=0.1", "--at-most", "GoodFiltered<=0.5", "--out", tmp_path / "model",
+        )  # fmt: skip
+        assert done.code == 0
+        assert rs.load(tmp_path / "model").cutoff_.to_dict()["parameters"]["at_most"] == "GoodFiltered<=0.5"
+        done = ranksift(
+            "train", reviews / "train.csv", "--model", "AdaRank", "--cutoff", "risk", "--at-most", "Empty<=0.5",
+            "--out", tmp_path / "model",
+        )  # fmt: skip
+        assert (done.code, done.err) == (
+            2,
+            "the rule risk keeps no limits; leave --at-most out, or use --cutoff global\n",
+        )
+
+    def test_the_curve(self, ranksift: Command, reviews, tmp_path):
+        done = self.train(ranksift, reviews, "--plot", tmp_path / "curve.svg", "--out", tmp_path / "model")
+        assert done.code == 0
+        assert "forbidden documents in the top 10" in (tmp_path / "curve.svg").read_text()
+        done = self.train(ranksift, reviews, "--plot", tmp_path / "curve.txt", "--out", tmp_path / "other")
+        assert (done.code, (tmp_path / "other").exists()) == (2, False)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from ranksift.cli import options
-from ranksift.cli.output import markdown, note, progress, show, write, write_csv, write_json
+from ranksift.cli.output import check_picture, draw, markdown, note, progress, show, write, write_csv, write_json
 from ranksift.errors import InputError, RankSiftWarning
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def fit(
 
     given = {"measure": measure, "at_most": at_most, "alpha": alpha, "delta": _delta(delta), "k": k}
     learned = _rule(rule, given, delta, settings)
-    _check_picture(plot)
+    check_picture(plot)
     if plot is not None and not hasattr(learned, "plot"):
         raise InputError(f"the rule {rule} has no picture", remedy="leave --plot out")
     data = _read(files, cut_scores)
@@ -114,7 +114,7 @@ def fit(
     if out is not None:
         learned.save(out)
     if plot is not None:
-        _draw(learned.plot(), plot)  # type: ignore[attr-defined]
+        draw(learned.plot(), plot)  # type: ignore[attr-defined]
     if form == "json":
         write_json({**learned.to_dict(), "summary": summary.to_dict()})
     else:
@@ -195,7 +195,7 @@ def compare(
         raise InputError(
             "one of the two sets has scores to cut on, the other has none", remedy="give tables with cut_score"
         )
-    _check_picture(plot)
+    check_picture(plot)
     words = [word for given in rules for word in given.split()]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankSiftWarning)  # the table shows its notes
@@ -213,7 +213,7 @@ def compare(
             progress=progress("Fitting"),
         )
     if plot is not None:
-        _draw(found.plot(), plot)
+        draw(found.plot(), plot)
     if form == "json":
         write_json(found.to_dict(), out)
     elif form == "csv":
@@ -364,17 +364,3 @@ def _delta(text: str | None) -> float | None:
         return float(text)
     except ValueError:
         raise InputError(f"--delta {text!r} is neither a number nor none", remedy="give a share, as 0.1") from None
-
-
-def _check_picture(path: Path | None) -> None:
-    if path is not None and path.suffix.lower() not in (".svg", ".pdf", ".png"):
-        what = f"a picture is not written as {path.suffix or 'a file without a suffix'}"
-        raise InputError(what, source=str(path), remedy="name it .svg, .pdf or .png")
-
-
-def _draw(figure: Any, path: Path) -> None:
-    from ranksift.files import writing
-    from ranksift.report.figures import image_of
-
-    with writing(path) as file:
-        file.write(image_of(figure, path.suffix.lower()[1:]))

@@ -163,3 +163,19 @@ def _discard_the_rest() -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
+
+
+def check_picture(path: Path | None) -> None:
+    """Refuse a name of a picture that says nothing of its format, before anything is computed."""
+    if path is not None and path.suffix.lower() not in (".svg", ".pdf", ".png"):
+        what = f"a picture is not written as {path.suffix or 'a file without a suffix'}"
+        raise InputError(what, source=str(path), remedy="name it .svg, .pdf or .png")
+
+
+def draw(figure: Any, path: Path) -> None:
+    """Write a figure into a file, in the format that its name asks for."""
+    from ranksift.files import writing
+    from ranksift.report.figures import image_of
+
+    with writing(path) as file:
+        file.write(image_of(figure, path.suffix.lower()[1:]))

@@ -20,6 +20,12 @@ def rank(
         Path | None, typer.Option("--out", "-o", metavar="RUN", help="The run. [default: standard output]")
     ] = None,
     name: Annotated[str | None, typer.Option("--name", help="Of the run. [default: the model's folder]")] = None,
+    at_most: Annotated[
+        str | None,
+        typer.Option(
+            "--at-most", metavar="LIMITS", help='Cut where limits are kept, as "Empty<=0.1 GoodFiltered<=0.3".'
+        ),
+    ] = None,
     keep_all: Annotated[
         bool, typer.Option("--keep-all", help="Drop nothing, whatever the model's cutoff says.")
     ] = False,
@@ -34,7 +40,11 @@ def rank(
         raise InputError("is what is to be ranked", source=str(out), remedy="write the run to another file")
     if out is not None and Path(model).resolve() in out.resolve().parents:
         raise InputError("is in the folder of the model", source=str(out), remedy="write the run elsewhere")
+    if keep_all and at_most is not None:
+        raise InputError("--keep-all drops nothing, and --at-most limits what is dropped", remedy="leave one out")
     ranker = load(model)
+    if at_most is not None:
+        ranker.at_most(at_most)
     examples = ranker.read(data)
     if keep_all:
         ranker.cutoff_ = None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from ranksift.cli import options
-from ranksift.cli.output import note, progress, show
+from ranksift.cli.output import check_picture, draw, note, progress, show
 from ranksift.errors import InputError
 from ranksift.evaluation.table import Column, Table
 
@@ -50,6 +51,10 @@ CutoffSettings = Annotated[
         help="Parameters of the rule, as by=zscore; may be repeated.",
     ),
 ]
+AtMost = Annotated[
+    str | None,
+    typer.Option("--at-most", metavar="LIMITS", help='The best cut of those that keep limits, as "Empty<=0.1".'),
+]
 Data = Annotated[
     list[str] | None,
     typer.Argument(metavar="DATA...", help="Examples: LETOR, CSV or Parquet files.", show_default=False),
@@ -71,6 +76,11 @@ def train(
         typer.Option("--cutoff", metavar="RULE", help="A rule that drops documents; see: ranksift cutoff rules."),
     ] = None,
     cutoff_settings: CutoffSettings = options.NONE,
+    at_most: AtMost = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", metavar="FILE", help="Forbidden documents shown against good ones hidden."),
+    ] = None,
     folds: Annotated[
         int | None,
         typer.Option("--folds", min=3, help="Judge the method by cross-validation before the model is made."),
@@ -87,17 +97,21 @@ def train(
     from ranksift.collection.examples import read_examples
     from ranksift.learning.features import read_as
     from ranksift.learning.model_folder import place_for_a_model
+    from ranksift.learning.ranker import FEWEST_QUERIES
 
     if list_models:
         show(_list(model))
         return
+    if at_most is not None and cutoff is None and model is not None and not method_named(model).filters:
+        cutoff = "global"
     ranker = configured(
         model,
         {"loss": loss, "measure": measure, "gains": gains, "scaling": scaling, "seed": seed},
         settings,
         usual=of_lists(cutoff),
     )
-    rule = rule_named(cutoff, ranker.measure, cutoff_settings)
+    rule = rule_named(cutoff, ranker.measure, limited(cutoff, cutoff_settings, at_most))
+    check_picture(plot)
     if out is not None and not validation:
         ranker.check_alone()
     if not data:
@@ -120,8 +134,38 @@ def train(
         if held_out is None:
             note("the cutoff is fitted to the documents that the model was trained on, and too sure; give --validation")
         ranker.fit_cutoff(examples if held_out is None else held_out, rule)
+    elif at_most is not None:
+        ranker.at_most(at_most)
+    if plot is not None:
+        _draw_tradeoff(ranker, at_most, plot)
     ranker.save(out)
-    show(told(ranker, {"training": examples, "validation": held_out}), f"The model: {out}")
+    checked = [ranker.cut_choice_.table(marked=at_most is None)] if "cut" in ranker.card_ else []
+    show(told(ranker, {"training": examples, "validation": held_out}), *checked, *_kept_to(ranker), f"The model: {out}")
+    if ranker.filters and rule is None and not checked:
+        note(f"the cut was not checked: there are fewer than {FEWEST_QUERIES} queries, and no --validation")
+
+
+def _kept_to(ranker: Ranker) -> list[str]:
+    """Where limits were asked for: the threshold, and what it comes to."""
+    from ranksift.cutoffs.threshold import GlobalCutoff
+
+    rule = ranker.cutoff_
+    if not isinstance(rule, GlobalCutoff) or rule.at_most is None:
+        return []
+    came_to = ", ".join(f"{name} {value:.4f}" for name, value in rule.fitted_on_["limits"].items())
+    best = f"Within {rule.limits} the best {rule.measure} on held-out queries is {rule.value_:.4f}"
+    return [f"{best}, with a threshold of {rule.threshold_:.4g}: {came_to}."]
+
+
+def _draw_tradeoff(ranker: Ranker, at_most: str | None, path: Path) -> None:
+    """The curve of all thresholds, with the model's own cut marked."""
+    curve, rule = ranker.tradeoff_, ranker.cutoff_
+    if curve is None or rule is None:
+        raise InputError("there is no cut to draw", remedy="leave --plot out, or give --validation and --cutoff")
+    of_baselines = {"filter-all": math.inf, "rank-only": -math.inf}
+    threshold = of_baselines.get(rule.rule, vars(rule).get("threshold_"))
+    chosen = None if threshold is None else int((curve.thresholds <= threshold).argmax())
+    draw(curve.plot(chosen, at_most), path)
 
 
 def told(ranker: Ranker, given: dict[str, Examples | None]) -> Table:
@@ -204,6 +248,15 @@ def method_named(name: str) -> type[Ranker]:
 def of_lists(cutoff: str | None) -> dict[str, Any]:
     """What is taken for the measure where none is named: the method's own, or one of lists as they are cut."""
     return {} if cutoff is None else {"measure": "nDCG_f@10"}
+
+
+def limited(cutoff: str | None, settings: list[str], at_most: str | None) -> list[str]:
+    """Parameters of a rule, with the limits that are given; of a method's own cut they are not a rule's."""
+    if at_most is None or cutoff is None:
+        return settings
+    if cutoff != "global":
+        raise InputError(f"the rule {cutoff} keeps no limits", remedy="leave --at-most out, or use --cutoff global")
+    return [*settings, f"at_most={at_most}"]
 
 
 def rule_named(name: str | None, measure: MeasureLike, settings: list[str]) -> Any:

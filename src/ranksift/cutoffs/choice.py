@@ -124,7 +124,7 @@ class CutChoice:
             return f"{queries} this model shows no document at all; {remedy}"
         return ""
 
-    def table(self, digits: int = 4) -> Table:
+    def table(self, digits: int = 4, *, marked: bool = True) -> Table:
         """A row for each candidate, with its standard error and what it hides; the chosen one is marked."""
         scores = self.comparison.scores
         others = [m for m in scores.measures if m != self.measure and _tells(m)]
@@ -132,16 +132,17 @@ class CutChoice:
         columns += [Column(str(m), 1, "percent") for m in others]
         rows: list[list[Cell | str | float]] = []
         for name in (NOTHING, EVERYTHING, OWN, TUNED):
-            row: list[Cell | str | float] = [f"{name} *" if name == self.chosen else name]
-            row += [Cell(self.comparison.value(name), "", name == self.chosen), self._error(name)]
+            row: list[Cell | str | float] = [f"{name} *" if marked and name == self.chosen else name]
+            row += [Cell(self.comparison.value(name), "", marked and name == self.chosen), self._error(name)]
             rows.append([*row, *(self.comparison.value(name, m) for m in others)])
         queries = f"{len(scores.queries):,} held-out queries"
+        what = "* what the model does: its own cut, unless another one is better by more than a standard error"
         return Table(
             columns,  # type: ignore[arg-type]
             rows,
             title=f"Cuts on {queries}",
             notes=[
-                "* what the model does: its own cut, unless another one is better by more than a standard error",
+                *([what] if marked else []),
                 "±: standard error; the tuned cut is judged on queries that it was not tuned on",
             ],
         )

@@ -121,6 +121,33 @@ class GlobalCutoff(Cutoff):
             "drop_all": float(self.values_[0]),
         }
 
+    @classmethod
+    def of_tradeoff(cls, tradeoff: Tradeoff, measure: MeasureLike, at_most: LimitsLike, instead_of: Cutoff) -> Self:
+        """The best threshold of a trade-off that is known, in the place of a cutoff that was fitted to its scores.
+
+        Examples
+        --------
+        >>> lists = Lists.from_arrays([0.9, 0.8, 0.75, 0.7, 0.6], [1, -2, -2, 1, -2], ["q", "r", "s", "t", "u"])
+        >>> cut = GlobalCutoff("nDCG_f@3").fit_lists(lists)
+        >>> GlobalCutoff.of_tradeoff(Tradeoff.of(lists), "nDCG_f@3", "GoodFiltered<=0.3", cut).threshold_
+        0.7
+        """
+        made = cls(measure, at_most)
+        made.check_parameters()
+        best, values = tradeoff.best(measure, at_most), tradeoff[measure]
+        made.threshold_, made.value_ = float(tradeoff.thresholds[best]), float(values[best])
+        made.notes_ = _said_of(made.limits, tradeoff)
+        made.fitted_on_ = {
+            **{name: value for name, value in instead_of.fitted_on_.items() if name not in ("limits", "value")},
+            "limits": {str(m): tradeoff.at(best)[str(m)] for m in made.limits.measures},
+            "value": {
+                str(one_measure(measure)): made.value_,
+                "keep_all": float(values[-1]),
+                "drop_all": float(values[0]),
+            },
+        }
+        return made
+
     def _kept(self, lists: Lists) -> NDArray[np.bool_]:
         return lists.score >= self.threshold_
 

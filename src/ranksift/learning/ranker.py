@@ -17,7 +17,9 @@ from ranksift.collection.lists import Lists
 from ranksift.collection.ragged import Floats
 from ranksift.cutoffs.choice import CutChoice
 from ranksift.cutoffs.cutoff import Cutoff
+from ranksift.cutoffs.limits import LimitsLike
 from ranksift.cutoffs.threshold import MEASURE, GlobalCutoff, one_measure
+from ranksift.cutoffs.tradeoff import Tradeoff, with_costs
 from ranksift.errors import InputError, RankSiftWarning
 from ranksift.learning.features import read_as, same_features
 from ranksift.learning.judged_documents import JudgedDocuments, with_labels
@@ -34,6 +36,9 @@ if TYPE_CHECKING:
 #: Where there is no validation set: the share of the queries that methods which filter hold out, of how many at least.
 HELD_OUT, FEWEST_QUERIES = 0.2, 20
 
+# Thresholds of which a model remembers what they show and hide.
+_CURVE = 500
+
 #: Every ranker by its name, filled as the files of this room are imported.
 RANKERS: dict[str, type[Ranker]] = {}
 
@@ -46,6 +51,8 @@ class Ranker(Parameterised):
     ----------
     cutoff_
         The rule that drops documents in :meth:`rank`; None: nothing is dropped.
+    tradeoff_
+        What each threshold shows and hides of the queries that checked the cut; None: none did.
     feature_names_
         Of the examples that it was fitted to.
     card_
@@ -115,6 +122,7 @@ class Ranker(Parameterised):
         try:
             self.feature_names_ = training.feature_names
             self.cutoff_: Cutoff | None = None
+            self.tradeoff_: Tradeoff | None = None
             self._scale = FeatureScale.fit(training.features)
             self.card_ = {
                 "data": {**_told(training), "features": len(training.feature_names)},
@@ -164,8 +172,39 @@ class Ranker(Parameterised):
         choice = CutChoice.of(lists, self.cutoff_, self._judged_by, self.seed)
         self.cutoff_, self.card_["cut"] = choice.rule(lists), choice.to_dict()
         self.cut_choice_ = choice
+        self.tradeoff_ = Tradeoff.of(lists, with_costs(choice.measure, [])).thinned(_CURVE)
         if choice.warning():
             warnings.warn(choice.warning(), RankSiftWarning, stacklevel=3)
+
+    def at_most(self, limits: LimitsLike) -> Self:
+        """Move the cut, also of a saved model: the best one of those that keep some limits.
+
+        The queries that checked the cut say what each threshold shows and hides, so that no data is needed. On other
+        queries limits are kept about as well as a share of so many queries can be known.
+
+        Parameters
+        ----------
+        limits
+            As ``"Empty<=0.1 GoodFiltered<=0.3"`` or ``{"Empty": 0.1}``, of Fdocs@k, GoodFiltered, Empty and the
+            measure. None: the best threshold.
+
+        Examples
+        --------
+        >>> from ranksift.datasets.reviews import GAINS, product_reviews
+        >>> from ranksift.learning import LambdaMARTf
+        >>> model = LambdaMARTf(trees=50, gains=GAINS).fit(product_reviews(300).examples)
+        >>> before = model.tradeoff_.at(model.tradeoff_.best("nDCG_f@10"))["GoodFiltered"]
+        >>> before > 0.2, model.at_most("GoodFiltered<=0.2").cutoff_.fitted_on_["limits"]["GoodFiltered"] <= 0.2
+        (True, True)
+        """
+        self._check_fitted()
+        if self.cutoff_ is None or self.tradeoff_ is None:
+            what = f"the cut of this {type(self).__name__} was not checked on held-out queries"
+            remedy = "fit it with validation examples"
+            raise InputError(what, remedy=remedy)
+        measure = next(iter(self.tradeoff_.values))
+        self.cutoff_ = GlobalCutoff.of_tradeoff(self.tradeoff_, measure, limits, self.cutoff_)
+        return self
 
     @property
     def _judged_by(self) -> MeasureLike:
@@ -201,7 +240,10 @@ class Ranker(Parameterised):
         that is given stays as it is: ``cutoff_`` is another one.
         """
         chosen = GlobalCutoff("nDCG_f@10") if rule is None else checked_rule(rule).clone()
-        self.cutoff_ = chosen.fit_lists(self.judged(with_labels(self.read(examples))).lists(self.gains))
+        lists = self.judged(with_labels(self.read(examples))).lists(self.gains)
+        self.cutoff_ = chosen.fit_lists(lists)
+        self.tradeoff_ = Tradeoff.of(lists, with_costs(one_measure(self._judged_by), [])).thinned(_CURVE)
+        self.card_.pop("cut", None)  # it spoke of another one
         return self
 
     # -- use ---------------------------------------------------------------------------------------------------

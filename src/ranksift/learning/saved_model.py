@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,9 @@ import numpy as np
 from ranksift import __version__
 from ranksift.collection.examples import Examples
 from ranksift.cutoffs.cutoff import cutoff_of_json
+from ranksift.cutoffs.tradeoff import Tradeoff
 from ranksift.errors import InputError
-from ranksift.files import SUM
+from ranksift.files import SUM, parse_json
 from ranksift.learning import model_folder
 from ranksift.learning.libraries import require
 from ranksift.learning.model_folder import CARD
@@ -21,7 +23,7 @@ from ranksift.learning.scaling import FeatureScale
 from ranksift.parameters import path, takes
 
 #: Files that a model may have beside texts of its own.
-WEIGHTS, CUTOFF = "weights.safetensors", "cutoff.json"
+WEIGHTS, CUTOFF, TRADEOFF = "weights.safetensors", "cutoff.json", "tradeoff.json"
 
 # What every card says; the rest is said of one model, as its data.
 _ALWAYS = {"format", "ranksift", "model", "parameters", "feature_names", "cutoff"}
@@ -40,6 +42,8 @@ def save(model: Ranker, folder: str | os.PathLike[str]) -> None:
     files |= {name: value.encode() for name, value in state.items() if isinstance(value, str)}
     if model.cutoff_ is not None:
         files[CUTOFF] = model.cutoff_.to_json().encode()
+    if model.tradeoff_ is not None:
+        files[TRADEOFF] = json.dumps(model.tradeoff_.to_dict()).encode()
     card = {
         "ranksift": __version__,
         "model": type(model).__name__,
@@ -111,9 +115,10 @@ def _restored(kind: type[Ranker], card: dict[str, Any], target: Path) -> Ranker:
     model.card_ = {"data": card["data"], **{name: value for name, value in card.items() if name not in _ALWAYS}}
     state = load_arrays(files[WEIGHTS])
     model._scale = FeatureScale.taken_from(state)
-    texts = {name: content.decode() for name, content in files.items() if name not in (WEIGHTS, CUTOFF)}
+    texts = {name: content.decode() for name, content in files.items() if name not in (WEIGHTS, CUTOFF, TRADEOFF)}
     model._restore({**state, **texts})
     model.cutoff_ = None
+    model.tradeoff_ = Tradeoff.from_dict(parse_json(files[TRADEOFF])) if TRADEOFF in files else None
     if (card["cutoff"] is None) != (CUTOFF not in files):
         what = f"says that there is {'no' if card['cutoff'] is None else 'a'} cutoff, and its files say otherwise"
         raise InputError(what, source=str(target / CARD), remedy="copy the folder again, or train anew")
