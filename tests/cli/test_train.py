@@ -268,23 +268,25 @@ def test_what_is_told_of_a_model_takes_one_scoring_of_each_data_set(ranksift: Co
     assert done.out.splitlines()[4].split() == ["validation", "15", "90", f"{value:.4f}"]
 
 
+@pytest.fixture(scope="module")
+def reviews(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("reviews")
+    training, test = product_reviews(300).examples.split(0.7, seed=1)
+    training.save(folder / "train.csv")
+    test.save(folder / "test.csv")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model(reviews):
+    path = reviews / "model"
+    ranker = rs.learning.LambdaMARTf(trees=60, gains={-1: -10, 0: 0.1})
+    ranker.fit(reviews / "train.csv").save(path)
+    return path
+
+
 class TestTheCut:
     """What train says of the cut that a method brings, and the dial."""
-
-    @pytest.fixture(scope="class")
-    def reviews(self, tmp_path_factory):
-        folder = tmp_path_factory.mktemp("reviews")
-        training, test = product_reviews(300).examples.split(0.7, seed=1)
-        training.save(folder / "train.csv")
-        test.save(folder / "test.csv")
-        return folder
-
-    @pytest.fixture(scope="class")
-    def model(self, reviews):
-        path = reviews / "model"
-        ranker = rs.learning.LambdaMARTf(trees=60, gains={-1: -10, 0: 0.1})
-        ranker.fit(reviews / "train.csv").save(path)
-        return path
 
     def train(self, ranksift, reviews, *words):
         usual = ("--model", "LambdaMARTf", "--set", "trees=60", "--gains=-1=-10,0=0.1")
