@@ -16,6 +16,10 @@ from ranksift.errors import InputError
 Scaling = Literal["none", "standard", "query"]
 
 
+# Columns that are worked on at once.
+_TOGETHER = 8
+
+
 @dataclass(frozen=True, eq=False)
 class FeatureScale:
     """Mean and deviation of each feature over the training documents.
@@ -43,13 +47,20 @@ class FeatureScale:
     @classmethod
     def fit(cls, features: NDArray[np.float64]) -> FeatureScale:
         """The scale of some documents, one a row; a missing value is NaN."""
+        # Some columns at a time: copies of all of them would be most of the memory that a fit takes.
+        parts = [cls._of_columns(features[:, at : at + _TOGETHER]) for at in range(0, features.shape[1], _TOGETHER)]
+        centres, spreads = zip(*parts, strict=True) if parts else ((), ())
+        return cls(np.concatenate([np.zeros(0), *centres]), np.concatenate([np.zeros(0), *spreads]))
+
+    @staticmethod
+    def _of_columns(features: NDArray[np.float64]) -> tuple[Floats, Floats]:
         known = np.where(np.isnan(features).all(axis=0), 0.0, features)
         # In powers of two near the values, which changes no bit: squares of huge or tiny ones are out of range.
         unit = np.ldexp(0.5, np.frexp(np.nanmax(np.abs(known), axis=0))[1])
         centre, spread = np.nanmean(known / unit, axis=0), np.nanstd(known / unit, axis=0)
         # A constant feature can have a deviation that is rounding.
         varies = spread > 1e-12 * np.abs(centre)
-        return cls(centre * unit, np.where(varies, spread * unit, 1.0))
+        return centre * unit, np.where(varies, spread * unit, 1.0)
 
     def apply(self, examples: Examples, scaling: Scaling, *, keep_missing: bool = False) -> Examples:
         """The same documents with their features scaled.

@@ -267,10 +267,12 @@ def with_context(examples: Examples) -> Examples:
     >>> seen.feature_names
     ('1', 'length of the list', 'mean of 1')
     """
-    x, count = examples.features, len(examples.query_ids)
-    known = ~np.isnan(x)
-    mean = np.full((count, x.shape[1]), np.nan)
-    for column, (values, there) in enumerate(zip(np.where(known, x, 0.0).T, known.T, strict=True)):
+    x, (count, width) = examples.features, (len(examples.query_ids), examples.features.shape[1])
+    out = np.empty((len(x), 2 * width + 1))  # filled in place: copies of it would be most of the memory of a fit
+    out[:, :width] = x
+    for column in range(width):
+        there = ~np.isnan(x[:, column])
+        values, mean = np.where(there, x[:, column], 0.0), np.full(count, np.nan)
         counted = ragged.counts(there, examples.query, count)
         some = counted > 0
         found = ragged.sums(values, examples.query, count)[some] / counted[some]
@@ -279,21 +281,24 @@ def with_context(examples: Examples) -> Examples:
         largest = np.zeros(count)
         np.maximum.at(largest, examples.query, np.abs(values))
         step = np.ldexp(1.0, np.maximum(np.frexp(largest[some])[1] - 24, -1022))
-        mean[some, column] = np.rint(found / step) * step
-    size = np.log(np.maximum(examples.lengths, 1))
+        mean[some] = np.rint(found / step) * step
+        out[:, width + 1 + column] = mean[examples.query]
+    out[:, width] = np.log(np.maximum(examples.lengths, 1))[examples.query]
     own = examples.feature_names
     return replace(
         examples,
-        features=np.column_stack([x, size[examples.query], mean[examples.query]]),
+        features=out,
         feature_names=(*own, "length of the list", *(f"mean of {name}" for name in own)),
     )
 
 
 def _varies(features: NDArray[np.float64]) -> bool:
     """Whether there is a feature that is not the same everywhere; to LightGBM, tiny numbers are 0."""
-    seen = np.where(np.abs(features) < _TINY, 0.0, features)
-    same = (seen == seen[:1]) | (np.isnan(seen) & np.isnan(seen[:1]))
-    return not bool(same.all())
+    for column in features.T:  # the first one tells, as a rule
+        seen = np.where(np.abs(column) < _TINY, 0.0, column)
+        if not ((seen == seen[:1]) | (np.isnan(seen) & np.isnan(seen[:1]))).all():
+            return True
+    return False
 
 
 def _columns(outputs: Any, width: int) -> NDArray[np.float64]:
