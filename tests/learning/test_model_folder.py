@@ -65,7 +65,11 @@ class TestLayout:
         assert card["format"] == "ranksift-model-2"
         assert {path.name for path in (tmp_path / "model").iterdir()} == {"model.json", card["version"]}
         there = {path.name for path in (tmp_path / "model" / card["version"]).iterdir()}
-        assert there == {*card["files"], "contents.json"} == {"weights.safetensors", "cutoff.json", "contents.json"}
+        assert (
+            there
+            == {*card["files"], "contents.json"}
+            == {*("weights.safetensors", "cutoff.json", "tradeoff.json", "contents.json")}
+        )
         assert card["files"]["cutoff.json"] is None  # a person may change it
 
     def test_all_files_have_the_usual_permissions(self, model, tmp_path):

@@ -118,7 +118,13 @@ def _restored(kind: type[Ranker], card: dict[str, Any], target: Path) -> Ranker:
     texts = {name: content.decode() for name, content in files.items() if name not in (WEIGHTS, CUTOFF, TRADEOFF)}
     model._restore({**state, **texts})
     model.cutoff_ = None
-    model.tradeoff_ = Tradeoff.from_dict(parse_json(files[TRADEOFF])) if TRADEOFF in files else None
+    model.tradeoff_ = None
+    if TRADEOFF in files:
+        try:
+            model.tradeoff_ = Tradeoff.from_dict(parse_json(files[TRADEOFF]))
+        except ValueError as error:
+            place = str(model_folder.files_at(target, card) / TRADEOFF)
+            raise InputError(f"is damaged ({error})", source=place, remedy="train the model anew") from None
     if (card["cutoff"] is None) != (CUTOFF not in files):
         what = f"says that there is {'no' if card['cutoff'] is None else 'a'} cutoff, and its files say otherwise"
         raise InputError(what, source=str(target / CARD), remedy="copy the folder again, or train anew")
