@@ -440,7 +440,12 @@ class BoostedTrees(TreeModel):
     True
     """
 
-    loss: TreeLoss = parameter("bce", choice(*get_args(TreeLoss)), "What the trees descend.")
+    loss: TreeLoss = parameter(
+        "ordinal",
+        choice(*get_args(TreeLoss)),
+        """What the trees descend. ``"bce"`` asks whether a gain is positive, and does not tell higher grades from lower
+        ones.""",
+    )
     gamma: float = parameter(1.0, number(least=0), 'γ, the weight of BCE in ``"lambdarank_bce"``.')
     scores: ScoreKind = parameter(
         "own",
