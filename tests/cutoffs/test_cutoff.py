@@ -17,7 +17,7 @@ from ranksift.cutoffs import FixedCutoff, GlobalCutoff
 from ranksift.cutoffs.cutoff import MOST_BYTES, load_cutoff
 from ranksift.cutoffs.rules import known_rules
 from ranksift.errors import InputError
-from ranksift.learning import RankSVM
+from ranksift.learning import LambdaMARTf, RankSVM
 from tests.forged import hunt
 
 
@@ -54,7 +54,22 @@ def test_nor_does_a_ranker_with_a_cutoff():
     assert gone() is None
     vars(model.cutoff_).pop("thresholds_")
     vars(model.cutoff_).pop("values_")
+    assert len(model.tradeoff_) <= 500  # however many documents there are
+    model.tradeoff_ = None
     assert len(pickle.dumps(model)) < 5_000
+
+
+def test_nor_does_a_ranker_that_checked_its_cut():
+    draw = np.random.default_rng(0)
+    x = draw.normal(size=(4000, 2))
+    labels = np.where(x[:, 0] + draw.normal(size=4000) > 0, 1, -1)
+    examples = Examples.from_arrays(x, labels, np.repeat(np.arange(800), 5))
+    model = LambdaMARTf(trees=5, gains={-1: -2}).fit(examples)
+    gone = weakref.ref(examples)
+    del examples
+    gc.collect()
+    assert gone() is None
+    assert len(model.cut_choice_.comparison.lists.score) == 0
 
 
 class TestFilesOfStrangers:

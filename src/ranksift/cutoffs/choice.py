@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -91,7 +91,8 @@ class CutChoice:
                 folds=min(_FOLDS, len(lists)),
                 seed=seed,
             )
-        return cls(found, own, _simplest(found))
+        # Without the documents, which a model that remembers its choice should not hold in memory.
+        return cls(replace(found, lists=lists.of_queries(np.arange(0))), own, _simplest(found))
 
     @property
     def measure(self) -> Measure:
