@@ -117,3 +117,14 @@ def test_without_another_process(tmp_path, monkeypatch):
         assert read_parquet(tmp_path / "a.parquet").equals(pl.DataFrame(RUN))
         with pytest.raises(rs.InputError, match="not a readable Parquet file"):
             read_parquet(tmp_path / "bad.parquet")
+
+
+def test_where_there_is_no_limit_files_are_trusted_and_read_once(tmp_path, monkeypatch):
+    pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [1.0]}).write_parquet(tmp_path / "run.parquet")
+    parquet_check.end_checker()
+    monkeypatch.setenv("RANKSIFT_MAX_UNPACKED", "none")
+    assert rs.read_run(tmp_path / "run.parquet").to_dict() == {"q": {"d": 1.0}}
+    assert not parquet_check._running
+    monkeypatch.delenv("RANKSIFT_MAX_UNPACKED")
+    assert rs.read_run(tmp_path / "run.parquet").to_dict() == {"q": {"d": 1.0}}
+    assert parquet_check._running

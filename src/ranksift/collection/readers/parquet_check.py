@@ -62,7 +62,7 @@ class Checker:
         """Wait until it takes requests; False where it cannot, as in a program that is not Python's own."""
         return self._answers.readline() == b"ready\n"
 
-    def names(self, data: bytes, limit: int | None) -> list[str]:
+    def names(self, data: bytes, limit: int) -> list[str]:
         """The names of the columns of a file that may unpack to ``limit`` bytes."""
         found: list[str] = self._ask({"size": len(data), "limit": limit}, data)["names"]
         return found
@@ -149,7 +149,7 @@ def main() -> None:
             rows = 0
             if columns is not None:
                 rows = pl.scan_parquet(io.BytesIO(data)).select(pl.len()).collect().item()
-                if limit is None or bytes_of(rows, len(columns)) <= limit:
+                if bytes_of(rows, len(columns)) <= limit:
                     pl.read_parquet(io.BytesIO(data), columns=columns)
             answer: dict[str, Any] = {"rows": rows}
         except (Exception, pl.exceptions.PanicException) as error:
@@ -168,18 +168,15 @@ def _answer(answers: IO[bytes], answer: dict[str, Any]) -> None:
     answers.flush()
 
 
-def _limit_memory(limit: int | None, size: int) -> None:
+def _limit_memory(limit: int, size: int) -> None:
     """Let the process have what a file of ``size`` bytes may unpack to, where the system can be told so."""
     with suppress(ImportError, OSError, ValueError, OverflowError):  # Linux can
         import resource
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         most = resource.getrlimit(resource.RLIMIT_AS)[1]
-        if limit is None:
-            wanted = most
-        else:
-            now = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-            wanted = now + size + _TIMES_COLUMNS * limit + _BESIDE
+        now = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        wanted = now + size + _TIMES_COLUMNS * limit + _BESIDE
         resource.setrlimit(resource.RLIMIT_AS, (wanted if most == resource.RLIM_INFINITY else min(wanted, most), most))
 
 
