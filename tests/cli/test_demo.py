@@ -72,6 +72,12 @@ def test_what_it_says_of_rankers_is_true(told):
     value, spam = scores.mean_of("nDCG_f@10"), scores.mean_of("Fdocs@10")
     assert value["all-shown"] < value["lambdamart"] < value["lambdamart-f"]
     assert spam["all-shown"] > 2 * max(spam["lambdamart"], spam["lambdamart-f"])
+    limited = rs.read_run(folder / "limited.trec")
+    hidden = rs.evaluate(
+        folder / "reviews" / "test.qrels", [runs[2], limited], "GoodFiltered", gains="-1=-10,0=0.1"
+    ).mean_of("GoodFiltered")
+    assert hidden["lambdamart-f"] > 0.5  # more than half, as it says
+    assert hidden["limited"] < 0.35
     seen = rs.read_examples([folder / "reviews" / "train.csv", folder / "reviews" / "validation.csv"])
     assert not {*seen.query_ids} & {*rs.read_examples(folder / "reviews" / "test.csv").query_ids}
 
