@@ -307,9 +307,10 @@ class TestTheCut:
         assert (card["cut"]["chosen"], card["cut"]["queries"]) == ("own cut", 42)
 
     def test_too_few_queries_to_check_it(self, ranksift: Command, tmp_path):
-        product_reviews(19).examples.save(tmp_path / "train.csv")
+        product_reviews(4).examples.save(tmp_path / "train.csv")
         done = self.train(ranksift, tmp_path, "--out", tmp_path / "model")
-        assert done.err == "note: the cut was not checked: there are fewer than 20 queries, and no --validation\n"
+        said = "the cut was not checked: it takes 10 held-out queries; give more as --validation"
+        assert done.err.endswith(f"note: {said}\n")
         done = self.train(ranksift, tmp_path, "--at-most", "Empty<=0.1", "--out", tmp_path / "other")
         assert done.code == 2
         assert "was not checked on held-out queries; fit it with validation examples" in done.err
@@ -317,7 +318,7 @@ class TestTheCut:
 
     def test_limits_are_kept_and_can_be_changed_later(self, ranksift: Command, reviews, model, tmp_path):
         done = self.train(ranksift, reviews, "--at-most", "GoodFiltered<=0.2", "--out", tmp_path / "limited")
-        assert "Within GoodFiltered<=0.2 the best nDCG_f@10 on held-out queries is 0." in done.out
+        assert "Within GoodFiltered<=0.2 the best nDCG_f@10 is 0." in done.out
         assert " *" not in done.out
         limited, free = rs.load(tmp_path / "limited"), rs.load(model)
         hidden = [
@@ -367,6 +368,15 @@ class TestTheCut:
             2,
             "the rule risk keeps no limits; leave --at-most out, or use --cutoff global\n",
         )
+
+    def test_limits_without_a_model(self, ranksift: Command, reviews, tmp_path):
+        done = self.train(ranksift, reviews, "--folds", "3", "--at-most", "Empty<=0.1")
+        assert (done.code, done.err) == (
+            2,
+            "--at-most is of the model that --out writes; name a folder: --out MODEL\n",
+        )
+        done = self.train(ranksift, reviews, "--folds", "3", "--at-most", "nonsense", "--out", tmp_path / "model")
+        assert (done.code, (tmp_path / "model").exists()) == (2, False)
 
     def test_the_curve(self, ranksift: Command, reviews, tmp_path):
         done = self.train(ranksift, reviews, "--plot", tmp_path / "curve.svg", "--out", tmp_path / "model")

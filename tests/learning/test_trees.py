@@ -293,7 +293,7 @@ class TestContext:
             np.random.default_rng(0).normal(size=(150, 1)), labels, [*range(50), *np.repeat(range(50, 100), 2)]
         )
         assert np.array_equal(LambdaMARTf(gains=GAINS).fit(examples).score(examples) > 0, labels > 0)
-        with pytest.warns(rs.RankSiftWarning, match="On 20 held-out queries this model shows no document at all"):
+        with pytest.warns(rs.RankSiftWarning, match="On 20 held-out queries the model's own cut shows no document"):
             blind = LambdaMARTf(gains=GAINS, context=False).fit(examples)
         assert not np.array_equal(blind.score(examples) > 0, labels > 0)
 
@@ -365,20 +365,59 @@ class TestLambdaMARTf:
         assert clear.sum() >= 3
         assert ((found > 0) == (expected > 0))[clear].all()
 
-    def test_without_a_validation_set_a_fifth_is_held_out_and_then_learned_from_too(self, training):
+    def test_without_a_validation_set_a_fifth_is_held_out(self, training):
         model = LambdaMARTf(gains=GAINS).fit(training)
         assert model.card_["cut"]["queries"] == len(training.query_ids) // 5
         assert "validation" not in model.card_
-        some = training.of_queries(np.arange(19))
-        assert "cut" not in LambdaMARTf(gains=GAINS).fit(some).card_  # too few to hold some out
-        rest, _ = training.split(0.8, 0)
-        # The trees are as many as held-out queries asked for, and are grown from all queries.
-        asked = LambdaMARTf(gains=GAINS)
+        same = LambdaMARTf(gains=GAINS).fit(*training.split(0.8, 0))
+        assert np.array_equal(same.score(training), model.score(training))
+        few = LambdaMARTf(gains=GAINS).fit(
+            training.of_queries(np.arange(40))
+        )  # eight held out: calibrated, not checked
+        assert "cut" not in few.card_
+        assert few.cutoff_.rule == "fixed"
+        assert few._calibration.tolist() != [1.0, 0.0]
+        fewer = LambdaMARTf(gains=GAINS).fit(training.of_queries(np.arange(4)))
+        assert fewer._calibration.tolist() == [1.0, 0.0]
+
+    def test_equal_scores_do_not_fool_the_check(self):
+        # The best documents come first in the file, and features say nothing.
+        labels = np.tile([2, 2, 2, -1, -1], 60)
+        examples = Examples.from_arrays(np.zeros((300, 1)), labels, np.repeat(np.arange(60), 5))
+        with pytest.warns(rs.RankSiftWarning, match="shows no(thing| document at all)"):
+            model = LambdaMARTf(gains=GAINS).fit(examples)
+        assert len(model.rank(examples)) == 0
+
+    def test_gains_that_are_all_0(self, training):
+        model = LambdaMARTf(gains={-1: 0, 1: 0, 2: 0}).fit(training)
+        assert np.isfinite(model.score(training)).all()
+
+    def test_a_validation_set_of_good_documents_alone_does_not_calibrate(self, training, validation):
+        good = np.bincount(validation.query, validation.labels < 0) == 0
+        only = validation.of_queries(np.flatnonzero(good))
+        with pytest.warns(rs.RankSiftWarning, match="this model filters nothing; give more examples"):
+            model = LambdaMARTf(gains=GAINS).fit(training, only)
+        assert model._calibration.tolist() == [1.0, 0.0]
+        shown = model.score(training)[training.labels < 0] >= 0
+        assert shown.mean() < 0.5
+
+    @pytest.mark.parametrize(("measure", "judged"), [("nDCG@3", "nDCG_f@3"), ("nDCG_f", "nDCG_f"), ("DCG@5", "DCG@5")])
+    def test_the_cut_is_checked_by_what_is_learned(self, training, validation, measure, judged):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", rs.RankSiftWarning)
-            asked.fit(rest, training.split(0.8, 0)[1])
-        assert asked.trees_ == model.trees_
-        assert not np.array_equal(asked.score(training), model.score(training))
+            model = LambdaMARTf(gains=GAINS, measure=measure, trees=20).fit(training, validation)
+        assert model.card_["cut"]["measure"] == judged
+        assert next(iter(model.tradeoff_.values)) == judged
+
+    def test_limits_are_told_and_kept_in_the_card(self, training, validation, tmp_path):
+        model = LambdaMARTf(gains=GAINS, trees=20).fit(training, validation)
+        model.at_most("GoodFiltered<=0.1").save(tmp_path / "model")
+        again = rs.load(tmp_path / "model")
+        assert again.card_["cut"]["chosen"] == "GoodFiltered<=0.1"
+        assert again.rank(validation).to_dict() == model.rank(validation).to_dict()
+        assert again.cut_choice_ is None
+        with pytest.warns(rs.RankSiftWarning, match="GoodFiltered<=30"):
+            again.at_most("GoodFiltered<=30")  # a share, so this limits nothing
 
     def test_a_cut_that_does_harm_is_not_kept(self, tmp_path):
         draw = np.random.default_rng(0)
@@ -526,7 +565,7 @@ class TestExpectedGainRanker:
         labels = np.where(draw.random(2000) < 0.7, 2, -1)
         examples = Examples.from_arrays(draw.normal(size=(2000, 1)), labels, np.arange(2000))
         shares = ExpectedGainRanker(gains=GAINS).fit(examples)
-        with pytest.warns(rs.RankSiftWarning, match="On 400 held-out queries this model shows no document at all"):
+        with pytest.warns(rs.RankSiftWarning, match="On 400 held-out queries the model's own cut shows no document"):
             gains = ExpectedGainRanker(gains=GAINS, measure="DCG").fit(examples)
         assert np.mean(shares.score(examples) > 0) > 0.95
         assert np.mean(gains.score(examples) > 0) < 0.05
@@ -599,6 +638,22 @@ class TestExpectedGainRanker:
             ExpectedGainRanker(**wrong).fit(training)
         with pytest.raises(InputError, match=says):
             ExpectedGainRanker(**wrong).natural_space()
+
+    def test_a_label_of_the_held_out_queries_alone_has_a_chance_too(self, training, validation):
+        none = training.of_queries(np.flatnonzero(np.bincount(training.query, training.labels < 0) == 0))
+        assert (none.labels > 0).all()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", rs.RankSiftWarning)
+            model = ExpectedGainRanker(gains=GAINS, options={"trees": 5}).fit(none, validation)
+        assert model.gains_.tolist() == [-10, 1, 2]
+        assert model.chances(validation)[:, 0].mean() == pytest.approx((validation.labels < 0).mean(), abs=0.05)
+
+    def test_a_model_inside_that_filters_says_nothing_of_its_cut(self):
+        draw = np.random.default_rng(0)
+        noise = Examples.from_arrays(draw.normal(size=(2000, 2)), draw.choice([-1, 1], 2000), np.arange(2000) // 20)
+        with pytest.warns(rs.RankSiftWarning) as told:
+            ExpectedGainRanker("LambdaMARTf", gains=GAINS, options={"trees": 5}).fit(noise)
+        assert len(told) == 1
 
     def test_bad_parameters_are_refused(self, training):
         with pytest.raises(InputError, match="model='Oracle' is unknown; use one of: "):

@@ -95,9 +95,10 @@ def train(
     ranksift train train.txt --validation vali.txt --model LambdaMART --out model
     """
     from ranksift.collection.examples import read_examples
+    from ranksift.cutoffs.limits import Limits
     from ranksift.learning.features import read_as
     from ranksift.learning.model_folder import place_for_a_model
-    from ranksift.learning.ranker import FEWEST_QUERIES
+    from ranksift.learning.ranker import FEWEST_TO_CHECK
 
     if list_models:
         show(_list(model))
@@ -112,6 +113,10 @@ def train(
     )
     rule = rule_named(cutoff, ranker.measure, limited(cutoff, cutoff_settings, at_most))
     check_picture(plot)
+    if at_most is not None:
+        Limits.of(at_most)
+        if out is None:
+            raise InputError("--at-most is of the model that --out writes", remedy="name a folder: --out MODEL")
     if out is not None and not validation:
         ranker.check_alone()
     if not data:
@@ -139,10 +144,10 @@ def train(
     if plot is not None:
         _draw_tradeoff(ranker, at_most, plot)
     ranker.save(out)
-    checked = [ranker.cut_choice_.table(marked=at_most is None)] if "cut" in ranker.card_ else []
+    checked = [] if ranker.cut_choice_ is None else [ranker.cut_choice_.table(marked=at_most is None)]
     show(told(ranker, {"training": examples, "validation": held_out}), *checked, *_kept_to(ranker), f"The model: {out}")
     if ranker.filters and rule is None and not checked:
-        note(f"the cut was not checked: there are fewer than {FEWEST_QUERIES} queries, and no --validation")
+        note(f"the cut was not checked: it takes {FEWEST_TO_CHECK} held-out queries; give more as --validation")
 
 
 def _kept_to(ranker: Ranker) -> list[str]:
@@ -153,7 +158,7 @@ def _kept_to(ranker: Ranker) -> list[str]:
     if not isinstance(rule, GlobalCutoff) or rule.at_most is None:
         return []
     came_to = ", ".join(f"{name} {value:.4f}" for name, value in rule.fitted_on_["limits"].items())
-    best = f"Within {rule.limits} the best {rule.measure} on held-out queries is {rule.value_:.4f}"
+    best = f"Within {rule.limits} the best {rule.measure} is {rule.value_:.4f}"
     return [f"{best}, with a threshold of {rule.threshold_:.4g}: {came_to}."]
 
 
@@ -162,9 +167,11 @@ def _draw_tradeoff(ranker: Ranker, at_most: str | None, path: Path) -> None:
     curve, rule = ranker.tradeoff_, ranker.cutoff_
     if curve is None or rule is None:
         raise InputError("there is no cut to draw", remedy="leave --plot out, or give --validation and --cutoff")
-    of_baselines = {"filter-all": math.inf, "rank-only": -math.inf}
-    threshold = of_baselines.get(rule.rule, vars(rule).get("threshold_"))
-    chosen = None if threshold is None else int((curve.thresholds <= threshold).argmax())
+    of_rules = {"filter-all": math.inf, "rank-only": -math.inf}
+    if rule.rule in ("fixed", "global"):  # others do not cut on the score itself
+        of_rules[rule.rule] = vars(rule)["threshold_"]
+    # The lowest of the thresholds that are no lower than the rule's: both keep the same documents.
+    chosen = int((curve.thresholds >= of_rules[rule.rule]).sum()) - 1 if rule.rule in of_rules else None
     draw(curve.plot(chosen, at_most), path)
 
 

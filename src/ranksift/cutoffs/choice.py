@@ -64,7 +64,7 @@ class CutChoice:
         own
             The cut; it is judged as it is, and not fitted again.
         measure
-            What decides.
+            What decides: a mean over queries.
         seed
             Of the folds.
 
@@ -121,8 +121,8 @@ class CutChoice:
             return f"{queries} {values}, so this model shows nothing; {remedy}"
         if self.chosen == EVERYTHING:
             return f"{queries} {values}, so this model filters nothing; give more examples or better features"
-        if self.comparison.value(self.chosen, "Empty") == 1.0:
-            return f"{queries} this model shows no document at all; {remedy}"
+        if self.chosen == OWN and self.comparison.value(OWN, "Empty") == 1.0:
+            return f"{queries} the model's own cut shows no document at all; {remedy}"
         return ""
 
     def table(self, digits: int = 4, *, marked: bool = True) -> Table:
@@ -191,7 +191,7 @@ def _simplest(found: CutoffComparison) -> str:
     best = max(values, key=lambda name: sign * found.value(name))
     for name, own in values.items():
         ahead = sign * (values[best] - own)
-        if ahead.mean() <= _standard_error(ahead):
+        if ahead.mean() <= _standard_error(ahead) * (1.0 + 1e-9):  # equal where a single query differs
             return name
     return best
 

