@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from time import process_time
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.collection.examples import Examples, folds_of
+from ranksift.collection.examples import Examples
 from ranksift.collection.gains import Gains
 from ranksift.collection.lists import Lists
 from ranksift.collection.ragged import Floats
@@ -23,6 +24,7 @@ from ranksift.cutoffs.baselines import FixedCutoff
 from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.threshold import GlobalCutoff, one_measure
 from ranksift.learning.judged_documents import value_of
+from ranksift.learning.lambdas import worth_of_showing
 from ranksift.learning.ranker import Ranker
 from ranksift.learning.trees import with_context
 from ranksift.learning.validation import of_filtered_lists
@@ -30,11 +32,11 @@ from ranksift.learning.validation import of_filtered_lists
 #: Scores of documents by the first n trees.
 Staged = Callable[[NDArray[np.float64], int], Floats]
 
-#: The last trees that were grown, so many of them.
-_LAST: dict[str, Staged] = {}
-_KEPT = 5
-#: Parameters that are in the features already, or matter later.
-_NOT_OF_TREES = ("cut", "context")
+#: The last trees that were grown, so many of them, and the seconds that it took.
+_LAST: dict[str, tuple[Staged, float]] = {}
+_KEPT = 20
+#: Parameters that are in the features or in what is learned already, or matter later.
+_NOT_OF_TREES = ("cut", "context", "gains", "measure")
 
 
 @dataclass(eq=False)
@@ -52,6 +54,8 @@ class Peer(Ranker, abstract=True):
     trees: int = field(default=300, kw_only=True)
     step: int = field(default=10, kw_only=True)
     leaves: int = field(default=15, kw_only=True)
+    #: Other numbers of leaves to try: the validation set chooses.
+    or_leaves: tuple[int, ...] = field(default=(), kw_only=True)
     learning_rate: float = field(default=0.05, kw_only=True)
     min_documents: int = field(default=20, kw_only=True)
     l2: float = field(default=1.0, kw_only=True)
@@ -59,6 +63,20 @@ class Peer(Ranker, abstract=True):
     document_share: float = field(default=0.8, kw_only=True)
     context: bool = field(default=False, kw_only=True)
     options: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
+    #: Seconds that were spared in fitting, as the trees were grown before.
+    spared_ = 0.0
+
+    def learned(self, gain: Floats) -> NDArray[Any]:
+        """What the library is given as labels."""
+        return gain
+
+    def weights(self, examples: Examples, gain: Floats) -> Floats | None:
+        """Of the documents; None: all count the same."""
+        return None
+
+    def of_outputs(self, outputs: NDArray[np.float64], gain: Floats) -> Floats:
+        """Scores, from what trees say and the gains that they were grown with."""
+        return outputs
 
     def grown(self, examples: Examples, gain: Floats) -> Staged:
         """Grow all trees."""
@@ -69,43 +87,52 @@ class Peer(Ranker, abstract=True):
         return with_context(ready) if self.context else ready
 
     def _train(self, examples: Examples, validation: Examples | None) -> None:
-        staged = self._grown_once(examples)
         sizes = [self.trees] if validation is None else range(self.step, self.trees + 1, self.step)
         stop_by = examples if validation is None else validation
-        found = [self._judged(staged(stop_by.features, n), stop_by) for n in sizes]
-        best = int(np.argmax([value for value, _ in found]))
-        self.trees_, self.cutoff_ = sizes[best], found[best][1]
-        self._staged = staged
+        best, self.spared_ = -np.inf, 0.0
+        for leaves in (self.leaves, *self.or_leaves):
+            staged = self._grown_once(examples, leaves)
+            for n in sizes:
+                value, cutoff = self._judged(staged(stop_by.features, n), stop_by)
+                if value > best:
+                    best, self.trees_, self.cutoff_, self._staged = value, n, cutoff, staged
 
-    def _grown_once(self, examples: Examples) -> Staged:
-        """Trees depend on the documents, not on the cut: the last ones serve for another cut of the same."""
+    def _grown_once(self, examples: Examples, leaves: int) -> Staged:
+        """Trees depend on what is learned, not on the cut: the last ones serve for another cut of the same."""
         gain = Gains.of(self.gains)(examples.labels)
-        parameters = {name: str(value) for name, value in self.get_params().items() if name not in _NOT_OF_TREES}
+        grower = self.clone()
+        grower.leaves, grower.or_leaves = leaves, ()
+        parameters = {name: str(value) for name, value in grower.get_params().items() if name not in _NOT_OF_TREES}
         told = hashlib.sha256(repr((type(self).__name__, parameters)).encode())
-        for part in (examples.features, gain, examples.offsets):
-            told.update(np.ascontiguousarray(part).tobytes())
-        if told.hexdigest() not in _LAST:
+        weights = self.weights(examples, gain)
+        for part in (examples.features, self.learned(gain), examples.offsets, weights):
+            told.update(b"" if part is None else np.ascontiguousarray(part).tobytes())
+        key = told.hexdigest()
+        if key in _LAST:
+            self.spared_ += _LAST[key][1]
+        else:
             while len(_LAST) >= _KEPT:
                 del _LAST[next(iter(_LAST))]
-            _LAST[told.hexdigest()] = self.grown(examples, gain)
-        return _LAST[told.hexdigest()]
+            began = process_time()
+            _LAST[key] = grower.grown(examples, gain), process_time() - began
+        staged = _LAST[key][0]
+        return lambda x, n: self.of_outputs(staged(x, n), gain)
+
+    def _check_own_cut(self, held_out: Examples | None) -> None:
+        """Other libraries have no such check."""
 
     def _judged(self, scores: Floats, examples: Examples) -> tuple[float, Cutoff | None]:
         """The measure of a ranking, as it is cut, and the cutoff."""
         measure = one_measure(self.measure)
         if not of_filtered_lists(measure):
             return value_of(scores, examples, measure, self.gains), None
-        lists = self._cut_lists(scores, examples)
+        lists = Lists.from_arrays(scores, examples.labels, examples.query, gains=self.gains)
         if self.cut == "best":
             cutoff = GlobalCutoff(measure).fit_lists(lists)
             return cutoff.value_, cutoff
         top, bottom = measure.per_query(lists.judged_by(lists.score >= 0.0))
         value = measure.aggregate(top, bottom)
         return float(value), FixedCutoff(0.0).fit_lists(lists)
-
-    def _cut_lists(self, scores: Floats, examples: Examples) -> Lists:
-        """Lists that are cut on these scores, and ranked by them."""
-        return Lists.from_arrays(scores, examples.labels, examples.query, gains=self.gains)
 
     def _score(self, features: NDArray[np.float64]) -> Floats:
         return self._staged(features, self.trees_)
@@ -119,14 +146,30 @@ def grades(gain: Floats) -> tuple[Floats, NDArray[np.int64]]:
 
 @dataclass(eq=False)
 class LightGBM(Peer, abstract=True):
-    """``binary`` (is it good?), ``multiclass`` (which gain? scored by its expectation) or ``lambdarank``."""
+    """``binary`` (is it good?), ``multiclass`` (which gain? scored by its expectation) or ``lambdarank``.
+
+    ``weighted``: a document counts :math:`|g| / (I - W)`, what it can change of nDCG_f; those of gain 0 count nothing.
+    """
 
     objective: str = "lambdarank"
+    weighted: bool = field(default=False, kw_only=True)
+
+    def learned(self, gain: Floats) -> NDArray[Any]:
+        return gain > 0 if self.objective == "binary" else grades(gain)[1]
+
+    def weights(self, examples: Examples, gain: Floats) -> Floats | None:
+        if not self.weighted:
+            return None
+        change = np.abs(worth_of_showing(examples.offsets, gain, one_measure(self.measure).k))
+        return np.asarray(change / change.mean())
+
+    def of_outputs(self, outputs: NDArray[np.float64], gain: Floats) -> Floats:
+        return outputs @ np.unique(gain) if self.objective == "multiclass" else outputs
 
     def grown(self, examples: Examples, gain: Floats) -> Staged:
         import lightgbm
 
-        levels, grade = grades(gain)
+        levels = np.unique(gain)
         parameters: dict[str, Any] = {
             "objective": self.objective,
             "num_leaves": self.leaves,
@@ -143,19 +186,17 @@ class LightGBM(Peer, abstract=True):
             "verbosity": -1,
             **self.options,
         }
-        labels, group = grade, None
-        if self.objective == "binary":
-            labels = (gain > 0).astype(np.int64)
-        elif self.objective == "multiclass":
+        group = None
+        if self.objective == "multiclass":
             parameters["num_class"] = len(levels)
-        else:
+        elif self.objective != "binary":
             parameters["label_gain"] = list(range(len(levels)))
             group = examples.lengths[examples.lengths > 0]
-        data = lightgbm.Dataset(examples.features, labels, group=group, params=parameters)
+        labels, weights = self.learned(gain).astype(np.int64), self.weights(examples, gain)
+        data = lightgbm.Dataset(examples.features, labels, weight=weights, group=group, params=parameters)
         model = lightgbm.train(parameters, data, self.trees)
-        if self.objective == "multiclass":
-            return lambda x, n: model.predict(x, num_iteration=n, num_threads=1) @ levels
-        return lambda x, n: model.predict(x, num_iteration=n, raw_score=True, num_threads=1)
+        raw = self.objective != "multiclass"
+        return lambda x, n: model.predict(x, num_iteration=n, raw_score=raw, num_threads=1)
 
 
 @dataclass(eq=False)
@@ -163,6 +204,9 @@ class XGBoost(Peer, abstract=True):
     """``rank:ndcg`` or ``binary:logistic`` (is it good?)."""
 
     objective: str = "rank:ndcg"
+
+    def learned(self, gain: Floats) -> NDArray[Any]:
+        return grades(gain)[1] if self.objective.startswith("rank") else gain > 0
 
     def grown(self, examples: Examples, gain: Floats) -> Staged:
         import xgboost
@@ -183,10 +227,8 @@ class XGBoost(Peer, abstract=True):
             "verbosity": 0,
             **self.options,
         }
-        _, grade = grades(gain)
-        ranks = self.objective.startswith("rank")
-        data = xgboost.DMatrix(examples.features, grade if ranks else gain > 0, nthread=1)
-        if ranks:
+        data = xgboost.DMatrix(examples.features, self.learned(gain), nthread=1)
+        if self.objective.startswith("rank"):
             data.set_group(examples.lengths[examples.lengths > 0])
         model = xgboost.train(parameters, data, self.trees)
 
@@ -224,46 +266,3 @@ class CatBoost(Peer, abstract=True):
         )
         model.fit(catboost.Pool(examples.features, gain, group_id=examples.query))
         return lambda x, n: np.asarray(model.predict(x, ntree_end=n, thread_count=1), dtype=np.float64)
-
-
-@dataclass(eq=False)
-class CatBoostFilter(CatBoost, abstract=True):
-    """``StochasticFilter``: what to drop from a ranking that is given. The ranking is that of ``YetiRank``.
-
-    CatBoost takes the ranking from the order of the rows. YetiRank's trees rank their own training documents better
-    than others, so each part of the training queries stands in the order of trees that were grown on the other parts.
-    """
-
-    objective: str = "StochasticFilter"
-    parts: int = field(default=3, kw_only=True)
-    options: Mapping[str, Any] = field(default_factory=lambda: {"has_time": True}, kw_only=True)
-
-    def _train(self, examples: Examples, validation: Examples | None) -> None:
-        own = {name: value for name, value in self.get_params().items() if name not in ("parts", "options")}
-        ranking = CatBoost(**{**own, "objective": "YetiRank", "cut": "best", "context": False})
-        part = folds_of(len(examples.query_ids), self.parts, self.seed)
-        score = np.empty(len(examples))
-        for p in range(self.parts):
-            others, these = np.flatnonzero(part != p), np.flatnonzero(part == p)
-            model = ranking.clone().fit(examples.of_queries(others), validation)
-            score[(part == p)[examples.query]] = model.scored(examples.of_queries(these))
-        self._ranking = ranking.fit(examples, validation)
-        order = np.lexsort((-score, examples.query))
-        ranked = replace(
-            examples,
-            features=examples.features[order],
-            labels=examples.labels[order],
-            docs=tuple(examples.docs[row] for row in order.tolist()),
-            row=examples.row[order],
-        )
-        super()._train(ranked, validation)
-
-    def _cut_lists(self, scores: Floats, examples: Examples) -> Lists:
-        ranks = self._ranking.scored(examples)
-        return Lists.from_arrays(scores, examples.labels, examples.query, rank_scores=ranks, gains=self.gains)
-
-    def _score_of(self, examples: Examples) -> Floats:
-        return self._ranking.scored(examples)
-
-    def _kept(self, examples: Examples, scores: Floats) -> NDArray[np.bool_] | None:
-        return super()._kept(examples, self._score(self._prepared(examples).features))

@@ -1,117 +1,145 @@
-"""Sections: who wins, and everything of every setting."""
+"""Sections: the main table, everything of every setting, and what parts of ours are worth."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Sequence
+
+import numpy as np
 
 from experiments.markdown import number, percent, probability, table
-from experiments.rank_and_filter.rows import BASELINE, FILTER_ALL, JOINT, OPTIMAL, OURS, PAPER, PEER, RANK_ONLY
-from experiments.rank_and_filter.settings import FOLDS, FORUM, MEASURE, MEASURES, PRODUCTS, K, looked_at, setting
-from experiments.rank_and_filter.trials import KNOWN_GAINS, KNOWN_SHARES, Outcome
-from experiments.rank_and_filter.values import Outcomes, p_is, title, with_deviation
+from experiments.rank_and_filter.outcomes import ALPHA, Gain, Outcome
+from experiments.rank_and_filter.rows import (
+    ALONE,
+    AT_0,
+    BASELINE,
+    EVERYTHING,
+    JOINT,
+    KNOWN,
+    MEASURE,
+    MEASURES,
+    NOTHING,
+    OPTIMAL,
+    OURS,
+    PEER,
+    PLAIN,
+    WEIGHTED,
+)
 
 
-def who_wins(found: Outcomes) -> str:
-    """The main rows of all settings, and the figure."""
-    every = list(found.values())
-
-    def best(group: str) -> list[str]:
-        return [f"{with_deviation(o, o.best(group))} ({o.best(group)})" for o in every]
-
-    lines = [
-        *([f"**{ours}**", *(with_deviation(o, ours) for o in every)] for ours in (JOINT, OPTIMAL)),
-        ["best peer", *best(PEER)],
-        *([f"{ours} less best peer", *(_less_best_peer(o, ours) for o in every)] for ours in (JOINT, OPTIMAL)),
-        ["best of paper 1's losses", *best(PAPER)],
-        ["everything shown", *(with_deviation(o, RANK_ONLY) for o in every)],
-        ["nothing shown", *(with_deviation(o, FILTER_ALL) for o in every)],
-    ]
-    return f"""
-{MEASURE}, mean and deviation over seeds; p by paired t tests over queries (each query's value is its mean over seeds),
-with Holm's correction over all peers:
-
-{table(["", *map(title, every)], lines)}
-
-![{MEASURE} of every ranker, with its deviation over seeds](rank-and-filter.svg)
-"""
-
-
-def _less_best_peer(outcome: Outcome, ours: str) -> str:
-    peer = outcome.best(PEER)
-    difference, p = outcome.against(ours, outcome.peers)[peer]
-    count = len(outcome.of(ours))
-    seeds = f", {outcome.wins(ours, peer)} of {count} seeds" if count > 1 else ""
-    return f"{number(difference, 4, sign=True)} ({p_is(p)}{seeds})"
-
-
-def of_setting(outcome: Outcome, data: Path) -> str:
-    """Every ranker with the columns of the paper's Table 7."""
-    test = setting(outcome.setting, 0, data).test
+def main_table(found: Sequence[Outcome]) -> str:
+    """A line for each setting."""
     head = [
-        "ranker",
         MEASURE,
-        f"nDCG_0@{K}",
-        f"nDCG_min@{K}",
-        f"F-docs@{K}",
-        "good filtered",
-        "left empty",
-        f"{JOINT} less it",
-        "p",
-        f"{OPTIMAL} less it",
-        "p",
+        "CV of 1/(I − W)",
+        NOTHING,
+        EVERYTHING,
+        "best peer that does not know the weights",
+        "weighted LightGBM, cut at 0",
+        f"**{JOINT}**",
+        f"**{OPTIMAL}**",
+        KNOWN,
+        "good hidden: best peer",
+        JOINT,
+        OPTIMAL,
     ]
-    groups = {group: outcome.group(group) for group in (BASELINE, PAPER, PEER, OURS)}
-    if KNOWN_SHARES in outcome.names:
-        groups["what the known chances allow"] = [KNOWN_GAINS, KNOWN_SHARES]
     lines = []
-    for group, names in groups.items():
-        lines += [[f"*{group}*", *[""] * (len(head) - 1)], *_lines(outcome, names)]
+    for o in found:
+        peer = o.best(PEER)
+        lines.append(
+            [
+                o.title if o.counts else f"({o.title})",
+                number(o.variation, 2),
+                *(number(o.mean(name)) for name in (NOTHING, EVERYTHING)),
+                f"{number(o.mean(peer))} ({peer})",
+                number(o.mean(AT_0)),
+                *(f"**{number(o.mean(ours))}**{_marks(o, ours)}" for ours in (JOINT, OPTIMAL)),
+                number(o.mean(KNOWN)) if KNOWN in o.found["rows"] else "",
+                *(percent(o.mean(name, "GoodFiltered"), 0) for name in (peer, JOINT, OPTIMAL)),
+            ]
+        )
     return f"""
-## {title(outcome)}
+## All settings
 
-{_about(outcome.setting, data)} To be judged on there are {len(test.query_ids):,} queries with {len(test):,} documents,
-{percent(float((test.labels < 0).mean()), 0)} of them forbidden; {percent(float((test.lengths == 1).mean()), 0)} of the
-queries have a single document. p: Holm's correction over the rankers of the same part of the table.
+{MEASURE}, means over seeds. ▲: significantly above all peers that do not know the weights (▵: above all of them, and
+significantly above some); ▼: significantly below a peer, one that knows the weights perhaps (paired t tests over
+queries, each query's value being its mean over seeds, with Holm's correction over all peers of the setting). The best
+peer is the one that turns out best on the test, which nobody knows before. In brackets: too few queries to count.
 
 {table(head, lines)}
 """
 
 
-def _about(name: str, data: Path) -> str:
-    if name == FORUM:
-        return (
-            "SemEval-2015 task 3, English: answers in a forum with 58 features. Good has gain 2, Potential 1, "
-            "everything else (Bad, Dialogue, other languages) is forbidden with −10. 2,600 questions to learn from, "
-            "300 for validation: these decide on the number of trees or epochs, and on the threshold."
-        )
-    if name == FOLDS:
-        return (
-            "The same forum, all its questions in five folds: each is the test once, the next one the validation set. "
-            "Ten times as many questions tell rankers apart. One seed; networks are left out. "
-            f"{percent(looked_at(data), 0)} of these questions are those that the defaults of our two rankers were "
-            "chosen on: that can favour ours. The forum's test has none of them, though earlier versions of ours had "
-            "been looked at on it."
-        )
-    learn, stop, _ = PRODUCTS
-    return (
-        "Made-up reviews with the paper's label statistics (`ranksift.datasets.reviews`): "
-        f"{learn:,} products to learn from and {stop} for validation, drawn anew for each seed; the test is the same "
-        "for all. Spam has gain −10, a review without helpful votes 0.1."
-    )
+def _marks(o: Outcome, ours: str) -> str:
+    plain = list(o.plain_peers(ours).values())
+    up = all(g.value > 0 for g in plain) and any(g.wins for g in plain)
+    mark = " ▲" if all(g.wins for g in plain) else " ▵" if up else ""
+    return mark + (" ▼" if any(g.loses for g in o.peers(ours).values()) else "")
 
 
-def _lines(outcome: Outcome, names: list[str]) -> list[list[str]]:
-    against = {ours: outcome.against(ours, [n for n in names if n != ours]) for ours in (JOINT, OPTIMAL)}
+def everything(found: Sequence[Outcome]) -> str:
+    """Every ranker in every setting."""
+    head = ["ranker", *MEASURES, "seconds", f"{JOINT} less it", "p", f"{OPTIMAL} less it", "p"]
     lines = []
-    for name in names:
-        cells = [name, with_deviation(outcome, name)]
-        cells += [number(outcome.mean(name, measure)) for measure in MEASURES[1:3]]
-        cells += [percent(outcome.mean(name, measure)) for measure in MEASURES[3:]]
-        for ours in (JOINT, OPTIMAL):
-            if name == ours:
-                cells += ["", ""]
-            else:
-                difference, p = against[ours][name]
-                cells += [number(difference, 4, sign=True), probability(p)]
-        lines.append(cells)
-    return lines
+    for o in found:
+        told = (
+            f"{o.found['queries']:,} queries, {o.found['documents']:,} documents, "
+            f"{percent(o.found['forbidden'], 0)} forbidden, {len(o.of(JOINT))} seeds"
+        )
+        lines.append([f"**{o.title}** ({told})", *[""] * (len(head) - 1)])
+        against = {ours: {**o.against(ours, o.group(BASELINE)), **o.peers(ours)} for ours in (JOINT, OPTIMAL)}
+        names = o.group(BASELINE, PEER, WEIGHTED, OURS) + ([KNOWN] if KNOWN in o.found["rows"] else [])
+        for name in names:
+            cells = [name, with_deviation(o, name), number(o.mean(name, MEASURES[1]))]
+            cells += [percent(o.mean(name, measure)) for measure in MEASURES[2:]]
+            cells.append("" if name == KNOWN else number(o.found["rows"][name]["seconds"], 1))
+            for ours in (JOINT, OPTIMAL):
+                cells += _beside(against[ours].get(name))
+            lines.append(cells)
+    return f"""
+## Every ranker
+
+Each is fitted for {MEASURE}, with a threshold tuned to it on the validation set where it has none of its own, and
+judged
+by {MEASURES[1]} too. Seconds are those of one processor for one fit, with the choice of the number of trees. p: Holm's
+correction over all peers of the setting, or over the two baselines.
+
+{table(head, lines)}
+"""
+
+
+def _beside(gain: Gain | None) -> list[str]:
+    return ["", ""] if gain is None else [number(gain.value, 4, sign=True), probability(gain.p)]
+
+
+def with_deviation(outcome: Outcome, name: str) -> str:
+    """A ranker's mean over seeds, and its deviation."""
+    values = outcome.of(name)
+    spread = f" ± {number(float(np.std(values, ddof=1)))}" if len(values) > 1 else ""
+    return f"{number(float(np.mean(values)))}{spread}"
+
+
+def parts(found: Sequence[Outcome]) -> str:
+    """LambdaMART-f with a part left out."""
+
+    def cell(o: Outcome, name: str) -> str:
+        gain = o.against(JOINT, [PLAIN, ALONE])[name]
+        mark = "" if gain.p >= ALPHA else " ▼" if gain.value > 0 else " ▲"
+        return f"{number(o.mean(name))}{mark}"
+
+    lines = [[o.title, number(o.mean(JOINT)), cell(o, PLAIN), cell(o, ALONE)] for o in found]
+    head = [MEASURE, JOINT, "without the normaliser", "without the list"]
+    return f"""
+## What each part is worth
+
+▼ and ▲: significantly worse or better than {JOINT} itself (Holm's correction over both). Without the normaliser, trees
+are fitted to changes of DCG instead of nDCG_f (`measure="DCG@3"`): every forbidden document counts the same, whatever
+list it stands in. Without the list (`context=False`), trees see a document's own features, and neither the length of
+its list nor the means of the features over it.
+
+{table(head, lines)}
+
+nDCG_f is (DCG − W)/(I − W), and I − W depends on the labels of the whole query. A list of one document has two values
+only: showing a forbidden one costs what hiding a good one costs, although the gains are −10 and 2. Changes of DCG treat
+that document as five times as dangerous as it is. The normaliser of a new query is not known, but its length and the
+features of its other documents tell of it.
+"""

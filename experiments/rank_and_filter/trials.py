@@ -1,185 +1,207 @@
-"""Rankers fitted and judged, on several processes at once."""
+"""Rankers fitted and judged: ``python -m experiments.rank_and_filter.trials`` keeps what they come to."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from time import process_time
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import ttest_rel
 
 from experiments.learning import in_parallel
-from experiments.rank_and_filter.rows import BEST_CUT, FILTER, OWN_CUT, PEER, YETIRANK, Row, rows
-from experiments.rank_and_filter.settings import MEASURE, MEASURES, REVIEWS, SEEDS, judged_reviews, setting
+from experiments.peers import Peer
+from experiments.rank_and_filter.lengths import shown_by_length
+from experiments.rank_and_filter.measured import keep
+from experiments.rank_and_filter.rows import (
+    AT_0,
+    BEST_CUT,
+    DIALLED,
+    HIDDEN,
+    JOINT,
+    KNOWN,
+    MEASURES,
+    OPTIMAL,
+    OURS,
+    K,
+    Row,
+    rows,
+)
+from experiments.rank_and_filter.settings import SEEDS, SETTINGS, Data, Setting, data_of
+from ranksift.collection.examples import Examples, Fold
 from ranksift.collection.gains import Gains
 from ranksift.collection.lists import Lists
 from ranksift.collection.ragged import Floats
-from ranksift.cutoffs.threshold import GlobalCutoff
-from ranksift.evaluation.compare import compare
+from ranksift.cutoffs.tradeoff import Tradeoff
+from ranksift.errors import RankSiftWarning
 from ranksift.evaluation.evaluate import ready_measures
-from ranksift.evaluation.scores import Scores
 from ranksift.learning.expected_gain import expected_shares
-from ranksift.learning.validation import HeldOut, Scored
+from ranksift.learning.judged_documents import JudgedDocuments
+from ranksift.learning.lambdas import slope_of
 
 _MEASURES = ready_measures(list(MEASURES))
 
-#: What the known chances of the labels of the made-up reviews allow.
-KNOWN_SHARES, KNOWN_GAINS = "known chances, E[g/(I − W)] ≥ 0", "known chances, E[g], best cut"
-
 
 class Task(NamedTuple):
-    """Rankers that share their trees, in one setting, with one seed."""
+    """Rankers in all settings of one source of data, with one seed."""
 
-    setting: str
+    data: str
     rows: tuple[str, ...]
     seed: int
 
 
-class Values(NamedTuple):
-    """Numerators and denominators: queries × measures."""
+class Judged(NamedTuple):
+    """A ranker in a setting, with one seed."""
 
-    top: NDArray[np.float64]
+    queries: tuple[str, ...]
+    top: NDArray[np.float64]  # queries × measures
     bottom: NDArray[np.float64]
+    seconds: float  # of a processor, for one fit
+    harm: tuple[float, ...] = ()  # the least Fdocs with at most so much good hidden
+    chosen: tuple[str, ...] = ()  # the cut that the check on held-out queries took, in each fold
 
 
-def judged(data: Path, task: Task) -> list[Values]:
-    """Fit rankers and judge what they show."""
-    given, found = setting(task.setting, task.seed, data), []
-    chosen = [rows()[name] for name in task.rows]
-    parts: list[list[Scored]] = [[] for _ in chosen]
-    for fold in given.folds:
-        for row, own in zip(chosen, parts, strict=True):
-            own.append(Scored(row.ranker(given.gains, task.seed), fold, row.cutoff))
-    for row, own in zip(chosen, parts, strict=True):
-        if row.shuffled:
-            draw = np.random.default_rng(task.seed)
-            for part in own:
-                part.scores = draw.random(len(part.scores))
-        # A ranker's own cut counts for all measures here, as in the paper's table.
-        values = HeldOut.of(own, row.ranker(given.gains, task.seed), asked=True).values(_MEASURES)
-        found.append(Values(values.numerators, values.denominators))
+def judged(folder: Path, task: Task) -> dict[tuple[str, str], Judged]:
+    """Fit rankers and judge what they show; by setting and ranker."""
+    data, found = data_of(task.data, task.seed, folder), {}
+    for name in task.rows:
+        row = rows()[name]
+        for setting in (s for s in SETTINGS if s.data == task.data):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RankSiftWarning)  # of models that show nothing: the page tells
+                found[setting.name, name] = _judged(row, setting, data.folds, task.seed)
     return found
 
 
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """All rankers of one setting.
-
-    Attributes
-    ----------
-    names
-        Of the rankers.
-    values
-        One set of values for each seed, for each ranker.
-    """
-
-    setting: str
-    names: tuple[str, ...]
-    values: tuple[tuple[Values, ...], ...]
-
-    def of(self, name: str, measure: str = MEASURE) -> Floats:
-        """The measure for each seed."""
-        m = MEASURES.index(measure)
-        own = self.values[self.names.index(name)]
-        return np.array([_MEASURES[m].aggregate(v.top[:, m], v.bottom[:, m]) for v in own])
-
-    def mean(self, name: str, measure: str = MEASURE) -> float:
-        """The mean over seeds."""
-        return float(self.of(name, measure).mean())
-
-    def group(self, *groups: str) -> list[str]:
-        """The rankers of some groups, in their order."""
-        known = rows()
-        return [name for name in self.names if name in known and known[name].group in groups]
-
-    @property
-    def queries(self) -> int:
-        return len(self.values[0][0].top)
-
-    @cached_property
-    def scores(self) -> Scores:
-        """Every query's value, as the mean over seeds."""
-        cube = np.array([[np.mean([v.top[:, 0] for v in own], axis=0)] for own in self.values]).transpose(0, 2, 1)
-        queries = [str(i) for i in range(self.queries)]
-        return Scores.from_array(cube, runs=self.names, queries=queries, measures=[MEASURE])
-
-    def against(self, baseline: str, others: Sequence[str]) -> Mapping[str, tuple[float, float]]:
-        """How much better a ranker is than others, and p after Holm's correction over all of them."""
-        chosen = [self.names.index(name) for name in (baseline, *others)]
-        few = Scores.from_array(
-            self.scores.values[chosen], runs=[baseline, *others], queries=self.scores.queries, measures=[MEASURE]
-        )
-        found = compare(few, baseline, "t", "holm").to_frame()
-        return {row["run"]: (-row["difference"], row["corrected_p"]) for row in found.iter_rows(named=True)}
-
-    def wins(self, name: str, other: str) -> int:
-        """Of how many seeds one ranker is better than another."""
-        return int((self.of(name) > self.of(other)).sum())
-
-    def best(self, *groups: str) -> str:
-        """The best ranker of some groups."""
-        return max(self.group(*groups), key=self.mean)
-
-    @property
-    def peers(self) -> list[str]:
-        return self.group(PEER)
+def _judged(row: Row, setting: Setting, folds: Sequence[Fold], seed: int) -> Judged:
+    parts = [_of_fold(row, setting, fold, seed) for fold in folds]
+    queries = tuple(query for part in parts for query in part.queries)
+    # Seeds may have other folds: queries are put in one order.
+    order = sorted(range(len(queries)), key=queries.__getitem__)
+    top, bottom = (np.concatenate([part[i] for part in parts])[order] for i in (1, 2))
+    seconds = float(np.mean([part.seconds for part in parts]))
+    chosen = tuple(cut for part in parts for cut in part.chosen)
+    return Judged(tuple(queries[i] for i in order), top, bottom, seconds, parts[0].harm, chosen)
 
 
-def outcomes(data: Path, settings: Sequence[str], names: Sequence[str] | None = None) -> dict[str, Outcome]:
-    """Fit all rankers in some settings, with all seeds."""
-    known: Mapping[str, Row] = rows()
-    wanted = {
-        word: [name for name, row in known.items() if word in row.where and (names is None or name in names)]
-        for word in settings
+def _of_fold(row: Row, setting: Setting, fold: Fold, seed: int) -> Judged:
+    began = process_time()
+    model = row.ranker(setting.gains, seed).fit(fold.train, fold.validation)
+    if row.cutoff is not None:
+        model.fit_cutoff(fold.validation, row.cutoff)
+    seconds = process_time() - began + (model.spared_ if isinstance(model, Peer) else 0.0)
+    shown = model.judged(fold.test).as_in_a_run()
+    chosen = (model.card_["cut"]["chosen"],) if row.group == OURS else ()
+    return _values(shown, setting)._replace(seconds=seconds, chosen=chosen)
+
+
+def _values(shown: JudgedDocuments, setting: Setting) -> Judged:
+    lists = shown.lists(setting.gains)
+    kept = np.ones(len(shown.scores), dtype=bool) if shown.kept is None else shown.kept
+    run = lists.judged_by(kept[lists.row])
+    top, bottom = (np.array(part).T for part in zip(*(m.per_query(run) for m in _MEASURES), strict=True))
+    some = shown.examples.lengths > 0
+    queries = tuple(query for query, labelled in zip(shown.examples.query_ids, some, strict=True) if labelled)
+    return Judged(queries, top, bottom, 0.0, _harm(lists, setting))
+
+
+def _harm(lists: Lists, setting: Setting) -> tuple[float, ...]:
+    if setting.name not in DIALLED:
+        return ()
+    curve = Tradeoff.of(lists, [MEASURES[2], "GoodFiltered"])
+    hidden, harm = curve["GoodFiltered"], curve[MEASURES[2]]
+    return tuple(float(harm[hidden <= most + 1e-12].min()) for most in HIDDEN)
+
+
+def known(data: Data, setting: Setting) -> Judged:
+    """Lists by the chances that labels were drawn with."""
+    assert data.labels is not None
+    assert data.chances is not None
+    test = data.test
+    shares = expected_shares(data.chances, Gains.of(setting.gains)(data.labels), test.offsets, K)
+    found = _values(JudgedDocuments(test, shares, shares >= 0), setting)
+    order = sorted(range(len(found.queries)), key=found.queries.__getitem__)
+    return found._replace(top=found.top[order], bottom=found.bottom[order], queries=tuple(sorted(found.queries)))
+
+
+def summary(setting: Setting, test: Examples, found: Mapping[str, Sequence[Judged]]) -> dict[str, Any]:
+    """What the page shows of a setting, from the values of each query."""
+    gain = Gains.of(setting.gains)(test.labels[test.judged])
+    labelled = test.judged_only()
+    slope = slope_of(labelled.offsets, gain, K)
+    slope = slope[slope > 0]
+    means = {name: np.mean([own.top[:, 0] for own in of_seeds], axis=0) for name, of_seeds in found.items()}
+    return {
+        "queries": len(means[JOINT]),
+        "documents": len(labelled),
+        "forbidden": float((gain < 0).mean()),
+        "variation": float(slope.std() / slope.mean()),
+        "rows": {name: _row(of_seeds) for name, of_seeds in found.items()},
+        "against": {
+            ours: {name: _against(means[ours], other) for name, other in means.items() if name != ours}
+            for ours in (JOINT, OPTIMAL)
+        },
     }
+
+
+def _row(of_seeds: Sequence[Judged]) -> dict[str, Any]:
+    values = {
+        name: [float(measure.aggregate(own.top[:, m], own.bottom[:, m])) for own in of_seeds]
+        for m, (name, measure) in enumerate(zip(MEASURES, _MEASURES, strict=True))
+    }
+    harm = [own.harm for own in of_seeds]
+    told: dict[str, Any] = {"values": values, "seconds": float(np.mean([own.seconds for own in of_seeds]))}
+    if harm[0]:
+        told["harm"] = np.mean(harm, axis=0).tolist()
+    if of_seeds[0].chosen:
+        told["chosen"] = dict(Counter(cut for own in of_seeds for cut in own.chosen))
+    return told
+
+
+def _against(ours: Floats, other: Floats) -> list[float]:
+    """How much better ours is, the standard error of that, and p of a paired t test; before any correction."""
+    apart = ours - other
+    if not apart.any():
+        return [0.0, 0.0, 1.0]
+    return [float(apart.mean()), float(apart.std(ddof=1) / np.sqrt(len(apart))), float(ttest_rel(ours, other).pvalue)]
+
+
+def trials(folder: Path, wanted: Iterable[str] = SEEDS) -> dict[str, Any]:
+    """Fit all rankers, with all seeds, in all settings of some sources of data."""
     tasks = [
-        Task(word, shared, seed)
-        for word in settings
-        for shared in _sharing(wanted[word])
-        for seed in range(SEEDS[word])
+        Task(data, names, seed)
+        for data in wanted
+        for seed in range(SEEDS[data])
+        for names in _with_trees_in_common(data)
     ]
-    # Slow ones first, so that no process waits for the other at the end.
-    tasks.sort(key=lambda task: not task.rows[0].startswith("CatBoost"))
-    found: dict[tuple[str, str, int], Values] = {}
-    for task, of_rows in zip(tasks, in_parallel(partial(judged, data), tasks), strict=True):
-        found |= {(task.setting, name, task.seed): own for name, own in zip(task.rows, of_rows, strict=True)}
-    every: dict[str, Outcome] = {}
-    for word in settings:
-        values: dict[str, tuple[Values, ...]] = {
-            name: tuple(found[word, name, seed] for seed in range(SEEDS[word])) for name in wanted[word]
-        }
-        if word == REVIEWS:
-            values |= _known()
-        every[word] = Outcome(word, tuple(values), tuple(values.values()))
-    return every
+    found: dict[str, dict[str, list[Judged]]] = {}
+    for of_task in in_parallel(partial(judged, folder), tasks):
+        for (setting, name), own in of_task.items():
+            found.setdefault(setting, {}).setdefault(name, []).append(own)
+    told = {}
+    for setting in SETTINGS:
+        if setting.name in found:
+            data = data_of(setting.data, 0, folder)
+            if data.chances is not None:
+                found[setting.name][KNOWN] = [known(data, setting)]
+            told[setting.name] = summary(setting, data.test, found[setting.name])
+    return told
 
 
-def _sharing(names: Sequence[str]) -> list[tuple[str, ...]]:
-    """Rankers in parts that have trees in common: CatBoost's take half a minute for each fold."""
-    together: dict[str, tuple[str, ...]] = {}
-    for name in names:
-        key = name
-        if name.startswith("CatBoost"):  # its filter drops documents from the ranking of YetiRank
-            key = name.removesuffix(f", {OWN_CUT}").removesuffix(f", {BEST_CUT}").replace(FILTER, YETIRANK)
-        together[key] = (*together.get(key, ()), name)
-    return list(together.values())
+def _with_trees_in_common(data: str) -> list[tuple[str, ...]]:
+    names = [name for name, row in rows().items() if row.where is None or data in row.where]
+    alone = [(name,) for name in names if name not in (AT_0, BEST_CUT)]
+    return [*alone, (AT_0, BEST_CUT)]
 
 
-def _known() -> dict[str, tuple[Values, ...]]:
-    """Lists by the chances that the made-up labels were drawn with."""
-    reviews, gains = judged_reviews(), setting(REVIEWS, 0, Path()).gains
-    examples = reviews.examples
-    worth = Gains.of(gains)(np.array([-1.0, 0.0, 1.0, 2.0]))
-    shares = expected_shares(reviews.chances, worth, examples.offsets, 3)
-    lists = Lists.from_arrays(reviews.chances @ worth, examples.labels, examples.query, gains=gains)
-    cut = GlobalCutoff(MEASURE).fit_lists(lists).keep_lists(lists)
-    by_share = Lists.from_arrays(shares, examples.labels, examples.query, gains=gains)
-    found: dict[str, tuple[Values, ...]] = {}
-    for name, own, kept in ((KNOWN_SHARES, by_share, by_share.score >= 0), (KNOWN_GAINS, lists, cut)):
-        held_out = HeldOut(examples.query_ids, own, np.zeros(len(examples.query_ids), dtype=np.int64), kept, True)
-        values = held_out.values(_MEASURES)
-        found[name] = (Values(values.numerators, values.denominators),)
-    return found
+if __name__ == "__main__":
+    for source in sys.argv[1:] or SEEDS:
+        keep("settings", partial(trials, wanted=[source]))
+    if not sys.argv[1:]:
+        keep("lengths", shown_by_length)
