@@ -128,7 +128,7 @@ def dial_figure(found: Sequence[Outcome]) -> str:
         [row],
         DRAWN,
         Axis((0.0, 0.2, 0.4, 0.6, 0.8), "share of good documents hidden, at most", lambda v: percent(v, 0)),
-        Axis((0.0, 0.05, 0.1, 0.15, 0.2, 0.25), written=lambda v: percent(v, 0)),
+        Axis((0.0, 0.1, 0.2, 0.3), written=lambda v: percent(v, 0)),
         width=910,
         height=300,
     )
