@@ -226,6 +226,8 @@ def in_short(found: Outcome) -> str:
                 float(np.median(found.trees(JOINT, how=GIVEN))) == TREES,
                 f"It would go on growing: mostly it has all of the {TREES} trees that a method may have here.",
             ),
+            "These rows are of the version with pairs; since then it is another model, and this page was not run "
+            "again.",
         ),
         paragraph(
             says(
