@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import io
-import json
 import math
 import os
 import re
@@ -206,6 +204,8 @@ def parse_json(data: bytes) -> Any:
     Traceback (most recent call last):
     ValueError: 'k' stands there twice
     """
+    import json  # not needed to evaluate
+
     try:
         found = json.loads(
             data.decode("utf-8"),
@@ -234,6 +234,9 @@ def content_sum(document: Mapping[str, Any]) -> str:
     >>> document["sum"] == content_sum(document) != content_sum({**document, "k": 8})
     True
     """
+    import hashlib
+    import json
+
     said = {key: value for key, value in document.items() if key != SUM}
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()
 

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ranksift.collection import ragged
 from ranksift.errors import InputError
 
 
@@ -89,7 +90,7 @@ class Gains:
         >>> Gains.of({-2: -10}).unused([0, 1])
         'gains name the label -2, which no judged document has (the labels are 0, 1)'
         """
-        there = np.unique(np.asarray(labels, dtype=np.float64))
+        there = ragged.distinct(np.asarray(labels, dtype=np.float64).ravel())
         absent = [label for label, _ in self.overrides if label not in there]
         if not absent or not len(there):
             return ""
