@@ -2,6 +2,7 @@
 
 import json
 import os
+import tracemalloc
 import warnings
 from itertools import product
 from pathlib import Path
@@ -19,7 +20,17 @@ from ranksift.learning.expected_gain import ExpectedGainRanker, _pools, expected
 from ranksift.learning.judged_documents import value_of
 from ranksift.learning.lambdas import PairLoss, slope_of, worth_of_showing
 from ranksift.learning.methods import meanings_of
-from ranksift.learning.trees import BoostedTrees, LambdaMART, LambdaMARTf, RandomForests, with_context
+from ranksift.learning.tree_text import trees_alone
+from ranksift.learning.trees import (
+    BoostedTrees,
+    InContext,
+    LambdaMART,
+    LambdaMARTf,
+    RandomForests,
+    _binned,
+    in_context,
+    with_context,
+)
 
 lightgbm = pytest.importorskip("lightgbm")
 
@@ -304,6 +315,43 @@ class TestContext:
         assert ready.feature_names[2:5] == ("3", "length of the list", "mean of 1")
         assert model.feature_names_ == training.feature_names
 
+    def test_documents_and_their_lists_are_never_one_matrix(self):
+        n, width = 60_000, 40
+        x = np.random.default_rng(0).normal(size=(n, width))
+        examples = Examples.from_arrays(x, x[:, 0].round(), np.arange(n) // 20)
+        model, matrix = BoostedTrees("mse", trees=2, context=True), n * (2 * width + 1) * 8
+        tracemalloc.start()
+        try:
+            model.fit(examples, examples)
+            model.score(examples)
+            assert tracemalloc.get_traced_memory()[1] < matrix / 2
+        finally:
+            tracemalloc.stop()
+
+    def test_of_lists_with_unlabelled_documents_it_is_none_either(self):
+        examples = Examples.from_arrays([[1.0], [3.0], [8.0], [5.0]], [1, np.nan, 2, 0], ["q", "q", "r", "q"])
+        known = in_context(examples).judged_only()
+        assert isinstance(known.features, InContext)
+        assert known.features[:].round(2).tolist() == [[1, 1.1, 3], [5, 1.1, 3], [8, 0, 8]]
+
+    def test_the_trees_are_those_of_one_matrix(self):
+        draw = np.random.default_rng(0)
+        x = draw.normal(size=(2000, 11))
+        x[:, 5:] *= draw.random(size=(2000, 6)) < 0.03  # rare features, which LightGBM puts into bundles
+        x[draw.random(size=x.shape) < 0.1] = np.nan
+        examples = Examples.from_arrays(x, np.nan_to_num(x).sum(axis=1), draw.integers(0, 300, size=2000))
+        usual = {"objective": "regression", "deterministic": True, "num_threads": 1, "verbosity": -1, "seed": 1}
+        usual |= {"feature_pre_filter": False, "feature_fraction": 0.7, "bagging_fraction": 0.8, "bagging_freq": 1}
+        bins = {"max_bin_by_feature": [255] * 12 + [63] * 11}
+        whole = lightgbm.Dataset(with_context(examples).features, examples.labels, params=usual | bins)
+        parts = _binned(in_context(examples).features, usual, label=examples.labels)
+        texts = [
+            trees_alone(lightgbm.train(how, data, 20).model_to_string())
+            for how, data in ((usual | bins, whole), (usual, parts))
+        ]
+        assert texts[0] == texts[1]
+        assert "Tree=19" in texts[0]
+
 
 class TestRandomForests:
     def test_the_step_and_the_patience_do_nothing_and_the_list_of_parameters_says_so(self, training, validation):
@@ -488,7 +536,7 @@ class TestLambdaMARTf:
             classify = np.abs(change) @ np.logaddexp(0, -np.sign(change) * s)
             return classify + (np.exp(p) - np.maximum(change, 0) * p).sum()
 
-        fewer_features = with_context
+        fewer_features = in_context
         best = loss(model.trees_)
         assert best < min(loss(model.trees_ - 1), loss(model.trees_ + 1), loss(300))
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from ranksift.collection import ragged
 from ranksift.collection.examples import Examples
 from ranksift.collection.gains import Gains
 from ranksift.collection.lists import Lists
-from ranksift.collection.ragged import Floats
+from ranksift.collection.ragged import Floats, Ints
 from ranksift.cutoffs.baselines import FixedCutoff
 from ranksift.cutoffs.calibration import Platt
 from ranksift.cutoffs.threshold import MEASURE, one_measure
@@ -41,6 +42,9 @@ _TINY = 1.1e-35
 
 # Steps of a feature between which trees can split. Lists are fewer than documents: their means need fewer.
 _BINS, _BINS_OF_LISTS = 255, 63
+
+# Documents whose features are put together at once, and features of lists that LightGBM is given at once.
+_DOCUMENTS, _COLUMNS = 1 << 12, 8
 
 # What LightGBM takes.
 _MOST_LEAVES, _MOST_DOCUMENTS = 1 << 17, (1 << 31) - 1
@@ -140,6 +144,7 @@ class TreeModel(Ranker, abstract=True):
         if int(self.document_share * len(examples)) < 1:
             what = f"document_share={self.document_share} of {len(examples)} documents is less than one"
             raise InputError(what, remedy="use a larger share")
+        lightgbm.Sequence.register(InContext)  # so that validation documents are taken slice by slice
         parameters = {
             "objective": objective if isinstance(objective, str) else _ours(objective),
             "num_class": len(start),
@@ -158,20 +163,17 @@ class TreeModel(Ranker, abstract=True):
             "verbosity": -1,
             **options,
         }
-        if self.context:
-            own = examples.features.shape[1] // 2 + 1
-            parameters["max_bin_by_feature"] = [_BINS] * own + [_BINS_OF_LISTS] * (own - 1)
         value = None if validation is None else self._value_on(validation)
         texts = []
         for m in range(self.models):
             parameters["seed"] = (int(self.seed) + m * _NEXT_SEED) % 2**31
-            data = lightgbm.Dataset(
+            data = _binned(
                 examples.features,
-                targets,
+                parameters,
+                label=targets,
                 group=examples.lengths[examples.lengths > 0],
                 weight=weight,
                 init_score=np.repeat(start, len(examples)) if start.any() else None,
-                params=parameters,
             )
             stopping: dict[str, Any] = {}
             if validation is not None and value is not None:
@@ -211,7 +213,7 @@ class TreeModel(Ranker, abstract=True):
 
     def _prepared(self, examples: Examples) -> Examples:
         ready = super()._prepared(examples)
-        return with_context(ready) if self.context else ready
+        return in_context(ready) if self.context else ready
 
     def outputs(self, examples: Examples) -> NDArray[np.float64]:
         """What the trees add up to: documents × outputs, in the order of the examples."""
@@ -223,11 +225,13 @@ class TreeModel(Ranker, abstract=True):
     def _outputs_of(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
         if not self._boosters or not len(features):
             return np.tile(self._start, (len(features), 1))
-        found = sum(
-            _columns(booster.predict(features, raw_score=True, num_threads=self._threads), len(self._start))
-            for booster in self._boosters
-        )
-        return found / len(self._boosters) + self._start
+        out = np.zeros((len(features), len(self._start)))
+        for at in range(0, len(features), _DOCUMENTS):
+            some = features[at : at + _DOCUMENTS]
+            for booster in self._boosters:
+                found = booster.predict(some, raw_score=True, num_threads=self._threads)
+                out[at : at + _DOCUMENTS] += _columns(found, len(self._start))
+        return out / len(self._boosters) + self._start
 
     def _of_outputs(self, outputs: NDArray[np.float64]) -> Floats:
         """Scores of documents, from documents × outputs."""
@@ -257,21 +261,70 @@ class TreeModel(Ranker, abstract=True):
         return [TREES, *(f"trees-{number}.txt" for number in range(2, self.models + 1))]
 
 
-def with_context(examples: Examples) -> Examples:
+@dataclass(frozen=True, eq=False)
+class InContext:
+    """Documents × features: those of each document, then those of its list, which are kept once per list.
+
+    It stands in for a matrix, which would be most of the memory of a fit. A slice of it is a matrix; rows that are
+    chosen by their numbers are another InContext.
+
+    Attributes
+    ----------
+    own
+        Documents × their own features.
+    lists
+        Lists × their features.
+    query
+        The list of each document.
+
+    Examples
+    --------
+    >>> seen = InContext(np.array([[1.0], [3.0], [7.0]]), np.array([[0.7, 2.0], [0.0, 7.0]]), np.array([0, 0, 1]))
+    >>> seen.shape, seen[1:].tolist()
+    ((3, 3), [[3.0, 0.7, 2.0], [7.0, 0.0, 7.0]])
+    >>> seen[np.array([0, 2])][:].tolist()
+    [[1.0, 0.7, 2.0], [7.0, 0.0, 7.0]]
+    """
+
+    own: NDArray[np.float64]
+    lists: NDArray[np.float64]
+    query: Ints
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Documents and features."""
+        return len(self.own), self.own.shape[1] + self.lists.shape[1]
+
+    def __len__(self) -> int:
+        return len(self.own)
+
+    @overload
+    def __getitem__(self, rows: slice) -> NDArray[np.float64]: ...
+    @overload
+    def __getitem__(self, rows: Ints) -> InContext: ...
+    def __getitem__(self, rows: slice | Ints) -> NDArray[np.float64] | InContext:
+        if isinstance(rows, slice):
+            return np.hstack([self.own[rows], self.lists[self.query[rows]]])
+        return replace(self, own=self.own[rows], query=self.query[rows])
+
+
+def in_context(examples: Examples) -> Examples:
     """The same documents with their list as features: the logarithm of its length, and the mean of each over it.
 
-    >>> seen = with_context(Examples.from_arrays([[1.0], [3.0], [np.nan]], None, ["q", "q", "r"]))
-    >>> seen.features.round(2).tolist()
+    The features are an :class:`InContext`.
+
+    >>> seen = in_context(Examples.from_arrays([[1.0], [3.0], [np.nan]], None, ["q", "q", "r"]))
+    >>> seen.features[:].round(2).tolist()
     [[1.0, 0.69, 2.0], [3.0, 0.69, 2.0], [nan, 0.0, nan]]
     >>> seen.feature_names
     ('1', 'length of the list', 'mean of 1')
     """
     x, (count, width) = examples.features, (len(examples.query_ids), examples.features.shape[1])
-    out = np.empty((len(x), 2 * width + 1))  # filled in place: copies of it would be most of the memory of a fit
-    out[:, :width] = x
-    for column in range(width):
+    lists = np.full((count, width + 1), np.nan)
+    lists[:, 0] = np.log(np.maximum(examples.lengths, 1))
+    for column in range(width):  # one by one: copies of all of them would be most of the memory
         there = ~np.isnan(x[:, column])
-        values, mean = np.where(there, x[:, column], 0.0), np.full(count, np.nan)
+        values = np.where(there, x[:, column], 0.0)
         counted = ragged.counts(there, examples.query, count)
         some = counted > 0
         found = ragged.sums(values, examples.query, count)[some] / counted[some]
@@ -280,22 +333,54 @@ def with_context(examples: Examples) -> Examples:
         largest = np.zeros(count)
         np.maximum.at(largest, examples.query, np.abs(values))
         step = np.ldexp(1.0, np.maximum(np.frexp(largest[some])[1] - 24, -1022))
-        mean[some] = np.rint(found / step) * step
-        out[:, width + 1 + column] = mean[examples.query]
-    out[:, width] = np.log(np.maximum(examples.lengths, 1))[examples.query]
+        lists[some, column + 1] = np.rint(found / step) * step
     own = examples.feature_names
     return replace(
         examples,
-        features=out,
+        features=cast("NDArray[np.float64]", InContext(x, lists, examples.query)),
         feature_names=(*own, "length of the list", *(f"mean of {name}" for name in own)),
     )
 
 
+def with_context(examples: Examples) -> Examples:
+    """As :func:`in_context`, with features that are one matrix, for other libraries.
+
+    >>> with_context(Examples.from_arrays([[1.0], [3.0]], None, ["q", "q"])).features.round(2).tolist()
+    [[1.0, 0.69, 2.0], [3.0, 0.69, 2.0]]
+    """
+    seen = in_context(examples)
+    return seen.with_features(seen.features[:])
+
+
+def _binned(features: NDArray[np.float64] | InContext, parameters: dict[str, Any], **of_documents: Any) -> Any:
+    """LightGBM's data. Features of lists come a few at a time: it copies the values that it finds their steps by."""
+    import lightgbm
+
+    if not isinstance(features, InContext):
+        return lightgbm.Dataset(features, params=parameters, **of_documents)
+    parameters = {**parameters, "objective": "none"}  # here it takes names only, and a loss of ours has none
+    data = lightgbm.Dataset(features.own, params=parameters, **of_documents).construct()
+    own, width = features.own.shape[1], features.lists.shape[1]
+    for first in range(0, width, _COLUMNS):
+        columns = range(width)[first : first + _COLUMNS]
+        some = lightgbm.Dataset(
+            features.lists[:, first : first + _COLUMNS][features.query],
+            feature_name=[f"Column_{own + column}" for column in columns],
+            params={**parameters, "max_bin_by_feature": [_BINS_OF_LISTS if column else _BINS for column in columns]},
+        )
+        with warnings.catch_warnings():  # it warns that values are not kept, and of categories, which nobody has
+            warnings.simplefilter("ignore")
+            data.add_features_from(some.construct())
+    return data
+
+
 def _varies(features: NDArray[np.float64]) -> bool:
     """Whether there is a feature that is not the same everywhere; to LightGBM, tiny numbers are 0."""
-    for column in features.T:  # the first one tells, as a rule
-        seen = np.where(np.abs(column) < _TINY, 0.0, column)
-        if not ((seen == seen[:1]) | (np.isnan(seen) & np.isnan(seen[:1]))).all():
+    first = features[:1]
+    for at in range(0, len(features), _DOCUMENTS):  # the first ones tell, as a rule
+        seen = features[at : at + _DOCUMENTS]
+        both_tiny = (np.abs(seen) < _TINY) & (np.abs(first) < _TINY)
+        if not ((seen == first) | both_tiny | (np.isnan(seen) & np.isnan(first))).all():
             return True
     return False
 
