@@ -23,6 +23,7 @@ def main() -> None:
         "study": study.report,
         "cutoffs": cutoffs.report,
         "learning": learning.report,
+        "memory": learning.many_documents,
     }
     parser.add_argument("--only", default=",".join(parts), help=f"some parts, with commas between: {', '.join(parts)}")
     options = parser.parse_args()

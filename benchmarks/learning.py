@@ -8,19 +8,25 @@ documents and features only; without a validation set it learns from four fifths
 
 from __future__ import annotations
 
+import json
 import os
+import resource
+import subprocess
+import sys
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import numpy as np
 
-from benchmarks.evaluation import table
+from benchmarks.evaluation import side_by_side, table
 from ranksift.collection.examples import Examples, read_examples
 from ranksift.datasets.letor import mq2008
+from ranksift.learning.expected_gain import ExpectedGainRanker
 from ranksift.learning.methods import known_rankers
 from ranksift.learning.trees import LambdaMARTf
 
@@ -33,6 +39,19 @@ OWN = ("AdaRank", "RankBoost", "FocusedBoost", "CoordinateAscent", "RankSVM", "S
 SAME = {"trees": TREES, "leaves": LEAVES, "feature_share": 1.0, "document_share": 1.0, "context": False}
 # What is not relevant is forbidden, so that there is something to filter.
 GAINS = {0: -2}
+
+#: Fitted to many documents, each in a process of its own: name, grades that are told apart, and what is fitted.
+LARGE_TREES = 60
+LARGE: dict[str, tuple[int, Callable[[Examples], Any]]] = {
+    "LightGBM lambdarank": (5, lambda examples: lambdarank(examples, LARGE_TREES)),
+    "LambdaMARTf": (5, lambda examples: LambdaMARTf(trees=LARGE_TREES, gains=GAINS).fit(examples)),
+    "LambdaMARTf, context=False": (
+        5,
+        lambda examples: LambdaMARTf(trees=LARGE_TREES, gains=GAINS, context=False).fit(examples),
+    ),
+    "ExpectedGainRanker, 3 grades": (3, lambda examples: optimal(examples)),
+    "ExpectedGainRanker, 5 grades": (5, lambda examples: optimal(examples)),
+}
 
 
 def report(quick: bool) -> str:
@@ -87,7 +106,7 @@ def beside_lightgbm(sets: dict[str, Examples], repeats: int) -> str:
     return table(title, head, rows)
 
 
-def lambdarank(examples: Examples) -> Any:
+def lambdarank(examples: Examples, trees: int = TREES) -> Any:
     """LightGBM's own, with the same parameters."""
     import lightgbm
 
@@ -102,7 +121,50 @@ def lambdarank(examples: Examples) -> Any:
         "verbosity": -1,
     }
     data = lightgbm.Dataset(examples.features, examples.labels, group=examples.lengths, params=parameters)
-    return lightgbm.train(parameters, data, TREES)
+    return lightgbm.train(parameters, data, trees)
+
+
+def optimal(examples: Examples) -> ExpectedGainRanker:
+    """The optimal rule as it comes, with as many trees as the others."""
+    return ExpectedGainRanker(gains=GAINS, options={"trees": LARGE_TREES}).fit(examples)
+
+
+def many_documents(quick: bool) -> str:
+    """Seconds and peak memory of fits to many documents, beside LightGBM's own lambdarank; medians."""
+    n, features, repeats = (20_000, 20, 1) if quick else (300_000, 50, 3)
+    found = side_by_side({name: lambda name=name: alone(name, n, features) for name in LARGE}, repeats)
+    own = found["LightGBM lambdarank"]
+    rows = [
+        [name, *(f"{x[what]:{how}}" for what, how in (("seconds", ".1f"), ("peak_mb", ".0f"))), *over(x, own)]
+        for name, x in found.items()
+    ]
+    title = f"memory: {n:,} × {features}, {LARGE_TREES} trees, num_threads=1 (median of {repeats} fresh processes)"
+    return table(title, ["method", "seconds", "peak MB", "time", "memory"], rows)
+
+
+def over(one: dict[str, float], other: dict[str, float]) -> list[str]:
+    """Time and memory as multiples of another's."""
+    return [f"{one[what] / other[what]:.2f}x" for what in ("seconds", "peak_mb")]
+
+
+def alone(name: str, n: int, features: int) -> dict[str, float]:
+    """Seconds of one fit, and the peak memory of the process that does nothing else."""
+    command = [sys.executable, "-m", "benchmarks.learning", name, str(n), str(features)]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[-1])
+
+
+def main() -> None:
+    """Fit what the first argument names to as many documents and features as the others say."""
+    import lightgbm  # noqa: F401 (before the clock starts)
+
+    name, n, features = sys.argv[1:4]
+    grades, fit = LARGE[name]
+    given = made_up(int(n), int(features))
+    examples = replace(given, labels=np.minimum(given.labels, grades - 1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        taken = seconds(lambda: fit(examples))
+    print(json.dumps({"seconds": taken, "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
 
 
 def growth(quick: bool) -> str:
@@ -188,3 +250,7 @@ def seconds(job: Callable[[], Any]) -> float:
     start = time.perf_counter()
     job()
     return time.perf_counter() - start
+
+
+if __name__ == "__main__":
+    main()
