@@ -23,7 +23,7 @@ from ranksift.collection.ragged import Floats
 from ranksift.cutoffs.baselines import FixedCutoff
 from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.threshold import GlobalCutoff, one_measure
-from ranksift.learning.judged_documents import value_of
+from ranksift.learning.judged_documents import JudgedDocuments, value_of
 from ranksift.learning.lambdas import worth_of_showing
 from ranksift.learning.ranker import Ranker
 from ranksift.learning.trees import with_context
@@ -118,7 +118,7 @@ class Peer(Ranker, abstract=True):
         staged = _LAST[key][0]
         return lambda x, n: self.of_outputs(staged(x, n), gain)
 
-    def _check_own_cut(self, held_out: Examples | None) -> None:
+    def _check_own_cut(self, held_out: JudgedDocuments | None) -> None:
         """Other libraries have no such check."""
 
     def _judged(self, scores: Floats, examples: Examples) -> tuple[float, Cutoff | None]:

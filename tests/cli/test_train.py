@@ -296,7 +296,7 @@ class TestTheCut:
         done = self.train(ranksift, reviews, "--out", tmp_path / "model")
         assert (done.code, done.err) == (0, "")
         lines = done.out.splitlines()
-        at = lines.index("Cuts on 42 held-out queries")
+        at = lines.index("Cuts on 210 held-out queries")
         assert [line.split("  ")[0] for line in lines[at + 3 : at + 7]] == [
             "nothing shown",
             "everything shown",
@@ -304,7 +304,7 @@ class TestTheCut:
             "tuned cut",
         ]
         card = json.loads((tmp_path / "model" / "model.json").read_text())
-        assert (card["cut"]["chosen"], card["cut"]["queries"]) == ("own cut", 42)
+        assert (card["cut"]["chosen"], card["cut"]["queries"]) == ("own cut", 210)
 
     def test_too_few_queries_to_check_it(self, ranksift: Command, tmp_path):
         product_reviews(4).examples.save(tmp_path / "train.csv")

@@ -45,7 +45,7 @@ def genuine() -> tuple[list[TreeModel], Examples]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         made = [kind.fit(examples) for kind in kinds]
-        made.append(ExpectedGainRanker(options={"trees": 3}).fit(examples).model_)
+        made.append(ExpectedGainRanker(options={"trees": 3}).fit(examples).models_[0])
     return made, examples
 
 

@@ -207,7 +207,7 @@ def test_training_sees_lists_whole_as_ranking_does(name, monkeypatch):
     whole = planted(30, 6, 3)
     given = replace(whole, labels=np.where(np.arange(len(whole)) % 2, np.nan, whole.labels))
     model = made(name, scaling="query").fit(given)
-    kind, seen = type(getattr(model, "model_", model)), []
+    kind, seen = type(getattr(model, "models_", [model])[0]), []
     prepared = kind._prepared
     monkeypatch.setattr(
         kind, "_prepared", lambda self, examples: seen.append(len(examples)) or prepared(self, examples)

@@ -304,7 +304,7 @@ class TestContext:
             np.random.default_rng(0).normal(size=(150, 1)), labels, [*range(50), *np.repeat(range(50, 100), 2)]
         )
         assert np.array_equal(LambdaMARTf(gains=GAINS).fit(examples).score(examples) > 0, labels > 0)
-        with pytest.warns(rs.RankSiftWarning, match="On 20 held-out queries the model's own cut shows no document"):
+        with pytest.warns(rs.RankSiftWarning, match="On 100 held-out queries .* so this model filters nothing"):
             blind = LambdaMARTf(gains=GAINS, context=False).fit(examples)
         assert not np.array_equal(blind.score(examples) > 0, labels > 0)
 
@@ -384,10 +384,11 @@ class TestLambdaMARTf:
         assert again.rank(test_set).to_dict() == model.rank(test_set).to_dict()
         card = json.loads((tmp_path / "model" / "model.json").read_text())
         assert card["cutoff"]["rule"] == "fixed"
-        assert (
-            lightgbm.Booster(model_file=tmp_path / "model" / card["version"] / "trees.txt").num_trees()
-            == 2 * model.trees_
-        )
+        trees = [
+            lightgbm.Booster(model_file=file) for file in (tmp_path / "model" / card["version"]).glob("trees*.txt")
+        ]
+        assert len(trees) == 5
+        assert sum(booster.num_trees() for booster in trees) == 2 * model.trees_
 
     @pytest.mark.parametrize("length", [1, 5, 60])
     @pytest.mark.parametrize("penalty", [-1.0, -10.0])
@@ -413,15 +414,14 @@ class TestLambdaMARTf:
         assert clear.sum() >= 3
         assert ((found > 0) == (expected > 0))[clear].all()
 
-    def test_without_a_validation_set_a_fifth_is_held_out(self, training):
-        model = LambdaMARTf(gains=GAINS).fit(training)
+    def test_with_one_fold_a_fifth_is_held_out(self, training):
+        model = LambdaMARTf(gains=GAINS, folds=1).fit(training)
         assert model.card_["cut"]["queries"] == len(training.query_ids) // 5
         assert "validation" not in model.card_
         same = LambdaMARTf(gains=GAINS).fit(*training.split(0.8, 0))
         assert np.array_equal(same.score(training), model.score(training))
-        few = LambdaMARTf(gains=GAINS).fit(
-            training.of_queries(np.arange(40))
-        )  # eight held out: calibrated, not checked
+        # Eight held out: calibrated, not checked.
+        few = LambdaMARTf(gains=GAINS, folds=1).fit(training.of_queries(np.arange(40)))
         assert "cut" not in few.card_
         assert few.cutoff_.rule == "fixed"
         assert few._calibration.tolist() != [1.0, 0.0]
@@ -531,7 +531,8 @@ class TestLambdaMARTf:
 
         def loss(trees):
             fewer = LambdaMARTf(**{**usual, "trees": trees})
-            fewer._grow_both(fewer_features(training), None)
+            fewer._begin(fewer_features(training), None)
+            fewer._learn(fewer_features(training), None)
             s, p = fewer._outputs_of(fewer_features(validation).features).T
             classify = np.abs(change) @ np.logaddexp(0, -np.sign(change) * s)
             return classify + (np.exp(p) - np.maximum(change, 0) * p).sum()
@@ -613,7 +614,7 @@ class TestExpectedGainRanker:
         labels = np.where(draw.random(2000) < 0.7, 2, -1)
         examples = Examples.from_arrays(draw.normal(size=(2000, 1)), labels, np.arange(2000))
         shares = ExpectedGainRanker(gains=GAINS).fit(examples)
-        with pytest.warns(rs.RankSiftWarning, match="On 400 held-out queries the model's own cut shows no document"):
+        with pytest.warns(rs.RankSiftWarning, match="On 2,000 held-out queries the model's own cut shows no document"):
             gains = ExpectedGainRanker(gains=GAINS, measure="DCG").fit(examples)
         assert np.mean(shares.score(examples) > 0) > 0.95
         assert np.mean(gains.score(examples) > 0) < 0.05
@@ -669,7 +670,7 @@ class TestExpectedGainRanker:
 
     def test_the_model_inside_may_have_a_measure_of_its_own(self, training, validation):
         options = {"trees": 20, "stop_by": "measure", "measure": "AP"}
-        assert ExpectedGainRanker(options=options).fit(training, validation).model_.measure == "AP"
+        assert ExpectedGainRanker(options=options).fit(training, validation).models_[0].measure == "AP"
 
     @pytest.mark.parametrize(
         ("wrong", "says"),

@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache
 from itertools import combinations_with_replacement
 from math import comb
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,12 +29,11 @@ from ranksift.collection import ragged
 from ranksift.collection.examples import Examples
 from ranksift.collection.gains import Gains
 from ranksift.collection.ragged import Floats, Ints
-from ranksift.cutoffs.baselines import FixedCutoff
 from ranksift.cutoffs.calibration import METHODS, Calibrator
 from ranksift.cutoffs.threshold import MEASURE
 from ranksift.errors import InputError, RankSiftWarning
 from ranksift.learning.batches import some_at_a_time
-from ranksift.learning.judged_documents import JudgedDocuments
+from ranksift.learning.cross_fitting import CrossFitted
 from ranksift.learning.lambdas import target_of
 from ranksift.learning.ranker import RANKERS, Ranker
 from ranksift.learning.scaling import FeatureScale
@@ -50,8 +49,8 @@ MOST_POOLS = 4000
 # Numbers that are kept at once.
 _TOGETHER = 1 << 21
 
-# What the files and arrays of the model inside begin with, and the file of its calibration.
-_INNER, _CALIBRATION = "model-", "calibration.json"
+# The file of the calibration.
+_CALIBRATION = "calibration.json"
 
 
 def expected_shares(chances: NDArray[np.float64], gains: Floats, offsets: Ints, k: int | None = None) -> Floats:
@@ -153,18 +152,19 @@ def _pools(gains: tuple[float, ...], k: int) -> _Pools:
 
 
 @dataclass(eq=False)
-class ExpectedGainRanker(Ranker):
+class ExpectedGainRanker(CrossFitted):
     r"""The optimal rule on top of a model: rank by the expected share of nDCG_f, cut at 0.
 
     The model's scores become the probabilities of all gains, :math:`P(g \ge g_j)` of each on its own, by a calibration
-    on documents that it was not fitted to: the validation set, or else a fifth of the training queries. (Fewer than
-    five queries are calibrated on themselves.) A document's score is then :func:`expected_shares`, given the
-    probabilities of its whole list; where ``measure`` is DCG, which is not normalised, it is the expected gain.
+    on documents that it was not fitted to: the validation set, or else the training queries, each held out in turn
+    (:mod:`~ranksift.learning.cross_fitting`). (Fewer than five queries are calibrated on themselves.) A document's
+    score is then :func:`expected_shares`, given the probabilities of its whole list; where ``measure`` is DCG, which is
+    not normalised, it is the expected gain.
 
     Attributes
     ----------
-    model_
-        The fitted model.
+    models_
+        The fitted models; several where queries are held out in turn.
     cutoff_
         At 0, unless held-out queries decide otherwise, until another is fitted.
 
@@ -180,11 +180,9 @@ class ExpectedGainRanker(Ranker):
     (True, (400, 2))
     """
 
-    filters = True
     natural_scaling = "none"
     takes_missing = True
     takes_unlabelled = True
-    former_parameters = ("folds",)
 
     model: str = parameter(
         "BoostedTrees",
@@ -215,20 +213,19 @@ class ExpectedGainRanker(Ranker):
         inner = self._inner().natural_space(stopped).items()
         return {"calibration": ["platt", "isotonic"], **{f"options.{name}": values for name, values in inner}}
 
-    def _train(self, examples: Examples, validation: Examples | None) -> None:
+    def _begin(self, examples: Examples, validation: Examples | None) -> None:
         judged = examples if validation is None else validation
         self.gains_ = ragged.distinct(np.concatenate([self._gain(examples), self._gain(judged)]))
+
+    def _learn(self, examples: Examples, validation: Examples | None) -> Self:
         with warnings.catch_warnings():
-            if self._inner().filters:  # what it says of a cut of its own, which is not used
-                warnings.simplefilter("ignore", RankSiftWarning)
-            self.model_ = self._inner().fit(examples, validation)
-        columns, gain = self._columns(self.model_, judged)[judged.judged], self._gain(judged)
-        self._levels = [
-            METHODS[self.calibration]().fit(column, gain >= level)
-            for column, level in zip(columns.T, self.gains_[1:], strict=True)
-        ]
-        known = JudgedDocuments(examples.judged_only(), self._score_of(examples)[examples.judged], None)
-        self.cutoff_ = FixedCutoff(0.0).fit_lists(known.lists(self.gains))
+            # What it says of a cut of its own, which is not used, and of single folds.
+            warnings.simplefilter("ignore", RankSiftWarning)
+            self.models_: tuple[Ranker, ...] = (self._inner().fit(examples, validation),)
+        return self
+
+    def _join(self, members: Sequence[Self]) -> None:
+        self.models_ = tuple(member.models_[0] for member in members)
 
     def _gain(self, examples: Examples) -> Floats:
         """Of the documents that have a label."""
@@ -263,6 +260,16 @@ class ExpectedGainRanker(Ranker):
         usual = of_trees if self.model == "BoostedTrees" else {}
         return RANKERS[self.model](**{"gains": self.gains, "seed": self.seed, **usual, **(self.options or {})})
 
+    def _calibrate(self, raw: NDArray[np.float64], known: Examples, *, unseen: bool) -> None:
+        gain = self._gain(known)
+        self._levels = [
+            METHODS[self.calibration]().fit(column, gain >= level)
+            for column, level in zip(raw[known.judged].T, self.gains_[1:], strict=True)
+        ]
+
+    def _raw(self, examples: Examples) -> NDArray[np.float64]:
+        return np.asarray(np.mean([self._columns(model, examples) for model in self.models_], axis=0))
+
     def _columns(self, model: Ranker, examples: Examples) -> NDArray[np.float64]:
         """What the calibration of each level sees: the output of an ordinal model that speaks of it, or the score."""
         if isinstance(model, BoostedTrees) and model.loss in ("ordinal", "weighted_ordinal"):
@@ -276,18 +283,17 @@ class ExpectedGainRanker(Ranker):
         """The probability of each of ``gains_`` (columns) for every document, in the order in which they were given."""
         given = self.read(examples)
         out = np.empty((len(given), len(self.gains_)))
-        out[given.row] = self._chances(self._prepared(given))
+        out[given.row] = self._chances(self._raw(self._prepared(given)))
         return out
 
-    def _chances(self, examples: Examples) -> NDArray[np.float64]:
-        columns = self._columns(self.model_, examples)
-        above = [level.probabilities(column) for level, column in zip(self._levels, columns.T, strict=True)]
+    def _chances(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
+        above = [level.probabilities(column) for level, column in zip(self._levels, raw.T, strict=True)]
         # Where two cross they are put in order, so that differences are probabilities.
-        at_least = -np.sort(-np.column_stack([np.ones(len(examples)), *above, np.zeros(len(examples))]), axis=1)
+        at_least = -np.sort(-np.column_stack([np.ones(len(raw)), *above, np.zeros(len(raw))]), axis=1)
         return -np.diff(at_least, axis=1)
 
-    def _score_of(self, examples: Examples) -> Floats:
-        chances, target = self._chances(examples), target_of(self.measure)
+    def _score_from(self, raw: NDArray[np.float64], examples: Examples) -> Floats:
+        chances, target = self._chances(raw), target_of(self.measure)
         if target.normalised:
             return expected_shares(chances, self.gains_, examples.offsets, target.k)
         return np.asarray(chances @ self.gains_)
@@ -295,16 +301,31 @@ class ExpectedGainRanker(Ranker):
     # -- files ----------------------------------------------------------------------------------------------------
 
     def _state(self) -> Mapping[str, NDArray[Any] | str]:
-        model = {**self.model_._state(), **self.model_._scale.state()}
-        inner = {f"{_INNER}{name}": value for name, value in model.items()}
+        inner = {
+            f"{_inner_prefix(number)}{name}": value
+            for number, model in enumerate(self.models_, 1)
+            for name, value in {**model._state(), **model._scale.state()}.items()
+        }
         levels = json.dumps([level.to_dict() for level in self._levels], indent=2)
         return {**inner, "gains": self.gains_, _CALIBRATION: levels + "\n"}
 
     def _restore(self, state: Mapping[str, Any]) -> None:
-        inner = {name.removeprefix(_INNER): value for name, value in state.items() if name.startswith(_INNER)}
         self.gains_ = state["gains"]
         self._levels = [Calibrator.from_dict(level) for level in json.loads(state[_CALIBRATION])]
-        self.model_ = self._inner()
-        self.model_.feature_names_, self.model_.cutoff_ = self.feature_names_, None
-        self.model_._scale = FeatureScale.taken_from(inner)
-        self.model_._restore(inner)
+        models: list[Ranker] = []
+        while own := _with_prefix(state, _inner_prefix(len(models) + 1)):
+            model = self._inner()
+            model.feature_names_, model.cutoff_ = self.feature_names_, None
+            model._scale = FeatureScale.taken_from(own)
+            model._restore(own)
+            models.append(model)
+        self.models_ = tuple(models)
+
+
+def _inner_prefix(number: int) -> str:
+    """What the files and arrays of a model inside begin with; models of earlier versions have one."""
+    return "model-" if number == 1 else f"model{number}-"
+
+
+def _with_prefix(state: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    return {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}

@@ -34,9 +34,6 @@ from ranksift.parameters import Parameterised, choice, integer, optional, parame
 if TYPE_CHECKING:
     from ranksift.collection.run import Run
 
-#: Where there is no validation set: the share of the queries that methods which filter hold out, of how many at least.
-HELD_OUT, FEWEST_QUERIES = 0.2, 5
-
 #: Held-out queries that it takes to overrule a method's own cut: of fewer, nobody knows how far values vary.
 FEWEST_TO_CHECK = 10
 
@@ -115,7 +112,7 @@ class Ranker(Parameterised):
             Anything that :func:`read_examples` takes.
         validation
             Other examples, for early stopping by ``measure``. Methods that filter calibrate and check their cut on them
-            too; where there are none, on a fifth of the training queries, which they do not learn from.
+            too; where there are none, on the training queries, each held out in turn: see their ``folds``.
         """
         self.check_can_fit()
         if validation is None:
@@ -137,10 +134,10 @@ class Ranker(Parameterised):
             }
             if held_out is not None:
                 self.card_["validation"] = _told(held_out.judged_only())
-            if held_out is None and self.filters and len(given.query_ids) >= FEWEST_QUERIES:
-                given, held_out = given.split(1.0 - HELD_OUT, self.seed)
-            self._train(self._learned_from(given), None if held_out is None else self._learned_from(held_out))
-            self._check_own_cut(held_out)
+            if held_out is None:
+                given, held_out = self._held_out_of(given)
+            checked = self._train(self._learned_from(given), None if held_out is None else self._learned_from(held_out))
+            self._check_own_cut(checked)
             self._fitted_with = self._plain_parameters()
         except BaseException:
             del self.feature_names_  # the model that was there before is gone too
@@ -159,18 +156,25 @@ class Ranker(Parameterised):
         ready = self._prepared(examples)
         return ready if self.takes_unlabelled else ready.judged_only()
 
-    def _train(self, examples: Examples, validation: Examples | None) -> None:
-        """Set what :meth:`_score` needs; features are scaled."""
+    def _held_out_of(self, given: Examples) -> tuple[Examples, Examples | None]:
+        """Of training queries without a validation set, what to learn from and what to hold out."""
+        return given, None
+
+    def _train(self, examples: Examples, validation: Examples | None) -> JudgedDocuments | None:
+        """Set what :meth:`_score` needs; features are scaled.
+
+        A method that brings a cut returns documents that can check it: scored by models that have not seen them.
+        """
         raise NotImplementedError
 
-    def _check_own_cut(self, held_out: Examples | None) -> None:
+    def _check_own_cut(self, held_out: JudgedDocuments | None) -> None:
         """Keep a cut that the method brings only where held-out queries say that it is worth having."""
         if self.cutoff_ is None or held_out is None:
             return
         # Equal scores count as the worst order: in that of a file, a model that says nothing could look perfect.
-        lists = self.judged(held_out).worst_first(self.gains).lists(self.gains)
+        lists = held_out.worst_first(self.gains).lists(self.gains)
         self.tradeoff_ = _remembered(lists, one_measure(self._judged_by))
-        if len(held_out.query_ids) < FEWEST_TO_CHECK:
+        if len(held_out.examples.query_ids) < FEWEST_TO_CHECK:
             return
         choice = CutChoice.of(lists, self.cutoff_, self._judged_by, self.seed)
         self.cutoff_, self.card_["cut"] = choice.rule(lists), choice.to_dict()

@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Literal, cast, get_args, overload
+from typing import Any, Literal, Self, cast, get_args, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,10 @@ from ranksift.collection.examples import Examples
 from ranksift.collection.gains import Gains
 from ranksift.collection.lists import Lists
 from ranksift.collection.ragged import Floats, Ints
-from ranksift.cutoffs.baselines import FixedCutoff
 from ranksift.cutoffs.calibration import Platt
 from ranksift.cutoffs.threshold import MEASURE, one_measure
 from ranksift.errors import InputError
+from ranksift.learning.cross_fitting import CrossFitted
 from ranksift.learning.lambdas import Lambdas, PairLoss, Swaps, Target, has_target, target_of, worth_of_showing
 from ranksift.learning.libraries import require
 from ranksift.learning.objective import stopping_value
@@ -231,34 +231,35 @@ class TreeModel(Ranker, abstract=True):
             for booster in self._boosters:
                 found = booster.predict(some, raw_score=True, num_threads=self._threads)
                 out[at : at + _DOCUMENTS] += _columns(found, len(self._start))
-        return out / len(self._boosters) + self._start
+        return out / len(self._texts) + self._start  # one without trees says nothing but the start
 
     def _of_outputs(self, outputs: NDArray[np.float64]) -> Floats:
         """Scores of documents, from documents × outputs."""
         return np.asarray(outputs[:, 0])
 
     def _state(self) -> Mapping[str, NDArray[Any] | str]:
-        return {**dict(zip(self._files, self._texts, strict=True)), "start": self._start}
+        return {**dict(zip(_files(len(self._texts)), self._texts, strict=True)), "start": self._start}
 
     def _restore(self, state: Mapping[str, Any]) -> None:
         self._start = state["start"]
         if self._start.dtype != np.float64 or self._start.ndim != 1 or not np.isfinite(self._start).all():
             raise ValueError("start is not a number for each output")
         there = {name for name in state if name.startswith("trees")}
-        if self.models != len(there) or set(self._files) != there:
+        members = len(there) // self.models if isinstance(self, CrossFitted) else 1
+        if len(there) != max(members, 1) * self.models or set(_files(len(there))) != there:
             raise ValueError(f"models={self.models} does not fit its files")
-        texts = [state[name] for name in self._files]
-        if len({bool(text) for text in texts}) > 1:
+        texts = [state[name] for name in _files(len(there))]
+        if members == 1 and len({bool(text) for text in texts}) > 1:
             raise ValueError("one of its models has no trees")
         width = len(self.feature_names_)
         for text in filter(None, texts):
             check_trees(text, 2 * width + 1 if self.context else width, len(self._start))
         self._plant(texts)
 
-    @property
-    def _files(self) -> list[str]:
-        """Of the models' trees."""
-        return [TREES, *(f"trees-{number}.txt" for number in range(2, self.models + 1))]
+
+def _files(count: int) -> list[str]:
+    """Of the trees of so many models."""
+    return [TREES, *(f"trees-{number}.txt" for number in range(2, count + 1))][:count]
 
 
 @dataclass(frozen=True, eq=False)
@@ -639,7 +640,7 @@ def _as_columns(lambdas: Lambdas) -> tuple[NDArray[np.float64], NDArray[np.float
 
 
 @dataclass(eq=False)
-class LambdaMARTf(TreeModel):
+class LambdaMARTf(TreeModel, CrossFitted):
     r"""LambdaMART-f: boosted trees that rank and filter together, fitted to changes of nDCG_f.
 
     Showing a document adds :math:`\Delta_d = g_d / (I_{k,f} - W_{k,f})` to nDCG_f, times the discount of its rank. Of
@@ -659,7 +660,8 @@ class LambdaMARTf(TreeModel):
     the length of the list.)
 
     Trees are too sure of themselves. So s is calibrated (Platt, with the same weights) on documents that the trees were
-    not fitted to: the validation set, or else a fifth of the training queries. The same queries decide whether the cut
+    not fitted to: the validation set, or else the training queries, each held out in turn
+    (:mod:`~ranksift.learning.cross_fitting`). The same queries decide whether the cut
     is better than to show nothing, to show everything, or to tune a threshold: :mod:`ranksift.cutoffs.choice`.
 
     Attributes
@@ -678,7 +680,6 @@ class LambdaMARTf(TreeModel):
     True
     """
 
-    filters = True
     #: What models of earlier versions had, which say nothing of how their trees are used.
     former_parameters = ("pairs", "stop", "depth")
 
@@ -704,20 +705,12 @@ class LambdaMARTf(TreeModel):
         super().check_parameters()
         self._target()
 
-    def _train(self, examples: Examples, validation: Examples | None) -> None:
-        self._grow_both(examples, validation)
-        self._calibration = np.array([1.0, 0.0])
-        change = np.zeros(0) if validation is None else self._changes(validation)
-        if validation is not None and (change > 0).any() and (change < 0).any():
-            found = Platt().fit(self._outputs_of(validation.features)[:, 0], change > 0, np.abs(change))
-            self._calibration = np.array([max(found.slope_, _LEAST_SLOPE), found.intercept_])
-        shown = Lists.from_arrays(self._score(examples.features), examples.labels, examples.query, gains=self.gains)
-        self.cutoff_ = FixedCutoff(0.0).fit_lists(shown)
-
-    def _grow_both(self, examples: Examples, validation: Examples | None) -> None:
-        change = self._changes(examples)
+    def _begin(self, examples: Examples, validation: Examples | None) -> None:
         # In the mean a document counts 1, as LightGBM's parameters expect.
-        self._unit = float(np.abs(change).mean()) or 1.0
+        self._unit = float(np.abs(self._changes(examples)).mean()) or 1.0
+
+    def _learn(self, examples: Examples, validation: Examples | None) -> Self:
+        change = self._changes(examples)
         stake, prize, good = np.abs(change) / self._unit, np.maximum(change, 0.0) / self._unit, change > 0
         # What changes nothing has no weight; half a document more of either kind keeps both outputs finite.
         start = np.array([_log_odds(good, stake), np.log(prize.mean() + 0.5 / len(prize))])
@@ -732,6 +725,23 @@ class LambdaMARTf(TreeModel):
             )
 
         self._grow(examples, validation, loss, change, start)
+        return self
+
+    def _join(self, members: Sequence[Self]) -> None:
+        self._start = np.mean([member._start for member in members], axis=0)
+        self._plant([text for member in members for text in member._texts])
+
+    def _raw(self, examples: Examples) -> NDArray[np.float64]:
+        return self._outputs_of(examples.features)
+
+    def _calibrate(self, raw: NDArray[np.float64], known: Examples, *, unseen: bool) -> None:
+        change, self._calibration = self._changes(known), np.array([1.0, 0.0])
+        if unseen and (change > 0).any() and (change < 0).any():
+            found = Platt().fit(raw[:, 0], change > 0, np.abs(change))
+            self._calibration = np.array([max(found.slope_, _LEAST_SLOPE), found.intercept_])
+
+    def _score_from(self, raw: NDArray[np.float64], examples: Examples) -> Floats:
+        return self._of_outputs(raw)
 
     def _changes(self, examples: Examples) -> Floats:
         """What it does to the measure to show each document, at rank 1."""
