@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ranksift.collection.qrels import read_qrels as read_qrels
     from ranksift.collection.run import Run as Run
     from ranksift.collection.run import read_run as read_run
+    from ranksift.collection.texts import Texts as Texts
     from ranksift.cutoffs.audit import audit as audit
     from ranksift.cutoffs.calibration import calibrate as calibrate
     from ranksift.cutoffs.comparison import compare_cutoffs as compare_cutoffs

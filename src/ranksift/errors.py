@@ -8,6 +8,11 @@ import warnings
 class InputError(ValueError):
     """Bad input or usage: the message is one line, fit to be shown to the person who gave the input.
 
+    Attributes
+    ----------
+    line
+        Of a file, where that is known.
+
     Examples
     --------
     >>> str(InputError("no relevant label", source="qrels.txt", line=3, remedy="add one"))
@@ -18,6 +23,7 @@ class InputError(ValueError):
         place = "" if source is None else f"{source}: " if line is None else f"{source}:{line}: "
         message = f"{place}{what}; {remedy}" if remedy else f"{place}{what}"
         super().__init__(on_one_line(shortened(message)))
+        self.line = line
 
 
 def on_one_line(text: str) -> str:

@@ -231,7 +231,7 @@ def test_a_query_without_labels_has_no_judgments():
 
 # -- there and back ---------------------------------------------------------------------------------------------------
 
-SUFFIXES = [".letor", ".txt.gz", ".csv", ".tsv.zst", ".parquet"]
+SUFFIXES = [".letor", ".txt.gz", ".csv", ".tsv.zst", ".jsonl", ".jsonl.gz", ".parquet"]
 value = st.one_of(
     st.floats(allow_infinity=False),
     st.integers(-(10**6), 10**6).map(float),
@@ -262,7 +262,7 @@ def test_what_is_written_is_read_back(tmp_path_factory, examples, suffix):
     assert np.array_equal(np.signbit(examples.features[known]), np.signbit(again.features[known]))
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet"])
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".ndjson", ".parquet"])
 def test_names_are_read_back(tmp_path, examples, suffix):
     examples.save(tmp_path / f"a{suffix}")
     assert same(examples, rs.read_examples(tmp_path / f"a{suffix}"))
@@ -283,11 +283,6 @@ def test_to_frame(examples):
     assert frame["label"].to_list() == [2, 0, None, -1, 0.5]
     assert frame["length"].to_list() == [10, None, 30, 40, 50]
     assert same(examples, rs.read_examples(frame))
-
-
-def test_json_lines_are_not_written(tmp_path, examples):
-    with pytest.raises(rs.InputError, match=r"examples are not written as JSON lines; use \.csv or \.parquet"):
-        examples.save(tmp_path / "a.jsonl")
 
 
 def test_standard_output(capsysbinary):

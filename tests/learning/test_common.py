@@ -171,6 +171,13 @@ def test_features_may_be_huge_or_tiny(name, examples):
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_texts_alone_are_refused(name):
+    texts = Examples.from_texts(["a?"] * 4 + ["b?"] * 4, list("abcdefgh"), [2, 1, 0, -1] * 2)
+    with pytest.raises(InputError, match=f"texts and no feature, and {name} learns from features; give columns"):
+        made(name).fit(texts)
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_no_feature_at_all(name, examples):
     nothing = Examples.from_arrays(np.zeros((len(examples), 0)), examples.labels, examples.query)
     assert np.ptp(made(name).fit(nothing).score(nothing)) < 1e-12

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,14 +14,16 @@ from numpy.typing import ArrayLike, NDArray
 from ranksift.collection import ragged
 from ranksift.collection._engine.grouping import Grouped, by_rank, without_duplicates
 from ranksift.collection._engine.ids import Ids
-from ranksift.collection._engine.python_values import ids_of, is_missing
+from ranksift.collection._engine.python_values import Fail, ids_of, is_missing
 from ranksift.collection.qrels import LARGEST_LABEL, Qrels
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.collection.readers.formats import TABLES, kind
 from ranksift.collection.run import Run
+from ranksift.collection.texts import Texts, gathered, texts_of
+from ranksift.collection.texts import together as texts_together
 from ranksift.errors import InputError, warn_renamed
 from ranksift.files import STANDARD
-from ranksift.parameters import integer
+from ranksift.parameters import integer, is_number
 
 if TYPE_CHECKING:
     import polars as pl
@@ -47,6 +49,8 @@ class Examples:
         One a feature.
     row
         Where each document stood in the input: queries may come in pieces there.
+    texts
+        What queries and documents say, where that is known; then there may be no feature.
 
     Examples
     --------
@@ -65,6 +69,7 @@ class Examples:
     feature_names: tuple[str, ...]
     row: Ints
     name: str = field(default="examples")
+    texts: Texts | None = None
 
     @classmethod
     def from_arrays(
@@ -144,6 +149,83 @@ class Examples:
         )
 
     @classmethod
+    def from_texts(
+        cls,
+        queries: Sequence[str] | Mapping[Any, str],
+        docs: Sequence[str],
+        labels: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        *,
+        features: ArrayLike | None = None,
+        feature_names: Sequence[str] | None = None,
+        doc_ids: Sequence[str] | None = None,
+        position: Sequence[float | None] | Floats | None = None,
+        author: Sequence[str | None] | None = None,
+        time: Sequence[str | float | None] | Floats | None = None,
+        parent: Sequence[str | None] | None = None,
+        asker: Sequence[str | None] | Mapping[Any, str | None] | None = None,
+        name: str = "examples",
+    ) -> Examples:
+        """Take one document a row, as text; the rows of a query need not stand together.
+
+        Parameters
+        ----------
+        queries
+            The text of the query of each document; or of each group, as a dictionary.
+        docs
+            The text of each document.
+        labels
+            As in :meth:`from_arrays`.
+        groups
+            The query of each document, by its id. Default: the same text is the same query, and they are q1, q2, …
+        features, feature_names
+            As in :meth:`from_arrays`. Default: there are none.
+        doc_ids
+            Default: d1, d2, … in each query.
+        position, author, time, parent
+            What is known of each document besides (:class:`Texts`).
+        asker
+            Who wrote the query of each document; or of each group, as a dictionary.
+
+        Examples
+        --------
+        >>> examples = Examples.from_texts(["A car?"] * 2, ["Try Oasis", "Me too"], [2, -1], author=["ann", "bob"])
+        >>> examples
+        <Examples: 2 documents, 1 query, 0 features, with texts>
+        >>> examples.texts.queries, examples.texts.docs, examples.texts.author
+        (('A car?',), ('Try Oasis', 'Me too'), ('ann', 'bob'))
+        """
+
+        def fail(row: int, what: str, remedy: str) -> InputError:
+            return InputError(f"row {row + 1}: {what}", remedy=remedy)
+
+        count = len(docs)
+        group = None if groups is None else np.asarray(groups).tolist()
+        if isinstance(queries, Mapping):
+            queries = _of_groups(queries, group, "text", fail)
+        if isinstance(asker, Mapping):
+            asker = _of_groups({key: asker.get(key) for key in dict.fromkeys(group or ())}, group, "asker", fail)
+        columns = {"position": position, "author": author, "time": time, "parent": parent, "asker": asker}
+        for what, column in {"texts of queries": queries, "document ids": doc_ids, **columns}.items():
+            if column is not None and len(column) != count:
+                raise InputError(f"{count} texts of documents, and {len(column)} of {what}", remedy="give one per row")
+        words = texts_of(queries, "query", fail)
+        if group is None:
+            numbers = {text: f"q{number}" for number, text in enumerate(dict.fromkeys(words), 1)}
+            group = [numbers[text] for text in words]
+        found = cls.from_arrays(
+            np.empty((count, 0)) if features is None else features,
+            labels,
+            group,
+            docs=doc_ids,
+            feature_names=feature_names,
+            name=name,
+        )
+        ids = [found.query_ids[i] for i in found.query[np.argsort(found.row, kind="stable")].tolist()]
+        texts = gathered(words, texts_of(docs, "document", fail), ids, fail, **columns)
+        return replace(found, texts=texts.of_rows(found.row))
+
+    @classmethod
     def of_arrays(cls, *arrays: Any, **options: Any) -> Examples:
         """An old spelling of :meth:`from_arrays`."""
         warn_renamed("Examples.of_arrays", "Examples.from_arrays")
@@ -160,10 +242,11 @@ class Examples:
         docs: Sequence[str | None] | None,
         feature_names: tuple[str, ...],
         name: str,
+        texts: Texts | None = None,
     ) -> Examples:
         """Bring checked rows together by the numbers of their queries.
 
-        A document without a name becomes d1, d2, … of its query.
+        A document without a name becomes d1, d2, … of its query. Texts of documents are given row by row, too.
         """
         count = len(query_ids)
         offsets = ragged.offsets_of(np.bincount(query, minlength=count))
@@ -171,11 +254,12 @@ class Examples:
         if (query[1:] < query[:-1]).any():
             order = ragged.order_by(query, count)
             features, labels = features[order], labels[order]
+            texts = None if texts is None else texts.of_rows(order)
         ids = usual_docs(np.diff(offsets))
         if docs is not None:
             given = map(docs.__getitem__, order.tolist())
             ids = tuple(own if doc is None else doc for doc, own in zip(given, ids, strict=True))
-        return cls(tuple(query_ids), offsets, features, labels, ids, feature_names, order, name)
+        return cls(tuple(query_ids), offsets, features, labels, ids, feature_names, order, name, texts)
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -212,6 +296,7 @@ class Examples:
             labels=self.labels[rows],
             docs=tuple(self.docs[i] for i in rows.tolist()),
             row=np.arange(len(rows)),
+            texts=None if self.texts is None else self.texts.of_queries(numbers, rows),
         )
 
     def judged_only(self) -> Examples:
@@ -227,6 +312,7 @@ class Examples:
             labels=self.labels[rows],
             docs=tuple(self.docs[i] for i in rows.tolist()),
             row=np.arange(len(rows)),
+            texts=None if self.texts is None else self.texts.of_rows(rows),
         )
 
     def with_features(self, features: NDArray[np.float64]) -> Examples:
@@ -300,13 +386,16 @@ class Examples:
         return replace(found, query_ids=self.query_ids, offsets=ragged.offsets_of(counts))
 
     def to_frame(self) -> pl.DataFrame:
-        """A polars frame: query_id, doc_id, label, and a column a feature; null where a value is missing."""
+        """A polars frame: query_id, doc_id, label, and a column a feature; null where a value is missing.
+
+        With texts: query_id, query, doc_id, doc, label, the features, and what else is known of documents.
+        """
         from ranksift.collection.readers.example_table import frame_of
 
         return frame_of(self)
 
     def save(self, target: str | os.PathLike[str]) -> None:
-        """Write to a file; the suffix tells the format: ``.csv``, ``.tsv``, ``.parquet``, else LETOR.
+        """Write to a file; the suffix tells the format: ``.csv``, ``.tsv``, ``.jsonl``, ``.parquet``, else LETOR.
 
         Documents are written in the order in which they were given.
         """
@@ -315,9 +404,6 @@ class Examples:
 
         if os.fspath(target) == STANDARD or kind(target) not in TABLES:
             letor.write_letor(self, target)
-        elif kind(target) in (".jsonl", ".ndjson"):
-            place = os.fspath(target)
-            raise InputError("examples are not written as JSON lines", source=place, remedy="use .csv or .parquet")
         else:
             save_frame(self.to_frame(), target)
 
@@ -359,9 +445,8 @@ class Examples:
 
     def __repr__(self) -> str:
         n, q, f = len(self), len(self.query_ids), len(self.feature_names)
-        return (
-            f"<Examples: {n} document{'s' * (n != 1)}, {q} quer{'y' if q == 1 else 'ies'}, {f} feature{'s' * (f != 1)}>"
-        )
+        size = f"{n} document{'s' * (n != 1)}, {q} quer{'y' if q == 1 else 'ies'}, {f} feature{'s' * (f != 1)}"
+        return f"<Examples: {size}{', with texts' * (self.texts is not None)}>"
 
 
 class Fold(NamedTuple):
@@ -406,20 +491,32 @@ def folds_of(queries: int, folds: int, seed: int) -> Ints:
     return fold
 
 
-def read_examples(source: Any, *, features: Iterable[object] | None = None) -> Examples:
+def read_examples(
+    source: Any,
+    *,
+    features: Iterable[object] | None = None,
+    labels: Mapping[str, float] | None = None,
+    skip_bad_rows: bool = False,
+) -> Examples:
     """Read examples.
 
     Parameters
     ----------
     source
         A LETOR (SVMlight) file, plain, ``.gz`` or ``.zst``, or ``"-"`` for one from standard input; a ``.csv``,
-        ``.tsv`` or ``.parquet`` table, or a polars or pandas frame, with columns for the query, the label, perhaps
-        the document, and one a feature; ``Examples``; or a list of any of these, which are put together. A feature
-        that one of several LETOR files does not name is 0 there.
+        ``.tsv``, ``.jsonl`` or ``.parquet`` table, or a polars or pandas frame, with columns for the query, the label,
+        perhaps the document, and one a feature; or with texts: query_id, query, doc_id, doc, label, perhaps features,
+        and perhaps position, author, time, parent, asker; ``Examples``; or a list of any of these, which are put
+        together. A feature that one of several LETOR files does not name is 0 there.
     features
         The features to take, in this order; others are left out. Names of columns, or indices of a LETOR file:
         one that it does not have is 0 for all documents. Default: every index up to the largest; every column of
         numbers but the query, the document and the label.
+    labels
+        The label for each word of a table: ``{"good": 2, "bad": -1}``. A number that is not named stays what it is.
+    skip_bad_rows
+        Leave out rows of a table that cannot be read (an empty text, a word where a number belongs, a damaged line)
+        and warn of them. Default: the first of them is refused.
 
     Examples
     --------
@@ -428,6 +525,10 @@ def read_examples(source: Any, *, features: Iterable[object] | None = None) -> E
     >>> examples = read_examples(table)
     >>> examples, examples.feature_names, examples.labels.tolist()
     (<Examples: 3 documents, 2 queries, 1 feature>, ('bm25',), [2.0, nan, -1.0])
+    >>> table = pl.DataFrame({"query_id": [1, 1], "query": ["A car?"] * 2, "doc": ["Oasis", "No"], "label": ["P", "F"]})
+    >>> examples = read_examples(table, labels={"P": 2, "F": -1})
+    >>> examples, examples.texts.docs, examples.labels.tolist()
+    (<Examples: 2 documents, 1 query, 0 features, with texts>, ('Oasis', 'No'), [2.0, -1.0])
     """
     wanted = None if features is None else _distinct(features)
     if isinstance(source, Examples):
@@ -440,15 +541,42 @@ def read_examples(source: Any, *, features: Iterable[object] | None = None) -> E
             remedy="use Examples.from_arrays(features, labels, queries)",
         )
     if isinstance(source, list | tuple):
-        parts = [read_examples(one, features=wanted) for one in source]
+        parts = [read_examples(one, features=wanted, labels=labels, skip_bad_rows=skip_bad_rows) for one in source]
         if wanted is None and all(isinstance(one, str | os.PathLike) and letor.is_letor(one) for one in source):
             # Their lines leave out what is 0, so the largest index may differ.
             most = max((part.feature_names for part in parts), key=len, default=())
             parts = [p.padded(most) if p.feature_names == most[: len(p.feature_names)] else p for p in parts]
         return together(parts)
     if isinstance(source, str | os.PathLike) and letor.is_letor(source):
+        if labels is not None or skip_bad_rows:
+            what = "words as labels and bad rows to skip are for tables, and this is LETOR's format"
+            raise InputError(what, source=os.fspath(source), remedy="give a .csv, .tsv, .jsonl or .parquet file")
         return letor.read_letor(source, wanted)
-    return example_table.read_example_table(source, wanted)
+    return example_table.read_example_table(source, wanted, _worth(labels), skip_bad_rows=skip_bad_rows)
+
+
+def _worth(labels: Mapping[str, float] | None) -> dict[str, float] | None:
+    """The label for each word, as a finite number."""
+    if labels is None:
+        return None
+    if not isinstance(labels, Mapping):
+        raise InputError(f"labels {labels!r} are no dictionary", remedy="give a label for each word: {'good': 2}")
+    odd = next((w for w, v in labels.items() if not is_number(v) or not np.isfinite(v)), None)
+    if odd is not None:
+        raise InputError(f"the label of {odd!r} is not a number", remedy="give a finite number for each word")
+    return {str(word): float(value) for word, value in labels.items()}
+
+
+def _of_groups(values: Mapping[Any, Any], group: list[Any] | None, noun: str, fail: Fail) -> list[Any]:
+    """What a dictionary says of the query of each row."""
+    if group is None:
+        raise InputError(
+            f"a dictionary with the {noun} of each query needs groups", remedy="give one group per document"
+        )
+    row = next((row for row, key in enumerate(group) if key not in values), None)
+    if row is not None:
+        raise fail(row, f"no {noun} of query {group[row]!r}", "give one of each query")
+    return [values[key] for key in group]
 
 
 def _distinct(names: Iterable[object]) -> tuple[str, ...]:
@@ -491,7 +619,19 @@ def together(parts: Sequence[Examples]) -> Examples:
         first.feature_names,
         np.concatenate([part.row + start for part, start in zip(parts, starts.tolist(), strict=False)]),
         ", ".join(part.name for part in parts),
+        _texts_together(parts),
     )
+
+
+def _texts_together(parts: Sequence[Examples]) -> Texts | None:
+    texts = [part.texts for part in parts if part.texts is not None]
+    if not texts:
+        return None
+    if len(texts) < len(parts):
+        silent = next(part for part in parts if part.texts is None)
+        what = "queries and documents have no text, and those of other examples have"
+        raise InputError(what, source=silent.name, remedy="give texts in all of them, or in none")
+    return texts_together(texts)
 
 
 def _other_features(part: Examples, first: Examples) -> InputError:

@@ -56,7 +56,10 @@ class JudgedDocuments(NamedTuple):
     def _taken(self, order: Ints) -> JudgedDocuments:
         own = self.examples
         docs = tuple(map(own.docs.__getitem__, order.tolist()))
-        moved = replace(own, features=own.features[order], labels=own.labels[order], docs=docs, row=own.row[order])
+        texts = None if own.texts is None else own.texts.of_rows(order)
+        moved = replace(
+            own, features=own.features[order], labels=own.labels[order], docs=docs, row=own.row[order], texts=texts
+        )
         return JudgedDocuments(moved, self.scores[order], None if self.kept is None else self.kept[order])
 
 

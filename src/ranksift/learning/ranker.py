@@ -66,6 +66,8 @@ class Ranker(Parameterised):
     natural_scaling: ClassVar[Scaling] = "standard"
     #: Whether missing values are something that the method can learn from; else each is the mean of its feature.
     takes_missing: ClassVar[bool] = False
+    #: Whether it reads texts, so that examples need no feature.
+    takes_texts: ClassVar[bool] = False
     #: Whether training is given unlabelled documents too.
     takes_unlabelled: ClassVar[bool] = False
     #: Whether it brings a cut of its own, so that documents may be dropped though no rule is fitted.
@@ -118,6 +120,11 @@ class Ranker(Parameterised):
         if validation is None:
             self.check_alone()
         given = with_labels(read_examples(examples))
+        if given.texts is not None and not given.feature_names and not self.takes_texts:
+            what = f"texts and no feature, and {type(self).__name__} learns from features"
+            raise InputError(
+                what, source=given.name, remedy="give columns of numbers, or take a method that reads texts"
+            )
         held_out = None if validation is None else with_labels(read_as(given.feature_names, validation))
         if held_out is not None:
             self._check_tells(held_out)

@@ -17,6 +17,21 @@ _NAMES = {
     "measure": ("measure", "metric"),
     "value": ("value", "score"),
     "grade": ("label", "relevance", "rel", "judgment", "grade"),  # a score among features is one of them
+    # Of tables with texts: what can only be an id, what can only be a text, and what a text may be called beside an id.
+    "query id": ("query_id", "qid", "q_id", "question_id", "topic_id", "topic"),
+    "query words": ("query_text", "question_text", "question"),
+    "query text": ("query_text", "query", "question_text", "question"),
+    "document id": ("doc_id", "docno", "docid", "did", "document_id", "corpus_id", "answer_id", "comment_id"),
+    "document words": ("doc_text", "document_text", "text", "passage", "answer_text", "answer", "sentence", "comment"),
+    "document text": (
+        *("doc_text", "doc", "document_text", "document"),
+        *("text", "passage", "answer_text", "answer", "sentence", "comment"),
+    ),
+    "position": ("position",),
+    "author": ("author", "author_id", "user_id"),
+    "time": ("time", "timestamp", "date"),
+    "parent": ("parent", "parent_id"),
+    "asker": ("asker", "asker_id"),
 }
 _SHOWN = 12
 
@@ -40,7 +55,7 @@ def find_columns(
 
 
 def find_column(names: Sequence[object], role: str, *, source: str | None = None, line: int | None = None) -> int:
-    """The position of the column that plays a role: query, document, label, score, run, measure, value or grade.
+    """The position of the column that plays a role: query, document, label, score, run, measure, value, grade, ….
 
     Examples
     --------
@@ -72,6 +87,17 @@ def find_column(names: Sequence[object], role: str, *, source: str | None = None
 def has_column(names: Sequence[object], role: str) -> bool:
     """Whether a column plays a role."""
     return any(_folded(name) in _NAMES[role] for name in names)
+
+
+def find_if_any(
+    names: Sequence[object], role: str, *, source: str | None = None, line: int | None = None
+) -> int | None:
+    """The position of the column that plays a role; None where there is none.
+
+    >>> find_if_any(["qid", "doc"], "document"), find_if_any(["qid", "doc"], "document id")
+    (1, None)
+    """
+    return find_column(names, role, source=source, line=line) if has_column(names, role) else None
 
 
 def is_header(fields: Sequence[str]) -> bool:

@@ -18,6 +18,7 @@ from ranksift.collection._engine.lines import Block, Columns
 from ranksift.collection._engine.python_values import Fail
 from ranksift.collection._engine.rows import Rows, collect, collect_text
 from ranksift.collection.readers.column_names import find_columns
+from ranksift.errors import InputError
 from ranksift.files import PADDING, Bytes, Text
 
 _NEWLINE, _RETURN, _BLANK, _MARK = 10, 13, 32, 34
@@ -42,9 +43,9 @@ def read_delimited(text: Text, separator: str, noun: str, on_duplicate: OnDuplic
         return collect(lambda work: [work(rows)], rows.size, text.fail, noun, on_duplicate)
 
 
-def split_columns(text: Text, separator: str, count: int) -> Columns:
-    """All columns below the header, as one block."""
-    return Layout(ord(separator), count, tuple(range(count))).columns(_whole(text), marks_allowed=True)
+def split_columns(text: Text, separator: str, count: int, bad: list[InputError] | None = None) -> Columns:
+    """All columns below the header, as one block; lines of another number of fields go to ``bad``, if that is given."""
+    return Layout(ord(separator), count, tuple(range(count)), bad).columns(_whole(text), marks_allowed=True)
 
 
 def read_header(text: Text, separator: str) -> tuple[list[str], int]:
@@ -70,11 +71,15 @@ class _QuotationMarkError(Exception):
 
 @dataclass(frozen=True)
 class Layout:
-    """How the lines of a table look: the separating byte, how many fields, and which are wanted."""
+    """How the lines of a table look: the separating byte, how many fields, and which are wanted.
+
+    Lines that look otherwise are refused, or left out and told in ``bad``.
+    """
 
     separator: int
     count: int
     wanted: tuple[int, ...]
+    bad: list[InputError] | None = None
 
     def columns(self, block: Block, *, marks_allowed: bool = False) -> Columns:
         """Split a block of lines."""
@@ -111,15 +116,17 @@ class Layout:
         fields = np.diff(last, prepend=-1)
         blank = (fields == 1) & (starts[last] == ends[last])
         wrong = (fields != count) & ~blank
-        if wrong.any():
-            line = int(np.argmax(wrong))
+        for line in np.flatnonzero(wrong).tolist():
             n = int(fields[line])
-            raise block.fail(
+            error = block.fail(
                 int(starts[last[line] - n + 1]),
                 f"{n} field{'s' * (n != 1)} where the header has {count}",
                 "give every line as many fields as the header",
             )
-        keep = np.repeat(~blank, fields)
+            if self.bad is None:
+                raise error
+            self.bad.append(error)
+        keep = np.repeat(~(blank | wrong), fields)
         return starts[keep].reshape(-1, count), ends[keep].reshape(-1, count)
 
     def _check_marks(self, block: Block, marks: Ints, opens: NDArray[np.bool_]) -> None:

@@ -25,7 +25,8 @@ _COMPRESSED = (".gz", ".zst", ".zstd")
 TABLES = (".csv", ".tsv", ".parquet", ".pq", ".jsonl", ".ndjson")
 #: What stands between the fields of a text table.
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
-_JSON_LINES = (".jsonl", ".ndjson")
+#: Suffixes of one JSON object a line.
+JSON_LINES = (".jsonl", ".ndjson")
 _PLAIN = (".run", ".runs", ".res", ".trec", ".txt", ".qrels", ".qrel", ".tab")
 
 
@@ -65,7 +66,7 @@ def _load(source: Any, noun: str, on_duplicate: OnDuplicate) -> tuple[Grouped, b
 
         with reading(source) as text:
             return read_delimited(text, SEPARATORS[suffix], noun, on_duplicate)
-    if suffix in _JSON_LINES:
+    if suffix in JSON_LINES:
         from ranksift.collection.readers.jsonl import read_jsonl
 
         return read_jsonl(source, noun, on_duplicate)
@@ -97,7 +98,7 @@ def save_frame(frame: pl.DataFrame, target: str | os.PathLike[str]) -> None:
             edge = any(ids[c].str.contains(r"^[\x00-\x20]|[\x00-\x20]$").any() for c in ids.columns)
             quotes: Literal["non_numeric", "necessary"] = "non_numeric" if edge else "necessary"
             frame.write_csv(file, separator=SEPARATORS[suffix], quote_style=quotes)
-        elif suffix in _JSON_LINES:
+        elif suffix in JSON_LINES:
             if frame.height:
                 frame.write_ndjson(file)
             else:

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,26 +24,60 @@ _TWO = re.compile(r"\}\s*,\s*\{")
 _COLON = ord(":")
 _BEFORE_COLON = tuple(b'" \t\r')  # of a key; in a text it may be anything
 _ONCE = "give every key once"
+# A table of objects that share few keys would be mostly holes, and larger than any memory.
+_EMPTY_CELLS, _TIMES_FULL = 1 << 20, 64
 
 
 def read_jsonl(source: str | os.PathLike[str], noun: str, on_duplicate: OnDuplicate) -> tuple[Grouped, bool]:
     """Read objects, one a line; blank lines and comments (``#``) do not count."""
-    reader = _Reader(display_name(source), read_text(source), noun)
-    return collect(lambda work: map(work, reader.rows()), len(reader.data), reader.fail, noun, on_duplicate)
+    layout = f'{{"query_id": "q1", "doc_id": "d1", "{noun}": 1}}'
+    reader = _Reader(display_name(source), read_text(source), layout)
+    return collect(lambda work: map(work, reader.rows(noun)), len(reader.data), reader.fail, noun, on_duplicate)
+
+
+class Records(NamedTuple):
+    """Objects of any keys: all keys, a column of values for each (None where an object lacks it), and their lines."""
+
+    names: list[str]
+    columns: list[list[Any]]
+    lines: list[int]
+
+
+def read_records(source: str | os.PathLike[str], bad: list[InputError] | None = None) -> Records:
+    """Read objects, one a line; a damaged line is refused, or told in ``bad``, where that is given."""
+    layout = '{"query_id": "q1", "query": "…", "doc_id": "d1", "doc": "…", "label": 1}'
+    reader = _Reader(display_name(source), read_text(source, if_empty=f"write each line as: {layout}"), layout, bad)
+    records: list[dict[str, Any]] = []
+    lines: list[int] = []
+    for some, places, _ in reader.pieces():
+        records += some
+        lines += places
+    names = list(dict.fromkeys(key for record in records for key in record))
+    if len(names) * len(records) > _EMPTY_CELLS + _TIMES_FULL * sum(map(len, records)):
+        raise reader.fail(lines[0], f"objects of {len(names):,} different keys", "give all objects the same keys")
+    return Records(names, [[record.get(name) for record in records] for name in names], lines)
 
 
 @dataclass(frozen=True)
 class _Reader:
     name: str
     data: bytes
-    noun: str
+    layout: str
+    bad: list[InputError] | None = None
 
     def fail(self, line: int, what: str, remedy: str = "") -> InputError:
-        example = f'write each line as: {{"query_id": "q1", "doc_id": "d1", "{self.noun}": 1}}'
-        return InputError(what, source=self.name, line=line, remedy=remedy or example)
+        return InputError(what, source=self.name, line=line, remedy=remedy or f"write each line as: {self.layout}")
 
-    def rows(self) -> Iterator[Rows]:
+    def rows(self, noun: str) -> Iterator[Rows]:
         keys: list[str] = []  # the first object says under which names the three columns stand
+        for records, places, size in self.pieces():
+            if records and not keys:
+                names = list(records[0])
+                keys = [names[c] for c in find_columns(names, noun, source=self.name, line=places[0])]
+            yield self._rows(records, places, keys, noun, size)
+
+    def pieces(self) -> Iterator[tuple[list[dict[str, Any]], list[int], int]]:
+        """Objects of some lines, the numbers of the lines, and how many bytes all of them take."""
         at, number = 0, 1
         while at < len(self.data):
             end = self.data.find(b"\n", at + _CHUNK) + 1 or len(self.data)
@@ -51,14 +85,25 @@ class _Reader:
             lines = [line.strip(_BLANKS) for line in data.decode().split("\n")]
             places = [n for n, line in enumerate(lines, number) if line and line[0] != "#"]
             texts = [lines[n - number] for n in places]
-            records = _objects(texts, data) or [self._record(n, text) for n, text in zip(places, texts, strict=True)]
-            if records and not keys:
-                names = list(records[0])
-                keys = [names[c] for c in find_columns(names, self.noun, source=self.name, line=places[0])]
-            yield self._rows(records, places, keys, end - at)
+            records = _objects(texts, data)
+            if not records:
+                read = [(n, self._record(n, text)) for n, text in zip(places, texts, strict=True)]
+                places = [n for n, record in read if record is not None]
+                records = [record for _, record in read if record is not None]
+            yield records, places, end - at
             at, number = end, number + len(lines) - 1
 
-    def _record(self, line: int, text: str) -> dict[str, Any]:
+    def _record(self, line: int, text: str) -> dict[str, Any] | None:
+        """An object; None where it is damaged, and that is told."""
+        try:
+            return self._read(line, text)
+        except InputError as error:
+            if self.bad is None:
+                raise
+            self.bad.append(error)
+            return None
+
+    def _read(self, line: int, text: str) -> dict[str, Any]:
         try:
             record = _DECODER.decode(text)
         except _DoubledKeyError as error:
@@ -71,7 +116,7 @@ class _Reader:
             raise self.fail(line, f"not an object but a {type(record).__name__}")
         return record
 
-    def _rows(self, records: list[dict[str, Any]], places: list[int], keys: list[str], size: int) -> Rows:
+    def _rows(self, records: list[dict[str, Any]], places: list[int], keys: list[str], noun: str, size: int) -> Rows:
         def fail(row: int, what: str, remedy: str = "") -> InputError:
             return self.fail(places[row], what, remedy)
 
@@ -83,7 +128,7 @@ class _Reader:
                 raise fail(row, f"no {key!r} in this object") from None
 
         queries, docs, values = map(column, keys) if keys else ([], [], [])
-        numbers, whole = numbers_of(values, self.noun, fail)
+        numbers, whole = numbers_of(values, noun, fail)
         ids = ids_of(queries, "query", fail), ids_of(docs, "document", fail)
         return Rows(*ids, numbers, whole, np.array(places, dtype=np.int64), size)
 

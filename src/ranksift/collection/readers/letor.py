@@ -294,6 +294,15 @@ def write_letor(examples: Examples, target: str | os.PathLike[str]) -> None:
 
     _check_ids(examples)
     names = examples.feature_names
+    if examples.texts is not None:
+        if not names:
+            what = "texts without features, which LETOR's format cannot hold"
+            raise InputError(what, source=os.fspath(target), remedy="save as .jsonl, .csv or .parquet")
+        warnings.warn(
+            "LETOR's format has features only: the texts are left out; save as .jsonl, .csv or .parquet to keep them",
+            RankSiftWarning,
+            stacklevel=3,
+        )
     first = 0 if names[:1] == ("0",) else 1
     if names != tuple(map(str, range(first, first + len(names)))):
         warnings.warn(

@@ -1,20 +1,22 @@
-"""A table of any columns, read whole: comma or tab separated text, Parquet, or a frame."""
+"""A table of any columns, read whole: comma or tab separated text, JSON lines, Parquet, or a frame."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from numbers import Number
 from typing import Any, Protocol
 
 from ranksift.collection._engine import rows
 from ranksift.collection._engine.lines import Columns
-from ranksift.collection._engine.python_values import Fail
-from ranksift.collection.ragged import Floats
+from ranksift.collection._engine.python_values import Fail, is_missing
+from ranksift.collection.ragged import Floats, Ints
 from ranksift.collection.readers import delimited, frames
 from ranksift.collection.readers.column_names import is_number
-from ranksift.collection.readers.formats import SEPARATORS, kind
+from ranksift.collection.readers.formats import JSON_LINES, SEPARATORS, kind
+from ranksift.collection.readers.jsonl import Records, read_records
 from ranksift.collection.readers.parquet import read_parquet
 from ranksift.errors import InputError
 from ranksift.files import STANDARD, display_name, reading
@@ -33,6 +35,9 @@ class Cells(Protocol):
 
     def objects(self, column: int) -> Sequence[object]:
         """A column as it is, texts as ``str``."""
+
+    def take(self, rows: Ints) -> Cells:
+        """Some of the rows."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,22 @@ class SourceTable:
         """Whether a column has text in every row, and no number."""
         return all(isinstance(cell, str) and not is_number(cell) for cell in self.cells.objects(column))
 
+    def holds_numbers_only(self, column: int) -> bool:
+        """Whether every cell that is not empty is a number: in a text, or where that is known, of its kind."""
+        known = [cell for cell in self.cells.objects(column) if not is_missing(cell) and cell != ""]
+        texts = isinstance(self.cells, _TextCells)
+        return bool(known) and all(
+            texts and is_number(cell) if isinstance(cell, str) else isinstance(cell, Number) for cell in known
+        )
+
+    def take(self, rows: Ints) -> SourceTable:
+        """Some of the rows; an error still names the place of a row in the source."""
+
+        def fail(row: int, what: str, remedy: str) -> InputError:
+            return self.fail(int(rows[row]), what, remedy)
+
+        return replace(self, height=len(rows), fail=fail, cells=self.cells.take(rows))
+
     def wrong(self, what: str, remedy: str) -> InputError:
         """Make the error for the table as a whole: it names the header."""
         return InputError(what, source=self.source, line=self.line, remedy=remedy)
@@ -86,8 +107,11 @@ class SourceTable:
         return lambda row, what, _: self.fail(row, f"column {name[:40]!r}: {what}", remedy)
 
 
-def read_source_table(source: Any) -> SourceTable:
-    """Read a path (``.csv``, ``.tsv``, ``.parquet``; ``-`` is CSV from standard input), or a frame."""
+def read_source_table(source: Any, bad: list[InputError] | None = None) -> SourceTable:
+    """Read a path (``.csv``, ``.tsv``, ``.jsonl``, ``.parquet``; ``-`` is CSV from standard input), or a frame.
+
+    Lines that are damaged are refused, or left out and told in ``bad``, where that is given.
+    """
     if not isinstance(source, str | os.PathLike):
         if not hasattr(type(source), "columns") and not hasattr(source, "__arrow_c_stream__"):
             raise InputError(
@@ -97,13 +121,15 @@ def read_source_table(source: Any) -> SourceTable:
         return _of_frame(source, None)
     suffix = ".csv" if os.fspath(source) == STANDARD else kind(source)
     if suffix in SEPARATORS:
-        return _of_text(source, SEPARATORS[suffix])
+        return _of_text(source, SEPARATORS[suffix], bad)
     if suffix in (".parquet", ".pq"):
         return _of_frame(read_parquet(source), display_name(source))
+    if suffix in JSON_LINES:
+        return _of_records(display_name(source), read_records(source, bad))
     raise InputError(
         f"a table is not read from {suffix or 'a file without a suffix'}",
         source=display_name(source),
-        remedy="give .csv, .tsv or .parquet (.csv.gz and .tsv.zst too)",
+        remedy="give .csv, .tsv, .jsonl or .parquet (.csv.gz and .tsv.zst too)",
     )
 
 
@@ -121,6 +147,10 @@ class _TextCells:
     def objects(self, column: int) -> Sequence[object]:
         return rows.ids_in(self.columns, column).tolist()
 
+    def take(self, rows: Ints) -> _TextCells:
+        sides = ({c: where[rows] for c, where in side.items()} for side in (self.columns.starts, self.columns.ends))
+        return _TextCells(Columns(self.columns.block, *sides))
+
 
 @dataclass(frozen=True)
 class _FrameCells:
@@ -135,16 +165,31 @@ class _FrameCells:
     def objects(self, column: int) -> Sequence[object]:
         return list(self.column(column))
 
+    def take(self, rows: Ints) -> _FrameCells:
+        def column(c: int) -> frames.Column:
+            whole = self.column(c)
+            return [whole[row] for row in rows.tolist()] if isinstance(whole, list) else whole.gather(rows)
 
-def _of_text(source: str | os.PathLike[str], separator: str) -> SourceTable:
+        return _FrameCells(column)
+
+
+def _of_text(source: str | os.PathLike[str], separator: str, bad: list[InputError] | None) -> SourceTable:
     with reading(source, if_empty="give a header line and one row at least") as opened:
         text = opened.held()
     names, text.start = delimited.read_header(text, separator)
     line = 1 + text.lines_before(text.start - 1)
     if not names:
         raise InputError("no header line", source=text.name, line=line, remedy="name the columns in the first line")
-    columns = delimited.split_columns(text, separator, len(names))
+    columns = delimited.split_columns(text, separator, len(names), bad)
     return SourceTable(_stripped(names), len(columns), text.name, line, columns.fail, _TextCells(columns))
+
+
+def _of_records(source: str, records: Records) -> SourceTable:
+    def fail(row: int, what: str, remedy: str) -> InputError:
+        return InputError(what, source=source, line=records.lines[row], remedy=remedy)
+
+    cells = _FrameCells(records.columns.__getitem__)
+    return SourceTable(_stripped(records.names), len(records.lines), source, None, fail, cells)
 
 
 def _of_frame(frame: Any, source: str | None) -> SourceTable:
