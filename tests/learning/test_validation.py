@@ -3,13 +3,16 @@
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import ranksift as rs
-from ranksift import Examples, GlobalCutoff, InputError
+from ranksift import Examples, GlobalCutoff, InputError, RankSiftWarning
 from ranksift.collection.examples import Fold
 from ranksift.learning import L2LogisticRegression, RankSVM, tune
-from ranksift.learning.validation import cross_validated, of_filtered_lists, three_way
+from ranksift.learning.validation import cross_validated, of_filtered_lists, three_parts, three_way
 from ranksift.measures.names import parse_measure
 from tests.learning.test_tuning import planted
 
@@ -113,3 +116,86 @@ def test_a_cutoff_is_fitted_to_the_validation_set_where_there_is_one(examples):
 )
 def test_measures_of_filtered_lists(name, filtered):
     assert of_filtered_lists(parse_measure(name)) is filtered
+
+
+# -- three parts -----------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=50)
+@given(st.integers(15, 80), st.integers(0, 5), st.integers(1, 4))
+def test_three_parts_are_all_of_it_and_keep_groups_together(queries, seed, size):
+    examples = Examples.from_texts([f"q{i}?" for i in range(queries)], ["x"] * queries, range(queries))
+    belongs = {query: i // size for i, query in enumerate(examples.query_ids)}
+    if queries / size < 15:  # a group may be larger than a part
+        return
+    parts = three_parts(examples, seed=seed, groups=belongs)
+    assert sorted(query for part in parts for query in part.query_ids) == sorted(examples.query_ids)
+    assert all(part.texts.queries == tuple(f"{query}?" for query in _ids(part)) for part in parts)
+    groups = [{belongs[query] for query in part.query_ids} for part in parts]
+    assert sum(map(len, groups)) == len(set(belongs.values()))
+    for part, share in zip(parts, (0.64, 0.16, 0.2), strict=True):
+        assert abs(len(part) - share * queries) <= size
+
+
+def _ids(part):
+    return [f"q{int(query[1:]) - 1}" for query in part.query_ids]
+
+
+def test_three_parts_follow_the_seed_and_the_shares():
+    examples = Examples.from_arrays(np.zeros((200, 1)), np.arange(200) % 2, np.repeat(np.arange(100), 2))
+    one, two, other = (three_parts(examples, seed=seed) for seed in (1, 1, 2))
+    assert [len(part.query_ids) for part in one] == [64, 16, 20]
+    assert one.test.query_ids == two.test.query_ids != other.test.query_ids
+    assert [len(part.query_ids) for part in three_parts(examples, (0.5, 0.25, 0.25))] == [50, 25, 25]
+
+
+def test_groups_in_a_column(tmp_path):
+    rows = [f"q{q},{q // 4},{q % 3},{q}\n" for q in range(40) for _ in range(2)]
+    (tmp_path / "a.csv").write_text("qid,forum,label,bm25\n" + "".join(rows))
+    parts = three_parts(tmp_path / "a.csv", groups="forum")
+    assert parts.train.feature_names == ("bm25",)
+    forums = [{int(query[1:]) // 4 for query in part.query_ids} for part in parts]
+    assert sorted(forum for part in forums for forum in part) == list(range(10))
+
+
+def test_groups_of_queries_without_ids():
+    table = pl.DataFrame(
+        {"question": [f"{i}?" for i in range(20)], "answer": ["x"] * 20, "by": [f"u{i // 2}" for i in range(20)]}
+    )
+    with pytest.warns(RankSiftWarning, match="column 'by' is left out"):
+        parts = three_parts(table, groups="by")
+    users = [{int(text[:-1]) // 2 for text in part.texts.queries} for part in parts]
+    assert sum(map(len, users)) == 10
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "message"),
+    [
+        ({}, {"shares": (0.5, 0.5)}, "shares of 0.5 / 0.5; give three that sum to 1"),
+        ({}, {"shares": (0.6, 0.4, 0.0)}, "shares of 0.6 / 0.4 / 0; give three"),
+        ({}, {"shares": (64, 16, 20)}, "shares of 64 / 16 / 20; give three that sum to 1"),
+        ({"qid": [1, 2], "f": [1, 2]}, {}, "a part of 2 queries would be empty; give more of them"),
+        ({}, {"groups": {"0": 1}}, "query '1' has no group"),
+        ({}, {"groups": dict.fromkeys(map(str, range(20)), 1)}, "a part of 20 queries in 1 groups would be empty"),
+        ({}, {"groups": "forum"}, "no column 'forum'; it has 'qid', 'f'"),
+        (
+            {"qid": [1, 1], "f": [1, 2], "forum": [1, 2]},
+            {"groups": "forum"},
+            "row 2: column 'forum': query '1' was of '1'",
+        ),
+        ({}, {"seed": -1}, "seed=-1"),
+    ],
+)
+def test_parts_that_cannot_be(source, options, message):
+    table = pl.DataFrame(source or {"qid": list(range(20)), "f": [1.0] * 20})
+    with pytest.raises(InputError, match=message):
+        three_parts(table, **options)
+
+
+def test_a_column_of_what_is_no_table(tmp_path):
+    examples = Examples.from_arrays([[1.0]] * 20, None, range(20))
+    with pytest.raises(InputError, match="examples have no column 'forum' any more; give their file, or a dictionary"):
+        three_parts(examples, groups="forum")
+    examples.save(tmp_path / "a.txt")
+    with pytest.raises(InputError, match=r"LETOR's format has no column 'forum'; give a \.csv"):
+        three_parts(tmp_path / "a.txt", groups="forum")

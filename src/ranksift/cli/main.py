@@ -29,6 +29,7 @@ COMMANDS = {
     "check": "A release gate: fails when a requirement is not met.",
     "study": "What measures are worth on your runs: a report with figures.",
     "cutoff": "Which results not to show: fit, apply and compare rules on scores.",
+    "split": "Examples in three parts: to learn from, to validate, to test.",
     "train": "A ranker from labelled examples.",
     "tune": "The best parameters of a ranker, by validation.",
     "rank": "A run from a trained ranker.",

@@ -63,6 +63,14 @@ Settings = Annotated[
     list[str],
     typer.Option("--set", metavar="NAME=VALUE", help="Further parameters, as --set by=zscore; may be repeated."),
 ]
+LabelWords = Annotated[
+    str | None,
+    typer.Option("--labels", metavar="WORDS", help="What words as labels count, as good=2,bad=-1."),
+]
+SkipBadRows = Annotated[
+    bool,
+    typer.Option("--skip-bad-rows", help="Leave out rows of a table that cannot be read, and say how many they are."),
+]
 OutFile = Annotated[
     Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write here instead of to standard output.")
 ]
@@ -104,6 +112,43 @@ def chosen(measures: list[str]) -> list[Measure]:
     from ranksift.measures.names import parse_measures
 
     return parse_measures(measures or DEFAULT_MEASURES)
+
+
+def reading_of(labels: str | None, skip_bad_rows: bool) -> dict[str, Any]:
+    """How :func:`read_examples` is to read tables; empty where nothing is asked: LETOR's format has no such things."""
+    asked = {"labels": words_of(labels), "skip_bad_rows": skip_bad_rows or None}
+    return {name: value for name, value in asked.items() if value is not None}
+
+
+def words_of(labels: str | None) -> dict[str, float] | None:
+    """Labels for words, written as WORD=NUMBER with commas between them.
+
+    >>> words_of("P=2, S=1, F=-1")
+    {'P': 2.0, 'S': 1.0, 'F': -1.0}
+    """
+    if labels is None:
+        return None
+    found: dict[str, float] = {}
+    for pair in labels.split(","):
+        word, sign, number = (part.strip() for part in pair.rpartition("="))
+        if not sign or not word or word in found:
+            raise InputError(
+                f"--labels {labels!r} is no list of WORD=NUMBER", remedy="write it as --labels good=2,bad=-1"
+            )
+        found[word] = numbers_of(number, "--labels")[0]
+    return found
+
+
+def numbers_of(text: str, option: str) -> tuple[float, ...]:
+    """Numbers with blanks, commas or slashes between them.
+
+    >>> numbers_of("0.64 0.16 0.20", "--shares")
+    (0.64, 0.16, 0.2)
+    """
+    try:
+        return tuple(map(float, text.replace(",", " ").replace("/", " ").split()))
+    except ValueError:
+        raise InputError(f"{option} {text!r}: not a number", remedy="write numbers") from None
 
 
 def settings_of(given: list[str], option: str = "--set") -> dict[str, Any]:

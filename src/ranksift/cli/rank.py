@@ -14,7 +14,8 @@ from ranksift.errors import InputError
 def rank(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="What train wrote.", show_default=False)],
     data: Annotated[
-        list[str], typer.Argument(metavar="DATA...", help="Examples: LETOR, CSV or Parquet files.", show_default=False)
+        list[str],
+        typer.Argument(metavar="DATA...", help="Examples: LETOR, CSV, JSONL or Parquet files.", show_default=False),
     ],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="RUN", help="The run. [default: standard output]")

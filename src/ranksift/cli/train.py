@@ -57,7 +57,7 @@ AtMost = Annotated[
 ]
 Data = Annotated[
     list[str] | None,
-    typer.Argument(metavar="DATA...", help="Examples: LETOR, CSV or Parquet files.", show_default=False),
+    typer.Argument(metavar="DATA...", help="Examples: LETOR, CSV, JSONL or Parquet files.", show_default=False),
 ]
 
 
@@ -86,6 +86,8 @@ def train(
         typer.Option("--folds", min=3, help="Judge the method by cross-validation before the model is made."),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0)] = 0,
+    labels: options.LabelWords = None,
+    skip_bad_rows: options.SkipBadRows = False,
     list_models: Annotated[
         bool, typer.Option("--list", help="List the methods, or with --model its parameters, and leave.")
     ] = False,
@@ -120,13 +122,14 @@ def train(
     if out is not None and not validation:
         ranker.check_alone()
     if not data:
-        raise InputError("no examples are given", remedy="name a LETOR, CSV or Parquet file")
+        raise InputError("no examples are given", remedy="name a LETOR, CSV, JSONL or Parquet file")
     if out is None and folds is None:
         raise InputError("no folder is named", remedy="say where the model goes: --out MODEL")
     if out is not None:
         place_for_a_model(out)
-    examples = read_examples(data if len(data) > 1 else data[0])
-    held_out = read_as(examples.feature_names, validation) if validation else None
+    reading = options.reading_of(labels, skip_bad_rows)
+    examples = read_examples(data if len(data) > 1 else data[0], **reading)
+    held_out = read_as(examples.feature_names, validation, **reading) if validation else None
     tell_what_is_odd(examples, held_out, ranker)
     if measure is not None and held_out is not None and getattr(ranker, "stop_by", None) == "loss":
         note(f"{type(ranker).__name__} stops by its loss; with --set stop_by=measure it stops by {measure}")

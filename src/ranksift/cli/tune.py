@@ -129,7 +129,7 @@ def tune(
     rule = rule_named(cutoff, ranker.measure, cutoff_settings)
     where = _space(ranker, space, settings, stopped=bool(validation))
     if not data:
-        raise InputError("no examples are given", remedy="name a LETOR, CSV or Parquet file")
+        raise InputError("no examples are given", remedy="name a LETOR, CSV, JSONL or Parquet file")
     place = None if out is None else place_for_a_model(out)
     kept = storage if storage is not None or place is None else place.with_name(f"{place.name}.tuning")
     was_there = kept is not None and kept.exists()

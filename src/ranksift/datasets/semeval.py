@@ -1,4 +1,4 @@
-"""SemEval Task 3, answers to questions in a forum (Qatar Living): 2015 with features of a system, 2016 with text."""
+"""SemEval Task 3, answers to questions in a forum (Qatar Living): 2015 with features and text, 2016 with text."""
 
 from __future__ import annotations
 
@@ -81,6 +81,57 @@ def _annotated(file: Path, answers: list[str]) -> list[str]:
     return [words[answer] for answer in answers]
 
 
+@takes(folder=path())
+def semeval2015_threads(folder: str | os.PathLike[str], part: str = "devel") -> list[Thread]:
+    """SemEval-2015 Task 3 with text: 300 (devel) and 329 (test) questions with 1,645 and 1,976 answers.
+
+    An answer is its body, below its subject where that is more than the beginning of the body or a reply to the
+    question.
+
+    Parameters
+    ----------
+    folder
+        With ``CQA-QL-devel.xml`` or ``CQA-QL-test.xml`` (or ``CQA-QL-train.xml``), plain, ``.gz`` or ``.zst``.
+    part
+        What the name of the file ends with: ``train``, ``devel``, ``test``.
+    """
+    file = file_in(Path(folder), f"CQA-QL-{part}.xml", remedy="name a folder of SemEval-2015 Task 3")
+    root = read_xml(file)
+    if root.tag != "root":
+        raise root.wrong("not a file of SemEval-2015, which begins with <root>")
+    return checked_threads(file, map(_question, root.parts("Question")))
+
+
+def _question(question: Element) -> tuple[Thread, Callable[[str], InputError]]:
+    found = Thread(
+        question.attribute("QID"),
+        "\n".join(question.part(tag).text().strip() for tag in ("QSubject", "QBody")),
+        tuple(
+            map(_comment, [part for part in question.parts("QSubject", "QBody", "Comment") if part.tag == "Comment"])
+        ),
+        _author(question, "QUSERID"),
+    )
+    return found, question.wrong
+
+
+def _comment(comment: Element) -> Answer:
+    comment.parts("CSubject", "CBody")
+    subject, body = (comment.part(tag).text().strip() for tag in ("CSubject", "CBody"))
+    # A forum makes the subject of the question or of the first words, where the author gives none.
+    said = subject and not subject.casefold().startswith("re:") and _letters(subject) not in _letters(body)
+    word = comment.attribute("CGOLD")
+    return Answer(
+        comment.attribute("CID"),
+        f"{subject}\n{body}" if said else body,
+        None if word in ("", _HIDDEN) else word,
+        _author(comment, "CUSERID"),
+    )
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).casefold()
+
+
 def semeval2016_threads(folder: str | os.PathLike[str], part: str = "train-part2") -> list[Thread]:
     """SemEval-2016 Task 3: threads of ten comments, each judged as an answer to the question of its own thread.
 
@@ -128,6 +179,7 @@ def _answers(thread: Element) -> Iterator[Answer]:
                 comment.part("RelCText").text(),
                 None if word in ("", _HIDDEN) else word,
                 _author(comment, "RELC_USERID"),
+                comment.attributes.get("RELC_DATE") or None,
             )
 
 

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from ranksift.collection.examples import Examples
-from ranksift.datasets.threads import LABELS, Answer, Thread, checked_threads
+from ranksift.datasets.threads import LABELS, Thread, checked_threads, label_of
 from ranksift.errors import InputError
 
 # One letter for two that look alike in Persian, and nothing for the joint inside a word, which many leave out.
@@ -72,6 +72,7 @@ def thread_features(threads: Iterable[Thread], labels: Mapping[str, float] = LAB
 
     Examples
     --------
+    >>> from ranksift.datasets import Answer
     >>> answers = (Answer("c1", "Try Oasis, a good car!", "Good"), Answer("c2", "Me too", "Bad"), Answer("c3", "Hm"))
     >>> examples = thread_features([Thread("q1", "A good car?", answers)])
     >>> examples, examples.labels.tolist()
@@ -85,21 +86,12 @@ def thread_features(threads: Iterable[Thread], labels: Mapping[str, float] = LAB
     rows = [row for thread in given for row in _rows(thread, authors=known)]
     return Examples.from_arrays(
         np.array([list(row.values()) for row in rows]),
-        [_label(thread, answer, labels) for thread in given for answer in thread.answers],
+        [label_of(thread, answer, labels) for thread in given for answer in thread.answers],
         [thread.id for thread in given for _ in thread.answers],
         docs=[answer.id for thread in given for answer in thread.answers],
         feature_names=list(rows[0]),
         name="threads",
     )
-
-
-def _label(thread: Thread, answer: Answer, labels: Mapping[str, float]) -> float:
-    if answer.word is None:
-        return np.nan
-    if answer.word not in labels:
-        what = f"no label for {answer.word!r}, the word for answer {answer.id!r} of question {thread.id!r}"
-        raise InputError(what, remedy="name a label for each word")
-    return labels[answer.word]
 
 
 def _rows(thread: Thread, *, authors: bool) -> Iterator[dict[str, float]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -33,12 +34,15 @@ class Answer:
         What the annotators called it; None where nobody judged it.
     author
         Who wrote it; None where that is not known.
+    time
+        When, as the collection writes it; None where that is not known.
     """
 
     id: str
     text: str
     word: str | None = None
     author: str | None = None
+    time: str | None = None
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,16 @@ class Thread:
     def group(self) -> str:
         """What must stay in one fold: the original question, else the question itself."""
         return self.id if self.original is None else self.original
+
+
+def label_of(thread: Thread, answer: Answer, labels: Mapping[str, float]) -> float:
+    """The label for the annotators' word for an answer; NaN where nobody judged it."""
+    if answer.word is None:
+        return math.nan
+    if answer.word not in labels:
+        what = f"no label for {answer.word!r}, the word for answer {answer.id!r} of question {thread.id!r}"
+        raise InputError(what, remedy="name a label for each word")
+    return labels[answer.word]
 
 
 def distinct_threads(threads: Iterable[Thread]) -> list[Thread]:

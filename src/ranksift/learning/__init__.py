@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from ranksift.learning.tuning import Tuning as Tuning
     from ranksift.learning.tuning import tune as tune
     from ranksift.learning.validation import cross_validated as cross_validated
+    from ranksift.learning.validation import three_parts as three_parts
     from ranksift.learning.validation import three_way as three_way
 
 export(__name__)

@@ -10,21 +10,23 @@ from ranksift.collection.examples import Examples, read_examples, together
 from ranksift.errors import InputError, RankSiftWarning
 
 
-def read_as(names: tuple[str, ...], source: Any) -> Examples:
+def read_as(names: tuple[str, ...], source: Any, **reading: Any) -> Examples:
     """Read examples with the features of a model.
 
     A table must have a column for each. A LETOR file leaves out what is 0: a feature that it never names is 0, and one
     that the model has never seen is left out; both are told. One that names none of them is refused.
+
+    ``reading`` is what :func:`read_examples` is told of tables: ``labels`` and ``skip_bad_rows``.
     """
     from ranksift.collection.readers.letor import is_letor, read_letor_as_written
 
     if isinstance(source, list | tuple):
-        return together([read_as(names, one) for one in source])
+        return together([read_as(names, one, **reading) for one in source])
     if isinstance(source, Examples):
         same_features(source, names)
         return source
-    if not (isinstance(source, str | os.PathLike) and is_letor(source)):
-        return read_examples(source, features=names)
+    if reading or not (isinstance(source, str | os.PathLike) and is_letor(source)):
+        return read_examples(source, features=names, **reading)
     given, written = read_letor_as_written(source)
     named = next((name for name in names if not name.isdecimal()), None)
     if named is not None:

@@ -65,20 +65,91 @@ def three_way(
     return found
 
 
+def three_parts(
+    examples: Any,
+    shares: Sequence[float] = (0.64, 0.16, 0.20),
+    seed: int = 0,
+    *,
+    groups: Mapping[str, Hashable] | str | None = None,
+) -> Fold:
+    """Split queries into a part to learn from, one for validation and one for the test.
+
+    Parameters
+    ----------
+    examples
+        As :func:`read_examples` takes them.
+    shares
+        Of the queries; paper 1 has 64, 16 and 20 %.
+    seed
+        Of the draw.
+    groups
+        What each query belongs to, where some are alike: queries of one group stay in one part. A dictionary, or the
+        name of a column, where the examples are read from a table. Default: every query is on its own.
+
+    Examples
+    --------
+    >>> from ranksift import Examples
+    >>> examples = Examples.from_arrays([[0.0]] * 50, [0, 1] * 25, range(50))
+    >>> [len(part) for part in three_parts(examples)]
+    [32, 8, 10]
+    """
+    given, belongs = _with_groups(examples, groups)
+    integer(0).check("seed", seed, 0)
+    wanted = np.asarray(shares, dtype=np.float64)
+    if wanted.shape != (3,) or not (wanted > 0).all() or abs(wanted.sum() - 1.0) > 1e-9:
+        remedy = "give three that sum to 1, as 0.64, 0.16, 0.20"
+        raise InputError(f"shares of {' / '.join(f'{share:g}' for share in wanted.ravel())}", remedy=remedy)
+    group = np.arange(len(given.query_ids)) if belongs is None else np.array(_group_of_each(given, belongs))
+    sizes = np.bincount(group)
+    order = np.random.default_rng(seed).permutation(len(sizes))
+    # Groups stand in a row in the order of the draw; a part has those whose middle lies in its share of the row.
+    middle = np.empty(len(sizes))
+    middle[order] = np.cumsum(sizes[order]) - sizes[order] / 2
+    part = np.searchsorted(np.cumsum(wanted[:2]) * len(group), middle, side="right")[group]
+    parts = [np.flatnonzero(part == p) for p in range(3)]
+    if not all(map(len, parts)):
+        what = f"{len(group)} queries" + f" in {len(sizes)} groups" * (belongs is not None)
+        raise InputError(f"a part of {what} would be empty", source=given.name, remedy="give more of them")
+    return Fold(*map(given.of_queries, parts))
+
+
+def _with_groups(examples: Any, groups: Mapping[str, Hashable] | str | None) -> tuple[Examples, Any]:
+    """Examples, and the group of each query, which may stand in a column of theirs: that is no feature."""
+    given = read_examples(examples)
+    if not isinstance(groups, str):
+        return given, groups
+    from ranksift.collection.readers.example_table import column_by_query
+
+    if isinstance(examples, Examples):
+        what = f"examples have no column {groups!r} any more"
+        raise InputError(what, source=given.name, remedy="give their file, or a dictionary {query: group}")
+    sources = examples if isinstance(examples, list | tuple) else [examples]
+    belongs = {query: group for one in sources for query, group in column_by_query(one, groups, given).items()}
+    if groups in given.feature_names:
+        given = given.of_features([name for name in given.feature_names if name != groups])
+    return given, belongs
+
+
 def _fold_of_each(examples: Examples, folds: int, seed: int, groups: Mapping[str, Hashable] | None) -> Ints:
     """The fold of each query, drawn by the seed; the same for all of a group."""
     queries = examples.query_ids
     if groups is None:
         return folds_of(len(queries), folds, seed)
-    absent = next((query for query in queries if query not in groups), None)
+    group = _group_of_each(examples, groups)
+    count = max(group, default=-1) + 1
+    if count < folds:
+        what = f"{folds} folds of {count} groups of queries"
+        raise InputError(what, source=examples.name, remedy="give no more folds than groups")
+    return folds_of(count, folds, seed)[group]
+
+
+def _group_of_each(examples: Examples, groups: Mapping[str, Hashable]) -> list[int]:
+    """The group of each query, by its number."""
+    absent = next((query for query in examples.query_ids if query not in groups), None)
     if absent is not None:
         raise InputError(f"query {absent!r} has no group", source=examples.name, remedy="give each query a group")
     numbers: dict[Hashable, int] = {}
-    group = [numbers.setdefault(groups[query], len(numbers)) for query in queries]
-    if len(numbers) < folds:
-        what = f"{folds} folds of {len(numbers)} groups of queries"
-        raise InputError(what, source=examples.name, remedy="give no more folds than groups")
-    return folds_of(len(numbers), folds, seed)[group]
+    return [numbers.setdefault(groups[query], len(numbers)) for query in examples.query_ids]
 
 
 def number_of_folds(folds: Any) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -20,6 +21,7 @@ from ranksift.collection.examples import Examples, are_whole
 from ranksift.collection.qrels import LARGEST_LABEL
 from ranksift.collection.ragged import Floats
 from ranksift.collection.readers.column_names import find_column, find_if_any, has_column, is_number
+from ranksift.collection.readers.letor import is_letor
 from ranksift.collection.readers.source_table import SourceTable, read_source_table
 from ranksift.collection.texts import CONTEXT, ONE_TEXT, contradictions, gathered, names_of, texts_of, times_of
 from ranksift.errors import InputError, RankSiftWarning
@@ -33,7 +35,7 @@ _SHOWN = 5
 _TOLD = 3  # bad rows that a note quotes
 _MANY = 1000
 _REMEDY = "write a number or nothing into every cell, or name the columns that are features"
-_LABEL = "write a number or nothing, or say what words are worth, as labels={'good': 2, 'bad': -1}"
+_LABEL = "write a number or nothing, or say what words count: --labels good=2,bad=-1 (in Python labels={'good': 2, …})"
 _MISSING = ("", "null", "nan", "na")
 
 
@@ -394,6 +396,37 @@ def _tell(table: SourceTable, source: Any, columns: Sequence[int]) -> None:
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(repr(name[:40]) for name in names[:_SHOWN]) + ", …" * (len(names) > _SHOWN)
+
+
+def column_by_query(source: Any, column: str, examples: Examples) -> dict[str, str]:
+    """What a column of the table from which examples were read says of each query; the rows of a query must agree.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from ranksift import read_examples
+    >>> table = pl.DataFrame({"qid": [1, 1, 2], "bm25": [0.5, 0.1, 0.2], "year": [2009, 2009, 2010]})
+    >>> column_by_query(table, "year", read_examples(table))
+    {'1': '2009', '2': '2010'}
+    """
+    if isinstance(source, str | os.PathLike) and is_letor(source):
+        what = f"LETOR's format has no column {column!r}"
+        raise InputError(what, source=os.fspath(source), remedy="give a .csv, .tsv, .jsonl or .parquet file")
+    table = read_source_table(source, [])  # bad lines are of no query
+    if column not in table.names:
+        raise table.wrong(f"no column {column[:40]!r}", f"it has {_listed(table.names)}")
+    layout = _layout(table, None)
+    # Where queries have no ids, their texts tell them apart.
+    by_text = layout.query is None and layout.texts is not None and examples.texts is not None
+    queries = table.cells.objects(layout.texts.query if by_text and layout.texts else layout.query or 0)
+    found: dict[str, str] = {}
+    for row, (query, cell) in enumerate(zip(queries, table.cells.objects(table.names.index(column)), strict=True)):
+        value = "" if is_missing(cell) else str(cell).strip()
+        if value and not is_missing(query) and found.setdefault(str(query), value) != value:
+            what = f"column {column[:40]!r}: query {str(query)[:40]!r} was of {found[str(query)][:40]!r} before"
+            raise table.fail(row, what, "give all rows of a query the same")
+    keys = examples.texts.queries if by_text and examples.texts else examples.query_ids
+    return {query: found[key] for query, key in zip(examples.query_ids, keys, strict=True) if key in found}
 
 
 def frame_of(examples: Examples) -> pl.DataFrame:

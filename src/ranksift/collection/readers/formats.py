@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from ranksift.collection.qrels import Qrels
     from ranksift.collection.run import Run
 
-_COMPRESSED = (".gz", ".zst", ".zstd")
+#: Suffixes of packed files.
+COMPRESSED = (".gz", ".zst", ".zstd")
 #: Suffixes of tables.
 TABLES = (".csv", ".tsv", ".parquet", ".pq", ".jsonl", ".ndjson")
 #: What stands between the fields of a text table.
@@ -117,7 +118,7 @@ def kind(path: str | os.PathLike[str]) -> str:
     """
     PATH.check("path", path)
     name = PurePath(path)
-    if name.suffix.lower() in _COMPRESSED:
+    if name.suffix.lower() in COMPRESSED:
         name = name.with_suffix("")
     return name.suffix.lower()
 
@@ -130,7 +131,7 @@ def stem(path: str | os.PathLike[str]) -> str:
     """
     PATH.check("path", path)
     name = PurePath(path)
-    for known in (_COMPRESSED, TABLES + _PLAIN):
+    for known in (COMPRESSED, TABLES + _PLAIN):
         if name.suffix.lower() in known and name.stem:
             name = name.with_suffix("")
     # Names of files are bytes; those of runs go into frames, which hold text.
