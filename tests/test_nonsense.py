@@ -6,13 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 import torch
 
 import ranksift as rs
 from ranksift import datasets, study
+from ranksift.collection.texts import CONTEXT
 from ranksift.errors import InputError
-from ranksift.learning import FocusedSVM, load, losses, topk_truth, tune
+from ranksift.learning import FocusedSVM, load, losses, three_parts, topk_truth, tune
 from ranksift.learning.svm import RankSVM
 
 QRELS, RUNS = datasets.synthetic_collection(queries=6, seed=1)
@@ -20,6 +22,7 @@ RUN = RUNS["weak"]
 SCORES = rs.evaluate(QRELS, RUNS, ["nDCG@5", "AP"])
 LISTS = rs.Lists.from_run(QRELS, RUN)
 RULE = rs.GlobalCutoff().fit_lists(LISTS)
+TEXTS = pl.DataFrame({"question": ["a?", "b?"], "answer": ["x", "y"], "label": [1, 0]})
 EXAMPLES = rs.Examples.from_arrays(np.arange(24.0).reshape(12, 2), np.arange(12) % 3, np.repeat(np.arange(4), 3))
 
 #: Public functions, what they are called with, and the arguments in the place of which nonsense is to be refused.
@@ -54,6 +57,17 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any], str]] = {
     "synthetic_collection": (datasets.synthetic_collection, {}, "queries depth judged forbidden systems seed"),
     "synthetic_safety": (datasets.synthetic_safety, {}, "queries depth judged forbidden seed"),
     "product_reviews": (datasets.product_reviews, {}, "products seed"),
+    "synthetic_forum": (datasets.synthetic_forum, {}, "threads seed noise"),
+    "carmel_cqa": (datasets.carmel_cqa, {"file": "missing.csv"}, "file labels skip_bad_rows"),
+    "wikiqa": (datasets.wikiqa, {"folder": "missing"}, "folder"),
+    "semeval2015_threads": (datasets.semeval2015_threads, {"folder": "missing"}, "folder"),
+    "read_examples": (rs.read_examples, {"source": TEXTS}, "source features labels skip_bad_rows"),
+    "from_texts": (
+        rs.Examples.from_texts,
+        {"queries": ["a?"], "docs": ["x"]},
+        "queries docs labels groups features feature_names doc_ids position author time parent asker",
+    ),
+    "three_parts": (three_parts, {"examples": EXAMPLES}, "examples shares seed groups"),
     "write_collection": (datasets.write_collection, {"qrels": QRELS, "runs": RUNS, "folder": "x"}, "qrels folder"),
     "mq2008": (datasets.mq2008, {"folder": "missing", "fold": 1}, "folder fold"),
     "tune": (tune, {"ranker": RankSVM(), "examples": EXAMPLES}, "ranker examples space trials storage progress"),
@@ -75,6 +89,13 @@ SENSIBLE = {
     ("survey", "parameters"): [None],
     ("survey", "preset"): [None],
     ("stability", "fuzziness"): [2.5, 10**30],
+    ("read_examples", "features"): [None],
+    ("read_examples", "labels"): [None],
+    ("three_parts", "groups"): [None],
+    **{
+        ("from_texts", name): [None, [None]]
+        for name in ("labels", "groups", "features", "feature_names", "doc_ids", *CONTEXT)
+    },
     ("synthetic_collection", "judged"): [2.5],
     ("synthetic_safety", "judged"): [2.5],
 }

@@ -67,6 +67,12 @@ def test_long(tmp_path, suffix, change):
     check(rs.read_scores(path, "RR"), [RR], ["RR"])
 
 
+def test_json_lines(tmp_path):
+    scores = rs.read_scores(written(tmp_path, "x.csv", LONG))
+    scores.per_query().write_ndjson(tmp_path / "x.jsonl")
+    check(rs.read_scores(tmp_path / "x.jsonl"), [AP, RR], ["AP", "RR"])
+
+
 def test_long_rows_may_stand_in_any_order(tmp_path):
     header, *rows = LONG.splitlines()
     scores = rs.read_scores(written(tmp_path, "x.csv", "\n".join([header, *reversed(rows)])))

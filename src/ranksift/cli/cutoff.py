@@ -326,7 +326,7 @@ def _read(files: list[str], cut_scores: str | None) -> LabelledRun:
     if len(files) > 2:
         raise InputError(f"{len(files)} files are given", remedy="give judgments and one run, or one table")
     if len(files) == 1:
-        if kind(files[0]) not in ("", ".csv", ".tsv", ".parquet", ".pq"):
+        if kind(files[0]) not in ("", ".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq"):
             raise InputError("is no table", source=files[0], remedy="give judgments and a run, or one .csv or .parquet")
         data = read_labelled_run(files[0])
     else:

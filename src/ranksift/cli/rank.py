@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ranksift.cli import options
 from ranksift.cli.output import note
 from ranksift.errors import InputError
 
@@ -27,6 +28,8 @@ def rank(
             "--at-most", metavar="LIMITS", help='Cut where limits are kept, as "Empty<=0.1 GoodFiltered<=0.3".'
         ),
     ] = None,
+    labels: options.LabelWords = None,
+    skip_bad_rows: options.SkipBadRows = False,
     keep_all: Annotated[
         bool, typer.Option("--keep-all", help="Drop nothing, whatever the model's cutoff says.")
     ] = False,
@@ -46,7 +49,7 @@ def rank(
     ranker = load(model)
     if at_most is not None:
         ranker.at_most(at_most)
-    examples = ranker.read(data)
+    examples = ranker.read(data, **options.reading_of(labels, skip_bad_rows))
     if keep_all:
         ranker.cutoff_ = None
     run = ranker.rank(examples, name or Path(model).resolve().name)

@@ -106,6 +106,8 @@ def tune(
         ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0)] = 0,
+    labels: options.LabelWords = None,
+    skip_bad_rows: options.SkipBadRows = False,
 ) -> None:
     """Search for the parameters of a ranker that are best on queries it was not fitted to.
 
@@ -139,8 +141,9 @@ def tune(
         except OSError as error:
             what = f"cannot be made ({error.strerror or error})"
             raise InputError(what, source=str(kept.parent), remedy="make room, or name another folder") from None
-    examples = read_examples(data if len(data) > 1 else data[0])
-    held_out = read_as(examples.feature_names, validation) if validation else None
+    reading = options.reading_of(labels, skip_bad_rows)
+    examples = read_examples(data if len(data) > 1 else data[0], **reading)
+    held_out = read_as(examples.feature_names, validation, **reading) if validation else None
     tell_what_is_odd(examples, held_out, ranker)
     try:
         found = search(

@@ -19,11 +19,11 @@ from ranksift.collection.qrels import LARGEST_LABEL, Qrels
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.collection.readers.formats import TABLES, kind
 from ranksift.collection.run import Run
-from ranksift.collection.texts import Texts, gathered, texts_of
+from ranksift.collection.texts import CONTEXT, Texts, gathered, texts_of
 from ranksift.collection.texts import together as texts_together
 from ranksift.errors import InputError, warn_renamed
 from ranksift.files import STANDARD
-from ranksift.parameters import integer, is_number
+from ranksift.parameters import flag, integer, is_number
 
 if TYPE_CHECKING:
     import polars as pl
@@ -199,17 +199,21 @@ class Examples:
         def fail(row: int, what: str, remedy: str) -> InputError:
             return InputError(f"row {row + 1}: {what}", remedy=remedy)
 
+        docs = _one_by_one(docs, "texts of documents")
         count = len(docs)
-        group = None if groups is None else np.asarray(groups).tolist()
+        group = None if groups is None else _one_by_one(groups, "groups")
         if isinstance(queries, Mapping):
             queries = _of_groups(queries, group, "text", fail)
         if isinstance(asker, Mapping):
             asker = _of_groups({key: asker.get(key) for key in dict.fromkeys(group or ())}, group, "asker", fail)
-        columns = {"position": position, "author": author, "time": time, "parent": parent, "asker": asker}
-        for what, column in {"texts of queries": queries, "document ids": doc_ids, **columns}.items():
+        given = {"position": position, "author": author, "time": time, "parent": parent, "asker": asker}
+        given |= {"texts of queries": queries, "document ids": doc_ids, "groups": group}
+        columns = {what: None if some is None else _one_by_one(some, what) for what, some in given.items()}
+        for what, column in columns.items():
             if column is not None and len(column) != count:
                 raise InputError(f"{count} texts of documents, and {len(column)} of {what}", remedy="give one per row")
-        words = texts_of(queries, "query", fail)
+        context = {name: columns[name] for name in CONTEXT}
+        words = texts_of(columns["texts of queries"] or (), "query", fail)
         if group is None:
             numbers = {text: f"q{number}" for number, text in enumerate(dict.fromkeys(words), 1)}
             group = [numbers[text] for text in words]
@@ -217,12 +221,12 @@ class Examples:
             np.empty((count, 0)) if features is None else features,
             labels,
             group,
-            docs=doc_ids,
+            docs=columns["document ids"],
             feature_names=feature_names,
             name=name,
         )
         ids = [found.query_ids[i] for i in found.query[np.argsort(found.row, kind="stable")].tolist()]
-        texts = gathered(words, texts_of(docs, "document", fail), ids, fail, **columns)
+        texts = gathered(words, texts_of(docs, "document", fail), ids, fail, **context)
         return replace(found, texts=texts.of_rows(found.row))
 
     @classmethod
@@ -530,6 +534,7 @@ def read_examples(
     >>> examples, examples.texts.docs, examples.labels.tolist()
     (<Examples: 2 documents, 1 query, 0 features, with texts>, ('Oasis', 'No'), [2.0, -1.0])
     """
+    flag().check("skip_bad_rows", skip_bad_rows)
     wanted = None if features is None else _distinct(features)
     if isinstance(source, Examples):
         return source if wanted is None else source.of_features(wanted)
@@ -561,10 +566,20 @@ def _worth(labels: Mapping[str, float] | None) -> dict[str, float] | None:
         return None
     if not isinstance(labels, Mapping):
         raise InputError(f"labels {labels!r} are no dictionary", remedy="give a label for each word: {'good': 2}")
-    odd = next((w for w, v in labels.items() if not is_number(v) or not np.isfinite(v)), None)
+    odd = next((word for word, value in labels.items() if not is_number(value)), None)
     if odd is not None:
         raise InputError(f"the label of {odd!r} is not a number", remedy="give a finite number for each word")
     return {str(word): float(value) for word, value in labels.items()}
+
+
+def _one_by_one(values: Any, what: str) -> list[Any]:
+    """A list, an array or a column of a frame as Python values."""
+    try:
+        if isinstance(values, str | bytes | Mapping):
+            raise TypeError
+        return list(values.tolist() if isinstance(values, np.ndarray) else values)
+    except TypeError:
+        raise InputError(f"{what} are a {type(values).__name__}", remedy="give a list, one per document") from None
 
 
 def _of_groups(values: Mapping[Any, Any], group: list[Any] | None, noun: str, fail: Fail) -> list[Any]:

@@ -213,17 +213,20 @@ def names_of(values: Iterable[object], noun: str, fail: Fail) -> tuple[str | Non
     """
     found: list[str | None] = []
     for row, value in enumerate(values):
-        whole = isinstance(value, float | np.floating) and float(value).is_integer()
-        if is_missing(value) or value == "":
+        if isinstance(value, str):
+            found.append(_valid(value, f"the {noun}", row, fail) if value else None)
+        elif is_missing(value):
             found.append(None)
-        elif isinstance(value, str):
-            found.append(_valid(value, f"the {noun}", row, fail))
-        elif whole or (isinstance(value, int | np.integer) and not isinstance(value, bool)):
+        elif isinstance(value, int | np.integer | float | np.floating) and _is_whole(value):
             # Whole numbers beside a gap are floats in pandas.
-            found.append(str(int(value)))  # type: ignore[call-overload]
+            found.append(str(int(value)))
         else:
             raise fail(row, f"the {noun} is a {type(value).__name__}", "write a name, or nothing")
     return tuple(found)
+
+
+def _is_whole(value: Any) -> bool:
+    return not isinstance(value, bool) and (isinstance(value, int | np.integer) or float(value).is_integer())
 
 
 def times_of(values: Iterable[object], fail: Fail) -> tuple[str | None, ...] | Floats:
@@ -234,6 +237,8 @@ def times_of(values: Iterable[object], fail: Fail) -> tuple[str | None, ...] | F
     >>> times_of(["2009-07-30", 4], lambda row, what, remedy: InputError(what))
     ('2009-07-30', '4')
     """
+    if isinstance(values, np.ndarray) and values.dtype.kind == "f":
+        return values
     given = [value if is_missing(value) or not hasattr(value, "isoformat") else value.isoformat() for value in values]
     numbers = [_as_number(value) for value in given]
     if all(number is not None for number in numbers):

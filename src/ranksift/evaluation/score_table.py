@@ -40,8 +40,8 @@ def read_scores(source: Any, measure: MeasureLike | None = None) -> Scores:
     Parameters
     ----------
     source
-        A path (``.csv``, ``.tsv``, ``.parquet``, the texts also ``.gz`` or ``.zst``; ``"-"`` is CSV from standard
-        input) or a polars or pandas frame. Several tables of different measures, as a list or as
+        A path (``.csv``, ``.tsv``, ``.jsonl``, ``.parquet``, the texts also ``.gz`` or ``.zst``; ``"-"`` is CSV from
+        standard input) or a polars or pandas frame. Several tables of different measures, as a list or as
         ``{measure: table}``, are joined on the runs and queries that all of them have; a warning tells
         what is left out.
     measure

@@ -268,10 +268,13 @@ class Ranker(Parameterised):
 
     # -- use ---------------------------------------------------------------------------------------------------
 
-    def read(self, source: Any) -> Examples:
-        """Read examples with the model's features: by their names from a table, by their numbers from a LETOR file."""
+    def read(self, source: Any, **reading: Any) -> Examples:
+        """Read examples with the model's features: by their names from a table, by their numbers from a LETOR file.
+
+        ``reading`` is what :func:`read_examples` is told of tables: ``labels`` and ``skip_bad_rows``.
+        """
         self._check_fitted()
-        return read_as(self.feature_names_, source)
+        return read_as(self.feature_names_, source, **reading)
 
     def score(self, examples: Any) -> Floats:
         """A score for every document, the better the higher, in the order in which the documents were given."""

@@ -95,10 +95,7 @@ def three_parts(
     """
     given, belongs = _with_groups(examples, groups)
     integer(0).check("seed", seed, 0)
-    wanted = np.asarray(shares, dtype=np.float64)
-    if wanted.shape != (3,) or not (wanted > 0).all() or abs(wanted.sum() - 1.0) > 1e-9:
-        remedy = "give three that sum to 1, as 0.64, 0.16, 0.20"
-        raise InputError(f"shares of {' / '.join(f'{share:g}' for share in wanted.ravel())}", remedy=remedy)
+    wanted = _shares(shares)
     group = np.arange(len(given.query_ids)) if belongs is None else np.array(_group_of_each(given, belongs))
     sizes = np.bincount(group)
     order = np.random.default_rng(seed).permutation(len(sizes))
@@ -113,11 +110,25 @@ def three_parts(
     return Fold(*map(given.of_queries, parts))
 
 
+def _shares(shares: Sequence[float]) -> Floats:
+    remedy = "give three that sum to 1, as 0.64, 0.16, 0.20"
+    try:
+        found = np.asarray(shares, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("shares that are no numbers", remedy=remedy) from None
+    if found.shape != (3,) or not (found > 0).all() or not abs(found.sum() - 1.0) < 1e-9:
+        raise InputError(f"shares of {' / '.join(f'{share:g}' for share in found.ravel()[:9])}", remedy=remedy)
+    return found
+
+
 def _with_groups(examples: Any, groups: Mapping[str, Hashable] | str | None) -> tuple[Examples, Any]:
     """Examples, and the group of each query, which may stand in a column of theirs: that is no feature."""
     given = read_examples(examples)
-    if not isinstance(groups, str):
+    if groups is None or isinstance(groups, Mapping):
         return given, groups
+    if not isinstance(groups, str):
+        what = f"groups are a {type(groups).__name__}"
+        raise InputError(what, remedy="give a dictionary {query: group}, or the name of a column")
     from ranksift.collection.readers.example_table import column_by_query
 
     if isinstance(examples, Examples):

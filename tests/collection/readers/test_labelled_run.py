@@ -37,7 +37,8 @@ def test_scores_to_cut_on(tmp_path, name):
 def test_frames_and_parquet(tmp_path):
     frame = pl.DataFrame({"query_id": [1, 1], "doc_id": ["a", "b"], "score": [0.5, 0.1], "label": [1, None]})
     frame.write_parquet(tmp_path / "s.parquet")
-    for source in (frame, frame.to_pandas(), tmp_path / "s.parquet"):
+    frame.write_ndjson(tmp_path / "s.jsonl")
+    for source in (frame, frame.to_pandas(), tmp_path / "s.parquet", tmp_path / "s.jsonl"):
         qrels, run, _ = read_labelled_run(source)
         assert qrels.to_dict() == {"1": {"a": 1}}
         assert run.to_dict() == {"1": {"a": 0.5, "b": 0.1}}

@@ -167,9 +167,16 @@ def _layout(table: SourceTable, features: Sequence[str] | None) -> Layout:
     if told and told.texts and not any(_are_numbers(table, c) for c in (told.texts.query, told.texts.doc)):
         return told
     perhaps = Layout.with_texts(table.names, sure=False, **place)  # type: ignore[arg-type]
-    if perhaps and not features and not any(_holds_numbers(table, c) for c in perhaps.features):
+    if perhaps and not features and not any(_has_a_number(table, c) for c in perhaps.features):
         return perhaps
     return Layout.of(table.names, **place)  # type: ignore[arg-type]
+
+
+def _has_a_number(table: SourceTable, column: int) -> bool:
+    try:
+        return not np.isnan(table.numbers(column, "value", gaps=True)).all()
+    except InputError:
+        return _holds_numbers(table, column)
 
 
 def _are_numbers(table: SourceTable, column: int) -> bool:
@@ -457,6 +464,8 @@ def frame_of(examples: Examples) -> pl.DataFrame:
             values: Any = getattr(examples.texts, name)
             numbers = isinstance(values, np.ndarray)
             series = pl.Series(name, values, nan_to_null=True) if numbers else pl.Series(name, values, dtype=pl.String)
+            if numbers and are_whole(values[~np.isnan(values)]):
+                series = series.cast(pl.Int64)
             columns.append(series.gather(query if name == "asker" else order))
     _check_names([column.name for column in columns], examples)
     return pl.DataFrame(columns)
