@@ -289,7 +289,7 @@ def test_faults(tmp_path, text):
         ({"q1": {"a": 1}}, "cannot read a table from a dict; give a path"),
         (3, "cannot read a table from a int; give a path, or a polars or pandas frame"),
         ([], "no table of scores is given; name at least one"),
-        ("x.xlsx", "x.xlsx: a table is not read from .xlsx; give .csv, .tsv or .parquet"),
+        ("x.xlsx", "x.xlsx: a table is not read from .xlsx; give .csv, .tsv, .jsonl or .parquet"),
         ("scores", "scores: a table is not read from a file without a suffix"),
         ("nowhere.csv", "nowhere.csv: no such file"),
         ("nowhere.parquet", "nowhere.parquet: no such file"),

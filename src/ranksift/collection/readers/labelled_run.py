@@ -30,8 +30,9 @@ def read_labelled_run(source: Any) -> LabelledRun:
     ----------
     source
         A path (``.csv``, ``.tsv``, ``.jsonl``, ``.parquet``; the texts also ``.gz`` or ``.zst``; ``-`` is CSV from
-        standard input) or a polars or pandas frame. Columns: query_id, doc_id, score, label. Without documents the rows are counted; an
-        empty label is none. A further column ``cut_score`` (or ``filter_score``) is what cuts are made on.
+        standard input) or a polars or pandas frame. Columns: query_id, doc_id, score, label. Without documents the rows
+        are counted; an empty label is none. A further column ``cut_score`` (or ``filter_score``) is what cuts are made
+        on.
 
     Examples
     --------
