@@ -7,6 +7,7 @@ from ranksift import Lists
 from ranksift.cutoffs import GlobalCutoff
 from ranksift.cutoffs.baselines import FixedCutoff
 from ranksift.cutoffs.choice import EVERYTHING, NOTHING, OWN, TUNED, CutChoice
+from ranksift.cutoffs.comparison import compare_cutoffs
 
 
 def lists(signal, queries=200, seed=0, forbidden=0.5, penalty=-10.0):
@@ -74,3 +75,19 @@ def test_the_own_cut_is_judged_as_it_is_and_not_fitted_again():
     from ranksift.cutoffs.threshold import one_measure
 
     assert found.comparison.value(OWN) == pytest.approx(aggregate(one_measure("nDCG_f@3"), documents, kept))
+
+
+def test_intervals_hold_what_other_queries_come_to():
+    """Of many draws of 200 queries, about 95 % of the values of a long run are inside the interval of a draw."""
+    measures = ("nDCG_f@3", "Fdocs@3", "GoodFiltered", "Empty")
+    rules = {"own": FixedCutoff(0.5)}
+    whole = compare_cutoffs(lists(2.0, queries=20_000, seed=1), rules=rules, measure="nDCG_f@3", k=3, folds=2)
+    inside = dict.fromkeys(measures, 0)
+    for seed in range(60):
+        card = choice(lists(2.0, seed=100 + seed), 0.5).to_dict()
+        own = next(row for row in card["cuts"] if row["cut"] == OWN)
+        for measure in measures:
+            low, high = own["intervals"][measure]
+            assert low < own[measure] < high
+            inside[measure] += low <= whole.value("own", measure) <= high
+    assert min(inside.values()) >= 51  # 85 %: fewer in one of 1,000 runs where 95 % are meant

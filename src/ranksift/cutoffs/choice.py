@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ranksift.collection.lists import Lists
 from ranksift.cutoffs.baselines import FilterAll, RankOnly
@@ -20,6 +21,7 @@ from ranksift.cutoffs.comparison import CutoffComparison, compare_cutoffs
 from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.threshold import GlobalCutoff, one_measure
 from ranksift.errors import RankSiftWarning
+from ranksift.evaluation.significance import resamples
 from ranksift.evaluation.table import Cell, Column, Table
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
@@ -29,6 +31,9 @@ OWN, NOTHING, EVERYTHING, TUNED = "own cut", "nothing shown", "everything shown"
 
 # Folds of the held-out queries; a threshold is tuned on the others.
 _FOLDS = 5
+
+# Of queries, for intervals.
+_SAMPLES = 500
 
 # Of measures that have no k of their own.
 _USUAL_K = 10
@@ -149,7 +154,7 @@ class CutChoice:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """What the card of a model says: values with their standard errors, and which one was chosen."""
+        """What the card of a model says: values with intervals of 95 % (bootstrap), and which one was chosen."""
         return {
             "chosen": self.chosen,
             "measure": str(self.measure),
@@ -158,9 +163,24 @@ class CutChoice:
         }
 
     def _rows(self) -> Iterator[dict[str, Any]]:
+        ends = self._intervals()
         for name in (NOTHING, EVERYTHING, OWN, TUNED):
+            row = self.comparison.scores.row(name)
             values = {str(m): self.comparison.value(name, m) for m in self.comparison.scores.measures}
-            yield {"cut": name, "standard_error": self._error(name), **values}
+            intervals = {measure: ends[:, row, m].tolist() for m, measure in enumerate(values)}
+            yield {"cut": name, "standard_error": self._error(name), **values, "intervals": intervals}
+
+    def _intervals(self) -> NDArray[np.float64]:
+        """Between which ends each aggregate is in 95 % of the samples of as many queries: 2 × cuts × measures."""
+        scores = self.comparison.scores
+        micro = np.array([isinstance(m, Measure) and m.aggregation == "micro" for m in scores.measures])
+        top = np.where(micro, scores.numerators, scores.values)
+        bottom = np.where(micro, scores.denominators, 1.0)
+        found = []
+        for counts in resamples(len(scores.queries), _SAMPLES, seed=0):
+            above, below = (np.einsum("sq,rqm->srm", counts, part, optimize=True) for part in (top, bottom))
+            found.append(np.divide(above, below, out=np.zeros_like(above), where=below > 0))
+        return np.asarray(np.quantile(np.concatenate(found), [0.025, 0.975], axis=0))
 
     def _error(self, name: str) -> float:
         return _standard_error(_per_query(self.comparison, name))
