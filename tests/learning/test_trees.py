@@ -190,6 +190,14 @@ class TestModels:
 
 
 class TestBoostedTrees:
+    def test_long_lists_count_as_much_as_is_asked_for(self):
+        # One feature, the same everywhere but for two documents: the mean gain is all that can be learned.
+        x, labels = np.zeros((12, 1)), np.array([1.0] * 2 + [0.0] * 10)
+        examples = Examples.from_arrays(x, labels, [0, 0, *[1] * 10])
+        found = [BoostedTrees("mse", length_weight=w).fit(examples).score(examples)[0] for w in (1.0, 0.5, 0.0)]
+        halfway = 2 / 2**0.5 / (2 / 2**0.5 + 10 / 10**0.5)
+        assert found == pytest.approx([1 / 2, halfway, 2 / 12])
+
     @pytest.mark.parametrize("loss", ["bce", "mse", "ordinal", "weighted_ordinal", "lambdarank", "lambdarank_bce"])
     def test_gradients_are_those_of_the_torch_losses(self, loss, training):
         torch = pytest.importorskip("torch")

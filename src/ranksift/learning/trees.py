@@ -505,9 +505,9 @@ class BoostedTrees(TreeModel):
     :mod:`~ranksift.learning.losses` has the formulas. An ordinal loss has one output a document for each of the m − 1
     questions whether the gain is higher than :math:`g_i`, each with trees of its own. So the weights of
     ``weighted_ordinal`` change little of the probabilities; what differs is the score. These, ``bce`` and ``mse`` are
-    means over the documents of a query, so that all queries count the same. ``lambdarank`` is a sum over pairs, of
-    which one document, at least, is among the first 30 (:class:`~ranksift.learning.lambdas.Swaps`); queries count by
-    what swaps do to nDCG_f.
+    means over the documents of a query, so that all queries count the same (but see ``length_weight``).
+    ``lambdarank`` is a sum over pairs, of which one document, at least, is among the first 30
+    (:class:`~ranksift.learning.lambdas.Swaps`); queries count by what swaps do to nDCG_f.
 
     Attributes
     ----------
@@ -546,6 +546,12 @@ class BoostedTrees(TreeModel):
         """With a validation set: growing stops by the ``"measure"``, or by the ``"loss"`` (not of lambdarank), which is
         steadier and asks for good probabilities rather than for a good order.""",
     )
+    length_weight: float = parameter(
+        1.0,
+        number(least=0, most=1),
+        """λ: a document of a list of n counts 1 / n^λ, except in pairs. 1: all queries count the same, as in the paper.
+        0: all documents do, and a long list has more of them.""",
+    )
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
         """As of all boosted trees, and γ where the loss has it."""
@@ -564,10 +570,14 @@ class BoostedTrees(TreeModel):
         self._outputs = Outputs.of(self.loss, gain, self.scores)
         if not self._outputs.width:  # all gains are the same: ask for one that nobody has
             self._outputs = replace(self._outputs, levels=gain[0] + np.arange(2.0))
-        # In the mean a document counts 1, as LightGBM's parameters expect.
-        weight = (examples.lengths.mean() / np.maximum(examples.lengths, 1))[examples.query]
+        weight = self._weights(examples)
+        weight /= weight.mean()  # in the mean a document counts 1, as LightGBM's parameters expect
         loss, start = self._loss_of(examples, gain, weight)
         self._grow(examples, validation, loss, gain, start)
+
+    def _weights(self, examples: Examples) -> Floats:
+        """What documents count, by the length of their list."""
+        return (1.0 / np.maximum(examples.lengths, 1) ** self.length_weight)[examples.query]
 
     def _loss_of(self, examples: Examples, gain: Floats, weight: Floats) -> tuple[Loss, Floats]:
         """The loss, and the constant outputs to start from."""
@@ -597,7 +607,7 @@ class BoostedTrees(TreeModel):
         if self.stop_by == "measure":
             return super()._value_on(validation)
         gain = self._gain(validation)
-        weight = 1.0 / np.maximum(validation.lengths, 1)[validation.query]
+        weight = self._weights(validation)
         if self._outputs.loss == "mse":
             return lambda outputs: -float(weight @ (outputs[:, 0] - gain) ** 2)
         levels = self._outputs.levels[:-1] if self._outputs.ordinal else np.zeros(1)
