@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.collection.examples import Examples
+from ranksift.collection.examples import Examples, folds_of, together
 from ranksift.collection.gains import Gains
 from ranksift.collection.lists import Lists
 from ranksift.collection.ragged import Floats
@@ -36,7 +36,7 @@ Staged = Callable[[NDArray[np.float64], int], Floats]
 _LAST: dict[str, tuple[Staged, float]] = {}
 _KEPT = 20
 #: Parameters that are in the features or in what is learned already, or matter later.
-_NOT_OF_TREES = ("cut", "context", "gains", "measure")
+_NOT_OF_TREES = ("cut", "context", "folds", "gains", "measure")
 
 
 @dataclass(eq=False)
@@ -62,6 +62,9 @@ class Peer(Ranker, abstract=True):
     feature_share: float = field(default=0.7, kw_only=True)
     document_share: float = field(default=0.8, kw_only=True)
     context: bool = field(default=False, kw_only=True)
+    #: More than 1: as many are grown, each without a fold of all queries that there are, and averaged; what they say of
+    #: the folds that they have not seen chooses.
+    folds: int = field(default=1, kw_only=True)
     options: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
     #: Seconds that were spared in fitting, as the trees were grown before.
     spared_ = 0.0
@@ -89,11 +92,20 @@ class Peer(Ranker, abstract=True):
     def _train(self, examples: Examples, validation: Examples | None) -> None:
         sizes = [self.trees] if validation is None else range(self.step, self.trees + 1, self.step)
         stop_by = examples if validation is None else validation
+        turns = [(examples, np.ones(len(stop_by), dtype=bool))]
+        if self.folds > 1 and validation is not None:
+            stop_by = together([examples, validation])
+            fold = folds_of(len(stop_by.query_ids), self.folds, self.seed)
+            parts = (stop_by.of_queries(np.flatnonzero(fold != f)) for f in range(self.folds))
+            turns = [(part, fold[stop_by.query] == f) for f, part in enumerate(parts)]
         best, self.spared_ = -np.inf, 0.0
         for leaves in (self.leaves, *self.or_leaves):
-            staged = self._grown_once(examples, leaves)
+            staged = [self._grown_once(part, leaves) for part, _ in turns]
             for n in sizes:
-                value, cutoff = self._judged(staged(stop_by.features, n), stop_by)
+                scores = np.empty(len(stop_by))
+                for own, (_, unseen) in zip(staged, turns, strict=True):
+                    scores[unseen] = own(stop_by.features[unseen], n)
+                value, cutoff = self._judged(scores, stop_by)
                 if value > best:
                     best, self.trees_, self.cutoff_, self._staged = value, n, cutoff, staged
 
@@ -135,7 +147,7 @@ class Peer(Ranker, abstract=True):
         return float(value), FixedCutoff(0.0).fit_lists(lists)
 
     def _score(self, features: NDArray[np.float64]) -> Floats:
-        return self._staged(features, self.trees_)
+        return np.asarray(np.mean([staged(features, self.trees_) for staged in self._staged], axis=0))
 
 
 def grades(gain: Floats) -> tuple[Floats, NDArray[np.int64]]:

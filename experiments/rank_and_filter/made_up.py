@@ -21,8 +21,10 @@ class MadeUp(NamedTuple):
     chances: Floats
 
 
-def made_up(queries: int, length: int, seed: int) -> MadeUp:
+def made_up(queries: int, length: int, seed: int, *, shift: float = 0.0) -> MadeUp:
     """Lists of one length: six features, of which one is the query's, one speaks of grades and one of nothing.
+
+    ``shift`` is added to the log-odds of being forbidden.
 
     >>> made = made_up(50, 20, seed=0)
     >>> made.examples, bool(np.allclose(made.chances.sum(axis=1), 1.0))
@@ -32,7 +34,8 @@ def made_up(queries: int, length: int, seed: int) -> MadeUp:
     query = np.repeat(np.arange(queries), length)
     x = draw.normal(size=(len(query), 6))
     x[:, 3] = draw.normal(size=queries)[query]
-    forbidden = expit(0.7 - 1.9 * x[:, 0] - 1.1 * np.maximum(x[:, 1], 0.0) - 0.8 * x[:, 0] * (x[:, 2] > 0) - x[:, 3])
+    odds = 0.7 - 1.9 * x[:, 0] - 1.1 * np.maximum(x[:, 1], 0.0) - 0.8 * x[:, 0] * (x[:, 2] > 0) - x[:, 3]
+    forbidden = expit(odds + shift)
     useless, many = 0.3, expit(1.5 * x[:, 4] - 0.5)
     good = (1.0 - forbidden) * (1.0 - useless)
     chances = np.column_stack([forbidden, (1.0 - forbidden) * useless, good * (1.0 - many), good * many])

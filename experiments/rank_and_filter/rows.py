@@ -24,6 +24,9 @@ NOTHING, EVERYTHING = "nothing shown", "everything shown"
 JOINT, OPTIMAL = "LambdaMART-f", "optimal rule"
 PLAIN, ALONE = "LambdaMART-f, without the normaliser", "LambdaMART-f, without the list"
 AT_0, BEST_CUT = "weighted LightGBM binary, cut at 0", "weighted LightGBM binary, best cut"
+#: Peers that hold queries out in turn, as ours do.
+IN_TURN = "LightGBM multiclass, E[g], with context, five averaged"
+AT_0_IN_TURN = "weighted LightGBM binary, cut at 0, five averaged"
 
 #: What the known chances of labels allow.
 KNOWN = "known chances"
@@ -47,6 +50,11 @@ class Row:
     #: The sources of data; None: all.
     where: tuple[str, ...] | None = None
 
+    @property
+    def learns_from_all(self) -> bool:
+        """Ours hold queries out in turn, so that they are given those for validation to learn from."""
+        return self.group in (OURS, PART)
+
     def ranker(self, gains: Mapping[float, float], seed: int) -> Ranker:
         """The ranker, not fitted."""
         return self.make(**{"gains": dict(gains), "seed": seed, "measure": MEASURE, **self.options})
@@ -68,6 +76,7 @@ def rows() -> dict[str, Row]:
         "LightGBM binary, with context": Row(PEER, LightGBM, {"objective": "binary", **context}),
         "LightGBM multiclass, E[g]": Row(PEER, LightGBM, {"objective": "multiclass", **usual}),
         "LightGBM multiclass, E[g], with context": Row(PEER, LightGBM, {"objective": "multiclass", **context}),
+        IN_TURN: Row(PEER, LightGBM, {"objective": "multiclass", **context, "folds": 5}),
         "LightGBM lambdarank, with context": Row(PEER, LightGBM, {"objective": "lambdarank", **context}),
         "XGBoost binary:logistic, with context": Row(PEER, XGBoost, {"objective": "binary:logistic", **context}),
         "XGBoost rank:ndcg, with context": Row(PEER, XGBoost, {**ndcg, **context}),
@@ -75,6 +84,7 @@ def rows() -> dict[str, Row]:
         "CatBoost FilteredDCG, with context": Row(PEER, CatBoost, {"objective": filtered, **of_depth}, where=SMALL),
         AT_0: Row(WEIGHTED, LightGBM, {**weighted, "cut": "zero"}),
         BEST_CUT: Row(WEIGHTED, LightGBM, weighted),
+        AT_0_IN_TURN: Row(WEIGHTED, LightGBM, {**weighted, "cut": "zero", "folds": 5}),
         JOINT: Row(OURS, LambdaMARTf, {}),
         OPTIMAL: Row(OURS, ExpectedGainRanker, {}),
         PLAIN: Row(PART, LambdaMARTf, {"measure": f"DCG@{K}"}),

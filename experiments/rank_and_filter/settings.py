@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -36,7 +36,7 @@ NEEDS: tuple[str, ...] = (
 FORUM, REVIEWS, MQ2008, MQ2007, MSLR = "forum, test", "product reviews", "MQ2008", "MQ2007", "MSLR"
 THREADS, PERCQA = "SemEval-2016 threads", "PerCQA"
 #: Documents of a list, and how many lists there are to learn from, for validation and for the test.
-MADE_UP = {3: (1500, 500, 3000), 10: (600, 200, 1500), 50: (200, 70, 500), 300: (60, 30, 300)}
+MADE_UP = {3: (1500, 500, 12_000), 10: (600, 200, 8_000), 50: (200, 70, 4_000), 300: (60, 30, 1_000)}
 LONG = {length: f"made-up lists of {length}" for length in MADE_UP}
 
 #: Products to learn from, for validation and for the test.
@@ -50,6 +50,13 @@ SEEDS = {
     **dict.fromkeys((FORUM, REVIEWS), 5),
     **dict.fromkeys((MQ2008, MQ2007, MSLR, THREADS, PERCQA, *LONG.values()), 3),
 }
+
+
+class Made(Protocol):
+    """Examples that were made up."""
+
+    @property
+    def examples(self) -> Examples: ...
 
 
 class Setting(NamedTuple):
@@ -96,7 +103,7 @@ def data_of(name: str, seed: int, folder: Path) -> Data:
         return Data((semeval2015(folder / "semeval2015_task3_cqa"),))
     if name == REVIEWS:
         parts = [product_reviews(n, seed=s) for n, s in zip(PRODUCTS, (1000 + seed, 2000 + seed, 0), strict=True)]
-        return Data((Fold(*(part.examples for part in parts)),), np.array(REVIEW_LABELS), parts[-1].chances)
+        return Data((_fold(parts),), np.array(REVIEW_LABELS), parts[-1].chances)
     if name == MQ2008:
         return Data(mq2008(folder).folds)
     if name == MQ2007:
@@ -111,7 +118,14 @@ def data_of(name: str, seed: int, folder: Path) -> Data:
         return _in_folds(distinct_threads(percqa_threads(folder / "percqa")), seed)
     length = next(length for length, own in LONG.items() if own == name)
     made = [made_up(n, length, s) for n, s in zip(MADE_UP[length], (100 + seed, 200 + seed, 0), strict=True)]
-    return Data((Fold(*(part.examples for part in made)),), MADE_UP_LABELS, made[-1].chances)
+    return Data((_fold(made),), MADE_UP_LABELS, made[-1].chances)
+
+
+def _fold(made: Sequence[Made]) -> Fold:
+    """What is made up has the queries 0, 1, 2 and so on each time; those of validation get other names."""
+    train, validation, test = (part.examples for part in made)
+    names = tuple(f"validation {name}" for name in validation.query_ids)
+    return Fold(train, replace(validation, query_ids=names), test)
 
 
 def _in_folds(threads: list[Thread], seed: int) -> Data:

@@ -26,6 +26,7 @@ from experiments.rank_and_filter.rows import (
     HIDDEN,
     JOINT,
     KNOWN,
+    MEASURE,
     MEASURES,
     OPTIMAL,
     OURS,
@@ -34,7 +35,8 @@ from experiments.rank_and_filter.rows import (
     rows,
 )
 from experiments.rank_and_filter.settings import SEEDS, SETTINGS, Data, Setting, data_of
-from ranksift.collection.examples import Examples, Fold
+from experiments.rank_and_filter.shifts import after_shifts
+from ranksift.collection.examples import Examples, Fold, together
 from ranksift.collection.gains import Gains
 from ranksift.collection.lists import Lists
 from ranksift.collection.ragged import Floats
@@ -64,6 +66,7 @@ class Judged(NamedTuple):
     bottom: NDArray[np.float64]
     seconds: float  # of a processor, for one fit
     harm: tuple[float, ...] = ()  # the least Fdocs with at most so much good hidden
+    within: tuple[float, ...] = ()  # the best nDCG_f with at most so much good hidden
     chosen: tuple[str, ...] = ()  # the cut that the check on held-out queries took, in each fold
 
 
@@ -87,12 +90,17 @@ def _judged(row: Row, setting: Setting, folds: Sequence[Fold], seed: int) -> Jud
     top, bottom = (np.concatenate([part[i] for part in parts])[order] for i in (1, 2))
     seconds = float(np.mean([part.seconds for part in parts]))
     chosen = tuple(cut for part in parts for cut in part.chosen)
-    return Judged(tuple(queries[i] for i in order), top, bottom, seconds, parts[0].harm, chosen)
+    harm, within = parts[0].harm, parts[0].within
+    return Judged(tuple(queries[i] for i in order), top, bottom, seconds, harm, within, chosen)
 
 
 def _of_fold(row: Row, setting: Setting, fold: Fold, seed: int) -> Judged:
     began = process_time()
-    model = row.ranker(setting.gains, seed).fit(fold.train, fold.validation)
+    model = row.ranker(setting.gains, seed)
+    if row.learns_from_all and fold.validation is not None:
+        model.fit(together([fold.train, fold.validation]))
+    else:
+        model.fit(fold.train, fold.validation)
     if row.cutoff is not None:
         model.fit_cutoff(fold.validation, row.cutoff)
     seconds = process_time() - began + (model.spared_ if isinstance(model, Peer) else 0.0)
@@ -108,15 +116,19 @@ def _values(shown: JudgedDocuments, setting: Setting) -> Judged:
     top, bottom = (np.array(part).T for part in zip(*(m.per_query(run) for m in _MEASURES), strict=True))
     some = shown.examples.lengths > 0
     queries = tuple(query for query, labelled in zip(shown.examples.query_ids, some, strict=True) if labelled)
-    return Judged(queries, top, bottom, 0.0, _harm(lists, setting))
+    return Judged(queries, top, bottom, 0.0, *_dialled(lists, setting))
 
 
-def _harm(lists: Lists, setting: Setting) -> tuple[float, ...]:
+def _dialled(lists: Lists, setting: Setting) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """The least Fdocs and the best nDCG_f of thresholds that keep a limit of the good documents hidden."""
     if setting.name not in DIALLED:
-        return ()
-    curve = Tradeoff.of(lists, [MEASURES[2], "GoodFiltered"])
-    hidden, harm = curve["GoodFiltered"], curve[MEASURES[2]]
-    return tuple(float(harm[hidden <= most + 1e-12].min()) for most in HIDDEN)
+        return (), ()
+    curve = Tradeoff.of(lists, [MEASURE, MEASURES[2], "GoodFiltered"])
+    kept = [curve["GoodFiltered"] <= most + 1e-12 for most in HIDDEN]
+    return (
+        tuple(float(curve[MEASURES[2]][limit].min()) for limit in kept),
+        tuple(float(curve[MEASURE][limit].max()) for limit in kept),
+    )
 
 
 def known(data: Data, setting: Setting) -> Judged:
@@ -159,6 +171,7 @@ def _row(of_seeds: Sequence[Judged]) -> dict[str, Any]:
     told: dict[str, Any] = {"values": values, "seconds": float(np.mean([own.seconds for own in of_seeds]))}
     if harm[0]:
         told["harm"] = np.mean(harm, axis=0).tolist()
+        told["within"] = np.mean([own.within for own in of_seeds], axis=0).tolist()
     if of_seeds[0].chosen:
         told["chosen"] = dict(Counter(cut for own in of_seeds for cut in own.chosen))
     return told
@@ -205,3 +218,4 @@ if __name__ == "__main__":
         keep("settings", partial(trials, wanted=[source]))
     if not sys.argv[1:]:
         keep("lengths", shown_by_length)
+        keep("shifts", after_shifts)

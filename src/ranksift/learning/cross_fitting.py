@@ -24,7 +24,7 @@ from ranksift.learning.ranker import Ranker
 from ranksift.parameters import integer, optional, parameter
 
 #: Folds, where nobody says how many; documents from which on a fifth of the queries, held out once, tells enough.
-FOLDS, MANY_DOCUMENTS = 5, 50_000
+FOLDS, MANY_DOCUMENTS = 5, 100_000
 
 #: Queries that it takes to hold some of them out.
 FEWEST_QUERIES = 5
@@ -47,7 +47,7 @@ class CrossFitted(Ranker, abstract=True):
         optional(integer(1)),
         """Where there is no validation set: parts of the training queries, each of which is held out once, to stop and
         to calibrate a model of the others; the models' outputs are averaged. 1: a fifth of the queries is held out,
-        and not learned from. None: 5 for up to 50,000 documents, and 1 for more.""",
+        and not learned from. None: 5 for up to 100,000 documents, and 1 for more.""",
     )
 
     def _held_out_of(self, given: Examples) -> tuple[Examples, Examples | None]:
