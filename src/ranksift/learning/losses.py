@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.errors import InputError, missing_library
-from ranksift.learning.outputs import parse_loss
+from ranksift.learning.outputs import MOST_POISSON, Outputs, parse_loss
 from ranksift.learning.topk import SHARE
 from ranksift.parameters import choice, flag, integer, number, optional, takes
 
@@ -220,6 +220,43 @@ def lambdarank_bce(
     return _mean(_lambdarank(s, g, m, normaliser, k, sigma) + gamma * _bce(s, g, m))
 
 
+@takes(gamma=number(least=0), k=_PLACES, sigma=number(above=0))
+def lambdarank_f(
+    scores: Tensor,
+    gains: TensorLike,
+    mask: TensorLike | None = None,
+    *,
+    gamma: float = 0.0,
+    k: int | None = None,
+    sigma: float = 1.0,
+) -> Tensor:
+    r"""LambdaRank-f: LambdaRank of the list with a stop document in it, of score 0 and gain 0, and γ times BCE.
+
+    .. math:: \mathcal{L}_{\lambda Rank}\big(R \cup \{stop\}\big) + \gamma\, \mathcal{L}_{BCE}(R)
+
+    What is ranked below the stop is not worth showing: good documents are to come before it, and forbidden ones after
+    it, so that scores mean the same in every query, and 0 is the natural cut.
+
+    Parameters
+    ----------
+    gamma
+        γ, the weight of BCE.
+    k, sigma
+        As for :func:`lambdarank`.
+
+    Examples
+    --------
+    A good document alone, ranked first: 2 (1 - 0.6309) / 2 · log2(1 + e^-1).
+
+    >>> round(lambdarank_f(torch.tensor([1.0]), [2]).item(), 4)
+    0.1668
+    """
+    s, g, m = _lists(scores, gains, mask)
+    # The stop is the last one, so that a document of the same score counts as shown.
+    with_stop = (torch.nn.functional.pad(x, (0, 1), value=value) for x, value in ((s, 0.0), (g, 0.0), (m, True)))
+    return _mean(_lambdarank(*with_stop, "f", k, sigma) + gamma * _bce(s, g, m))
+
+
 # -- listwise --------------------------------------------------------------------------------------------------
 
 
@@ -330,13 +367,67 @@ def focused(
     return _mean(beta * order + (1 - beta) * pair)
 
 
+@takes(k=_PLACES, normalised=flag())
+def expected_share(
+    scores: Tensor,
+    gains: TensorLike,
+    mask: TensorLike | None = None,
+    *,
+    k: int | None = None,
+    normalised: bool = True,
+    stands_for: TensorLike | None = None,
+) -> Tensor:
+    r"""What showing each document adds to nDCG_f, estimated by two outputs, as LambdaMART-f does.
+
+    .. math:: \sum_{d \in R} |\Delta_d| \log\big(1 + e^{-\operatorname{sign}(\Delta_d)\, s_d}\big)
+        + e^{p_d} - \max(0, \Delta_d)\, p_d, \quad \Delta_d = \frac{g_d}{I_{k,f} - W_{k,f}}
+
+    The first output tells good documents from forbidden ones by what is at stake, the second one, a Poisson regression,
+    is the logarithm of what there is to win. A document's score is :math:`e^p (1 - e^{-s})`, its expected Δ:
+    :class:`~ranksift.learning.outputs.Outputs`. It is worth showing where that is at least 0.
+
+    Parameters
+    ----------
+    scores
+        Lists × documents × 2, or documents × 2 for one list.
+    k
+        Of the normaliser; None: the whole list.
+    normalised
+        False: Δ is the gain as it is given, as where lists are samples, and gains are shares of the whole ones.
+    stands_for
+        How many documents each one stands for, where lists are samples; None: one.
+
+    Examples
+    --------
+    >>> round(expected_share(torch.tensor([[0.0, 0.0]]), [2]).item(), 4)  # log 2 + 1
+    1.6931
+    """
+    s, g, m = _lists(scores, gains, mask, outputs=True)
+    if s.shape[-1] != 2:
+        raise InputError(f"{s.shape[-1]} outputs a document", remedy="give two")
+    if normalised:
+        span = _best(g, g > 0, k) + _best(-g, g < 0, k)
+        g = g * torch.where(span > 0, 1 / span, 0)[:, None]
+    stake = g.abs() * softplus(-g.sign() * s[..., 0])
+    prize = s[..., 1].clamp(max=MOST_POISSON).exp() - g.clamp(min=0) * s[..., 1]
+    weight = m if stands_for is None else _lists(scores, stands_for, mask, outputs=True)[1]
+    return _mean(((stake + prize) * weight).sum(dim=1))
+
+
 # -- by name ---------------------------------------------------------------------------------------------------
 
 #: Every loss by its name.
 LOSSES: dict[str, Callable[..., Tensor]] = {
     loss.__name__: loss
-    for loss in (bce, mse, ordinal, weighted_ordinal, ranknet, lambdarank, lambdarank_bce, listnet, listmle, focused)
+    for loss in (
+        *(bce, mse, ordinal, weighted_ordinal),
+        *(ranknet, lambdarank, lambdarank_bce, lambdarank_f),
+        *(listnet, listmle, focused, expected_share),
+    )
 }
+
+# What a loss is given with the data, and not by its name.
+_NO_OPTIONS = ("levels", "stands_for")
 
 
 def loss_of(spec: str) -> Callable[..., Tensor]:
@@ -353,8 +444,8 @@ def loss_of(spec: str) -> Callable[..., Tensor]:
         raise InputError(f"loss {name!r} is unknown", remedy=f"known are: {', '.join(LOSSES)}")
     known = [p.name for p in inspect.signature(found).parameters.values() if p.kind is p.KEYWORD_ONLY]
     for option in options:
-        if option not in known or option == "levels":
-            has = ", ".join(o for o in known if o != "levels") or "none"
+        if option not in known or option in _NO_OPTIONS:
+            has = ", ".join(o for o in known if o not in _NO_OPTIONS) or "none"
             raise InputError(f"loss {name!r} has no option {option!r}", remedy=f"its options are: {has}")
     return partial(found, **options)
 
@@ -367,9 +458,10 @@ def check_loss(spec: str) -> None:
     ranksift.errors.InputError: k=0 is not a positive integer; write k=1, for example
     """
     loss = loss_of(spec)
-    ordinal = "levels" in inspect.signature(loss).parameters
+    outputs = Outputs.of(parse_loss(spec)[0], np.array([0.0, 1.0]))
+    levels = {"levels": outputs.levels} if outputs.ordinal else {}
     try:
-        loss(torch.zeros((2, 1) if ordinal else 2), [1.0, 0.0], **({"levels": [0.0, 1.0]} if ordinal else {}))
+        loss(torch.zeros((2, outputs.width) if outputs.several else 2), [1.0, 0.0], **levels)
     except InputError:
         raise
     except Exception as error:  # whatever PyTorch says of a value that is none

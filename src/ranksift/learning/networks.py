@@ -167,7 +167,7 @@ class Network(Ranker, abstract=True):
         for weight, bias in weights[:-1]:
             out = torch.relu(out @ weight.T + bias)
         out = out @ weights[-1][0].T + weights[-1][1]
-        if not self._outputs.ordinal:
+        if not self._outputs.several:
             out = out[:, 0]
         total = 0.5 * self.l2 * sum(((weight**2).sum() for weight, _ in weights), start=torch.zeros(()))
         for group in batch.groups:

@@ -19,6 +19,11 @@ ScoreKind = Literal["own", "expected_gain"]
 
 _ORDINAL = ("ordinal", "weighted_ordinal")
 _WITH_GAINS = (*_ORDINAL, "bce", "mse")
+# Losses with a stop at score 0: what lies below is not worth showing.
+_WITH_STOP = ("lambdarank_f", "expected_share")
+
+#: Of a Poisson regression: the largest logarithm.
+MOST_POISSON = 50.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +37,7 @@ class Outputs:
     ``bce``                   the output, whose sigmoid is P(g > 0)    :math:`g_- + (g_+ - g_-)\, P(g > 0)`
     ``ordinal``               :math:`\sum_i P(g > g_i)`                :math:`g_1 + \sum_i w(i) P(g > g_i)`
     ``weighted_ordinal``      :math:`\sum_i w(i) P(g > g_i)`           the same
+    ``expected_share``        what showing it adds to nDCG_f           unknown
     others                    the output                               unknown
     ========================  =======================================  =================================
 
@@ -78,9 +84,14 @@ class Outputs:
         return self.loss in _ORDINAL
 
     @property
+    def several(self) -> bool:
+        """Whether the loss takes lists × documents × outputs, and not lists × documents."""
+        return self.ordinal or self.loss == "expected_share"
+
+    @property
     def width(self) -> int:
         """Outputs a document."""
-        return len(self.levels) - 1 if self.ordinal else 1
+        return len(self.levels) - 1 if self.ordinal else 2 if self.several else 1
 
     @property
     def fits(self) -> bool:
@@ -90,7 +101,7 @@ class Outputs:
     @property
     def natural_cut(self) -> float | None:
         """The score of an expected gain of 0; None where a score does not tell it."""
-        if self.kind == "expected_gain" or self.loss == "mse":
+        if self.kind == "expected_gain" or self.loss == "mse" or self.loss in _WITH_STOP:
             return 0.0
         if self.loss == "weighted_ordinal":
             return float(-self.levels[0])
@@ -101,6 +112,8 @@ class Outputs:
 
     def score(self, outputs: NDArray[np.float64]) -> Floats:
         """Scores of documents from documents × outputs."""
+        if self.loss == "expected_share":
+            return expected_share(outputs[:, 0], outputs[:, 1])
         from scipy.special import expit
 
         gain = self.kind == "expected_gain"
@@ -108,6 +121,15 @@ class Outputs:
             return np.asarray(outputs[:, 0])
         weight = np.diff(self.levels) if gain or self.loss == "weighted_ordinal" else np.ones(self.width)
         return np.asarray((self.levels[0] if gain else 0.0) + (expit(outputs) * weight).sum(axis=1))
+
+
+def expected_share(s: Floats, p: Floats) -> Floats:
+    r"""What showing a document is expected to add: :math:`e^p (1 - e^{-s})`, of the sign of s whatever p is, and finite.
+
+    >>> expected_share(np.array([0.0, 100.0]), np.array([5.0, 0.0])).tolist()
+    [0.0, 1.0]
+    """
+    return np.exp(np.minimum(p, MOST_POISSON)) * -np.expm1(-np.maximum(s, -MOST_POISSON))
 
 
 def check_scores(loss: str, kind: ScoreKind) -> None:

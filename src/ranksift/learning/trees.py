@@ -23,7 +23,7 @@ from ranksift.learning.cross_fitting import CrossFitted
 from ranksift.learning.lambdas import Lambdas, PairLoss, Swaps, Target, has_target, target_of, worth_of_showing
 from ranksift.learning.libraries import require
 from ranksift.learning.objective import stopping_value
-from ranksift.learning.outputs import Outputs, ScoreKind, check_scores
+from ranksift.learning.outputs import MOST_POISSON, Outputs, ScoreKind, check_scores, expected_share
 from ranksift.learning.ranker import Ranker
 from ranksift.learning.search_space import SpaceLike
 from ranksift.learning.tree_text import check_trees, trees_alone
@@ -56,9 +56,9 @@ _NEXT_SEED = 1_000_003
 # A model whose scores say nothing of held-out documents keeps its order.
 _LEAST_SLOPE = 1e-6
 
-# Of a Poisson regression: the largest logarithm, and by how much the curvature is overstated, as LightGBM does it
-# (e to the power of 0.7), so that a first step is not too long.
-_MOST_POISSON, _POISSON_CAUTION = 50.0, float(np.exp(0.7))
+# Of a Poisson regression: by how much the curvature is overstated, as LightGBM does it (e to the power of 0.7), so that
+# a first step is not too long.
+_POISSON_CAUTION = float(np.exp(0.7))
 
 _DEPTH = "Pairs are taken of which one document, at least, is among this many first ones."
 
@@ -728,7 +728,7 @@ class LambdaMARTf(TreeModel, CrossFitted):
 
         def loss(s: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
             gradient, curvature = classify(s[:, :1])
-            expected = np.exp(np.minimum(s[:, 1:], _MOST_POISSON))
+            expected = np.exp(np.minimum(s[:, 1:], MOST_POISSON))
             return (
                 np.hstack([gradient, expected - prize[:, None]]),
                 np.hstack([curvature, expected * _POISSON_CAUTION]),
@@ -777,7 +777,7 @@ class LambdaMARTf(TreeModel, CrossFitted):
         sign = 1.0 if measure.higher_is_better else -1.0
 
         def of_lists(outputs: NDArray[np.float64]) -> float:
-            scores = _expected(outputs[:, 0], outputs[:, 1])
+            scores = expected_share(outputs[:, 0], outputs[:, 1])
             lists = Lists.from_arrays(scores, validation.labels, validation.query, gains=self.gains)
             return sign * float(measure.aggregate(*measure.per_query(lists.judged_by(lists.score >= 0.0))))
 
@@ -787,7 +787,7 @@ class LambdaMARTf(TreeModel, CrossFitted):
         if outputs.shape[1] == 1:  # a model of an earlier version
             return np.asarray(outputs[:, 0])
         slope, intercept = self._calibration
-        return self._unit * _expected(slope * outputs[:, 0] + intercept, outputs[:, 1])
+        return self._unit * expected_share(slope * outputs[:, 0] + intercept, outputs[:, 1])
 
     def _state(self) -> Mapping[str, NDArray[Any] | str]:
         return {**super()._state(), "calibration": self._calibration, "unit": np.array([self._unit])}
@@ -801,8 +801,3 @@ class LambdaMARTf(TreeModel, CrossFitted):
         numbers = np.array([*self._calibration, self._unit], dtype=np.float64)
         if numbers.shape != (3,) or not np.isfinite(numbers).all() or min(numbers[0], numbers[2]) <= 0:
             raise ValueError("calibration is not a slope above 0 and an intercept, or unit is not above 0")
-
-
-def _expected(s: Floats, p: Floats) -> Floats:
-    """What showing a document is expected to add: of the sign of s, whatever p is, and finite."""
-    return np.exp(np.minimum(p, _MOST_POISSON)) * -np.expm1(-np.maximum(s, -_MOST_POISSON))

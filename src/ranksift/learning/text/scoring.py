@@ -1,0 +1,133 @@
+"""Outputs of many documents: packed on a GPU, those of about the same length together elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ranksift.collection.ragged import Ints
+from ranksift.errors import InputError, missing_library
+from ranksift.learning.text.encoder import Batch
+from ranksift.learning.text.network import TextNetwork
+from ranksift.learning.text.packing import by_length, pack
+from ranksift.learning.text.tokens import Tokens
+
+try:
+    import torch
+except ImportError:
+    raise missing_library("text models need", "PyTorch", "text") from None
+
+#: Tokens that are worked on at once: what the caches of a processor hold, or what keeps a GPU busy.
+TOKENS_AT_ONCE = {"cpu": 1 << 12, "cuda": 1 << 16}
+
+Vectors = NDArray[np.float32]
+
+
+def find_device(name: str = "auto") -> torch.device:
+    """The GPU where there is one, else the processor; or the one that is named.
+
+    >>> find_device("cpu")
+    device(type='cpu')
+    """
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        found = torch.device(name)
+    except RuntimeError:
+        raise InputError(f"device={name!r} is unknown", remedy="use 'auto', 'cpu' or 'cuda'") from None
+    if found.type == "cuda" and not torch.cuda.is_available():
+        raise InputError(f"device={name!r}: there is no GPU that PyTorch can use", remedy="use device='cpu'")
+    return found
+
+
+def usual_numbers(device: torch.device) -> torch.dtype:
+    """What products are computed in: 16 bits on a GPU that has them, else 32."""
+    return torch.bfloat16 if device.type == "cuda" and torch.cuda.is_bf16_supported() else torch.float32
+
+
+def vectors(
+    network: TextNetwork,
+    tokens: Tokens,
+    *,
+    tokens_at_once: int | None = None,
+    dtype: torch.dtype | None = None,
+    progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
+) -> Vectors:
+    """What the encoder makes of each text: texts × dimensions, in the order of the texts.
+
+    Parameters
+    ----------
+    network, tokens
+        The network, where it is, and the texts.
+    tokens_at_once
+        None: :data:`TOKENS_AT_ONCE`.
+    dtype
+        What products are computed in; None: 16 bits on a GPU, 32 elsewhere.
+    progress
+        Wraps the batches, to show how far it is.
+    """
+    device = network.device
+    dtype = usual_numbers(device) if dtype is None else dtype
+    grouped = network.encoder.needs_groups(device, dtype)
+    out = torch.empty(len(tokens), network.encoder.hidden, pin_memory=device.type == "cuda")
+    budget = tokens_at_once or TOKENS_AT_ONCE.get(device.type, TOKENS_AT_ONCE["cpu"])
+    few = device.type == "cuda"
+    training = network.training
+    network.eval()
+    try:
+        with torch.inference_mode():
+            waiting: list[tuple[Ints, torch.Tensor]] = []
+            for rows in progress([*by_length(tokens.lengths, budget)]):
+                packed = pack(tokens, rows, few_shapes=few)
+                found = network.encode(Batch.of(packed, device, grouped=grouped), dtype)
+                waiting.append((rows[np.argsort(packed.back)], found[: len(rows)]))
+                if len(waiting) > 1:  # copied while the next batch is computed
+                    _keep(out, *waiting.pop(0))
+            for some in waiting:
+                _keep(out, *some)
+    except torch.OutOfMemoryError:
+        raise out_of_memory(budget) from None
+    finally:
+        network.train(training)
+    return out.numpy()
+
+
+def _keep(out: torch.Tensor, rows: Ints, found: torch.Tensor) -> None:
+    out[torch.from_numpy(rows)] = found.cpu()
+
+
+def outputs(
+    network: TextNetwork,
+    tokens: Tokens,
+    offsets: Ints,
+    *,
+    tokens_at_once: int | None = None,
+    dtype: torch.dtype | None = None,
+    progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
+) -> NDArray[np.float64]:
+    """Documents × outputs, in the order of the documents; parameters as of :func:`vectors`.
+
+    ``offsets`` says where the documents of each query begin, and where the last ones end.
+    """
+    found = vectors(network, tokens, tokens_at_once=tokens_at_once, dtype=dtype, progress=progress)
+    return of_vectors(network, found, offsets)
+
+
+def of_vectors(network: TextNetwork, found: Vectors, offsets: Ints) -> NDArray[np.float64]:
+    """The same from what :func:`vectors` gives."""
+    training = network.training
+    network.eval()
+    try:
+        with torch.inference_mode():
+            there = torch.from_numpy(found).to(network.device)
+            return network.of_vectors(there, offsets).double().cpu().numpy()
+    finally:
+        network.train(training)
+
+
+def out_of_memory(tokens: int) -> InputError:
+    """The error where a GPU's memory is not enough."""
+    return InputError(f"the GPU has too little memory for {tokens} tokens at once", remedy="use fewer tokens_at_once")
