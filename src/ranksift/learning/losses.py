@@ -26,7 +26,7 @@ from ranksift.parameters import choice, flag, integer, number, optional, takes
 try:
     import torch
     from torch import Tensor
-    from torch.nn.functional import binary_cross_entropy_with_logits, softplus
+    from torch.nn.functional import binary_cross_entropy_with_logits, pad, softplus
 except ImportError:
     raise missing_library("losses need", "PyTorch", "learn") from None
 
@@ -253,8 +253,8 @@ def lambdarank_f(
     """
     s, g, m = _lists(scores, gains, mask)
     # The stop is the last one, so that a document of the same score counts as shown.
-    with_stop = (torch.nn.functional.pad(x, (0, 1), value=value) for x, value in ((s, 0.0), (g, 0.0), (m, True)))
-    return _mean(_lambdarank(*with_stop, "f", k, sigma) + gamma * _bce(s, g, m))
+    stop = (pad(s, (0, 1)), pad(g, (0, 1)), pad(m, (0, 1), value=True))
+    return _mean(_lambdarank(*stop, "f", k, sigma) + gamma * _bce(s, g, m))
 
 
 # -- listwise --------------------------------------------------------------------------------------------------

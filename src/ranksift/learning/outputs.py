@@ -124,12 +124,24 @@ class Outputs:
 
 
 def expected_share(s: Floats, p: Floats) -> Floats:
-    r"""What showing a document is expected to add: :math:`e^p (1 - e^{-s})`, of the sign of s whatever p is, and finite.
+    r"""What showing a document is expected to add: :math:`e^p (1 - e^{-s})`, of the sign of s, and finite.
 
     >>> expected_share(np.array([0.0, 100.0]), np.array([5.0, 0.0])).tolist()
     [0.0, 1.0]
     """
     return np.exp(np.minimum(p, MOST_POISSON)) * -np.expm1(-np.maximum(s, -MOST_POISSON))
+
+
+def log_odds(happened: NDArray[np.bool_], weight: Floats) -> float:
+    """Of an outcome, with half of one more of each kind, so that it is finite.
+
+    >>> round(log_odds(np.array([True, True, True, False]), np.ones(4)), 3)  # log(3.5 / 1.5)
+    0.847
+    """
+    half = weight.mean() / 2.0
+    if not half:  # nothing counts
+        return 0.0
+    return float(np.log((weight[happened].sum() + half) / (weight[~happened].sum() + half)))
 
 
 def check_scores(loss: str, kind: ScoreKind) -> None:

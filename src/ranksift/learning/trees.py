@@ -23,7 +23,7 @@ from ranksift.learning.cross_fitting import CrossFitted
 from ranksift.learning.lambdas import Lambdas, PairLoss, Swaps, Target, has_target, target_of, worth_of_showing
 from ranksift.learning.libraries import require
 from ranksift.learning.objective import stopping_value
-from ranksift.learning.outputs import MOST_POISSON, Outputs, ScoreKind, check_scores, expected_share
+from ranksift.learning.outputs import MOST_POISSON, Outputs, ScoreKind, check_scores, expected_share, log_odds
 from ranksift.learning.ranker import Ranker
 from ranksift.learning.search_space import SpaceLike
 from ranksift.learning.tree_text import check_trees, trees_alone
@@ -401,14 +401,6 @@ def _ours(loss: Loss) -> Callable[..., tuple[NDArray[np.float64], NDArray[np.flo
     return objective
 
 
-def _log_odds(happened: NDArray[np.bool_], weight: Floats) -> float:
-    """Of an outcome, with half of one more of each kind, so that it is finite."""
-    half = weight.mean() / 2.0
-    if not half:  # nothing counts
-        return 0.0
-    return float(np.log((weight[happened].sum() + half) / (weight[~happened].sum() + half)))
-
-
 # -- methods -----------------------------------------------------------------------------------------------------------
 
 
@@ -589,10 +581,10 @@ class BoostedTrees(TreeModel):
             levels = self._outputs.levels
             above = gain[:, None] > levels[:-1]
             counts = w * (np.diff(levels) if name == "weighted_ordinal" else np.ones(len(levels) - 1))
-            return _bce(above, counts), np.array([_log_odds(column, weight) for column in above.T])
+            return _bce(above, counts), np.array([log_odds(column, weight) for column in above.T])
         worth = _bce(gain[:, None] > 0, w)
         if name == "bce":
-            return worth, np.array([_log_odds(gain > 0, weight)])
+            return worth, np.array([log_odds(gain > 0, weight)])
         swaps = Swaps(examples.offsets, gain)
         size = float(examples.lengths.mean()) / np.log(2.0)  # the paper's form has the logarithm of base 2
         gamma = self.gamma if name == "lambdarank_bce" else 0.0
@@ -723,7 +715,7 @@ class LambdaMARTf(TreeModel, CrossFitted):
         change = self._changes(examples)
         stake, prize, good = np.abs(change) / self._unit, np.maximum(change, 0.0) / self._unit, change > 0
         # What changes nothing has no weight; half a document more of either kind keeps both outputs finite.
-        start = np.array([_log_odds(good, stake), np.log(prize.mean() + 0.5 / len(prize))])
+        start = np.array([log_odds(good, stake), np.log(prize.mean() + 0.5 / len(prize))])
         classify = _bce(good[:, None], stake[:, None])
 
         def loss(s: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -25,7 +26,7 @@ from ranksift.learning.text.packing import Group, Packed
 try:
     import torch
     from torch import Tensor, nn
-    from torch.nn import functional as F
+    from torch.nn import functional
 except ImportError:
     raise missing_library("text models need", "PyTorch", "text") from None
 
@@ -43,11 +44,11 @@ _LARGEST_CONFIG = 10_000_000
 _REMEDY = "copy the folder of the model as a whole"
 
 _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "gelu": F.gelu,
-    "gelu_new": lambda x: F.gelu(x, approximate="tanh"),
-    "gelu_pytorch_tanh": lambda x: F.gelu(x, approximate="tanh"),
-    "relu": F.relu,
-    "silu": F.silu,
+    "gelu": functional.gelu,
+    "gelu_new": lambda x: functional.gelu(x, approximate="tanh"),
+    "gelu_pytorch_tanh": lambda x: functional.gelu(x, approximate="tanh"),
+    "relu": functional.relu,
+    "silu": functional.silu,
 }
 
 
@@ -105,13 +106,11 @@ class Batch(NamedTuple):
         return cls.of_flat(moved, packed.shape, groups)
 
     @classmethod
-    def of_flat(
-        cls, flat: Tensor, shape: tuple[int, int, int], groups: tuple[DeviceGroup, ...] | None = None
-    ) -> Batch:
+    def of_flat(cls, flat: Tensor, shape: tuple[int, int, int], groups: tuple[DeviceGroup, ...] | None = None) -> Batch:
         """The parts of what :func:`flat_of` put together."""
-        tokens, sequences, longest = shape
-        parts = flat.split([tokens, tokens, tokens, tokens, sequences + 1])
-        return cls(*parts, longest=longest, groups=groups)
+        tokens, _, longest = shape
+        ids, types, positions, owner = flat[: 4 * tokens].view(4, tokens)
+        return cls(ids, types, positions, owner, flat[4 * tokens :], longest, groups)
 
 
 def flat_of(packed: Packed) -> Tensor:
@@ -127,15 +126,13 @@ def flat_of(packed: Packed) -> Tensor:
 @lru_cache(maxsize=1)
 def _varlen() -> Callable[..., Tensor] | None:
     """Attention for sequences of any lengths, one after another, of PyTorch or of flash-attn."""
-    try:
-        from torch.nn.attention.varlen import varlen_attn
-    except ImportError:
+    for module, name in (("torch.nn.attention.varlen", "varlen_attn"), ("flash_attn", "flash_attn_varlen_func")):
         try:
-            from flash_attn import flash_attn_varlen_func as varlen_attn
-        except ImportError:
-            return None
-    kernel: Callable[..., Tensor] = varlen_attn
-    return kernel
+            kernel: Callable[..., Tensor] = getattr(import_module(module), name)
+            return kernel
+        except (ImportError, AttributeError):
+            continue
+    return None
 
 
 def needs_groups(device: torch.device, dtype: torch.dtype, head: int) -> bool:
@@ -170,7 +167,7 @@ def attention(
         some = qkv[group.first : group.last] if group.places is None else qkv.index_select(0, group.places)
         lists = some.view(-1, group.length, *qkv.shape[1:])  # sequences × length × 3 × heads × size
         q, k, v = lists.permute(2, 0, 3, 1, 4).unbind(0)
-        out = F.scaled_dot_product_attention(q, k, v, attn_mask=group.mask, dropout_p=dropout)
+        out = functional.scaled_dot_product_attention(q, k, v, attn_mask=group.mask, dropout_p=dropout)
         flat = out.transpose(1, 2).flatten(2).flatten(0, 1)
         parts.append(flat if group.cells is None else flat.index_select(0, group.cells))
     if not parts:
@@ -180,12 +177,12 @@ def attention(
 
 def linear(layer: nn.Linear, x: Tensor) -> Tensor:
     """A layer computed in the numbers of its input: weights stay in 32 bits, and products may be of 16."""
-    return F.linear(x, layer.weight.to(x.dtype), layer.bias.to(x.dtype))
+    return functional.linear(x, layer.weight.to(x.dtype), layer.bias.to(x.dtype))
 
 
 def normalised(layer: nn.LayerNorm, x: Tensor) -> Tensor:
     """The same for a normalisation."""
-    return F.layer_norm(x, layer.normalized_shape, layer.weight.to(x.dtype), layer.bias.to(x.dtype), layer.eps)
+    return functional.layer_norm(x, layer.normalized_shape, layer.weight.to(x.dtype), layer.bias.to(x.dtype), layer.eps)
 
 
 # -- the encoder -----------------------------------------------------------------------------------------------
@@ -359,10 +356,10 @@ class Layer(nn.Module):
     def _attended(self, x: Tensor, starts: Tensor, longest: int, groups: tuple[DeviceGroup, ...] | None) -> Tensor:
         qkv = linear(self.qkv, x).view(len(x), 3, self.heads, -1)
         out = linear(self.out, attention(qkv, starts, longest, groups))
-        return F.dropout(out, self.dropout_behind_attention, self.training)
+        return functional.dropout(out, self.dropout_behind_attention, self.training)
 
     def _thought(self, x: Tensor) -> Tensor:
-        return F.dropout(linear(self.down, self.activation(linear(self.up, x))), self.dropout, self.training)
+        return functional.dropout(linear(self.down, self.activation(linear(self.up, x))), self.dropout, self.training)
 
 
 class PackedEncoder(Encoder):
@@ -416,11 +413,14 @@ class PackedEncoder(Encoder):
 
     def _embedded(self, ids: Tensor, positions: Tensor, types: Tensor, dtype: torch.dtype) -> Tensor:
         first = self.architecture.first_position
-        x = F.embedding(ids, self.words) + F.embedding(positions + first if first else positions, self.positions)
+        x = functional.embedding(ids, self.words) + functional.embedding(
+            positions + first if first else positions, self.positions
+        )
         if self.types is not None:
             # Not as an embedding: the gradients of thousands of tokens that share two rows are a sum each.
-            x = x + (self.types[0] if len(self.types) == 1 else torch.where(types[:, None] > 0, *self.types[[1, 0]]))
-        return F.dropout(normalised(self.norm, x).to(dtype), self.architecture.dropout, self.training)
+            second = types[:, None] > 0
+            x = x + (torch.where(second, self.types[1], self.types[0]) if len(self.types) > 1 else self.types[0])
+        return functional.dropout(normalised(self.norm, x).to(dtype), self.architecture.dropout, self.training)
 
     def compile_layers(self, **options: Any) -> None:
         """Compile a layer: all of them share what is compiled."""
@@ -558,7 +558,7 @@ def find_encoder(name: str | os.PathLike[str] = "minilm") -> Path:
     --------
     >>> find_encoder("no-such-model")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    ranksift.errors.InputError: the encoder 'no-such-model' is not on this machine; name a folder with config.json and ...
+    ranksift.errors.InputError: the encoder 'no-such-model' is not on this machine; name a folder ...
     """
     given = os.fspath(name)
     if os.path.isdir(given):

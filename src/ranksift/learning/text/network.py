@@ -14,7 +14,7 @@ from ranksift.learning.text.packing import groups_of
 try:
     import torch
     from torch import Tensor, nn
-    from torch.nn import functional as F
+    from torch.nn import functional
 except ImportError:
     raise missing_library("text models need", "PyTorch", "text") from None
 
@@ -99,7 +99,7 @@ class TextNetwork(nn.Module):
             starts = torch.as_tensor(offsets, device=x.device)
             for layer in self.list_layers:
                 x = layer(x, starts, 0, groups)
-        return linear(self.head, F.dropout(x, self.dropout, self.training))
+        return linear(self.head, functional.dropout(x, self.dropout, self.training))
 
     def check_fits(self, longest: int, vocabulary: int) -> None:
         """Refuse tokens that the encoder has no place or no word for."""

@@ -270,16 +270,16 @@ class _Frame(NamedTuple):
         """What a tokenizer puts around one text, or two."""
         for word in ("a", "the", "1", "."):  # one that is a token at least
             made = tokenizer.encode(word, word) if pair else tokenizer.encode(word)
-            owner = [-1 if number is None else number for number in made.sequence_ids]
-            if all(number in owner for number in range(1 + pair)):
+            owner = [-1 if n is None else n for n in made.sequence_ids]
+            if all(n in owner for n in range(1 + pair)):
                 break
         else:
             raise InputError("the tokenizer finds no tokens in a word", remedy="use another model")
         ids, of = np.array(made.ids, dtype=np.int32), np.array(owner)
         parts: list[TokenIds] = []
         at = 0
-        for number in range(1 + pair):
-            places = np.flatnonzero(of == number)
+        for n in range(1 + pair):
+            places = np.flatnonzero(of == n)
             parts.append(ids[at : places[0]])
             at = int(places[-1]) + 1
         return cls((*parts, ids[at:]), pair and made.type_ids[int(np.flatnonzero(of == 1)[0])] == 1)
@@ -294,11 +294,11 @@ class _Frame(NamedTuple):
         starts = ragged.offsets_of(sizes.ravel())
         ids = np.empty(int(starts[-1]), dtype=np.int32)
         begin = starts[:-1].reshape(sizes.shape)
-        for number, part in enumerate(self.parts):
-            ids[(begin[:, 2 * number, None] + np.arange(len(part))).ravel()] = np.tile(part, count)
-        for number, (source, which, taken) in enumerate(texts):
+        for n, part in enumerate(self.parts):
+            ids[(begin[:, 2 * n, None] + np.arange(len(part))).ravel()] = np.tile(part, count)
+        for n, (source, which, taken) in enumerate(texts):
             inside = ragged.positions(taken)
-            ids[np.repeat(begin[:, 2 * number + 1], taken) + inside] = source.ids[
+            ids[np.repeat(begin[:, 2 * n + 1], taken) + inside] = source.ids[
                 np.repeat(source.offsets[:-1][which], taken) + inside
             ]
         lengths = sizes.sum(axis=1)
