@@ -11,7 +11,7 @@ import ranksift as rs
 from ranksift.errors import InputError
 from ranksift.learning import losses
 from ranksift.learning.losses import check_loss
-from ranksift.learning.outputs import parse_loss
+from ranksift.learning.outputs import Outputs, parse_loss
 
 LEVELS = [-10.0, 0.0, 1.0, 2.0]
 
@@ -25,6 +25,8 @@ SPECS = [
     "lambdarank(normaliser='ideal')",
     "lambdarank(k=2, sigma=0.7)",
     "lambdarank_bce(gamma=0.3)",
+    "lambdarank_f",
+    "lambdarank_f(gamma=0.3, k=2, sigma=0.7)",
     "listnet",
     "listnet(k=2)",
     "listnet(k=None)",
@@ -82,6 +84,10 @@ def plain_lambdarank(s, g, normaliser="f", k=None, sigma=1.0):
 
 def plain_lambdarank_bce(s, g, gamma=1.0):
     return plain_lambdarank(s, g) + gamma * plain_bce(s, g)
+
+
+def plain_lambdarank_f(s, g, gamma=0.0, k=None, sigma=1.0):
+    return plain_lambdarank([*s, 0.0], [*g, 0.0], k=k, sigma=sigma) + gamma * plain_bce(s, g)
 
 
 def likelihood(z, order):
@@ -163,6 +169,52 @@ def test_ordinal_losses_are_what_a_loop_makes_of_them(weighted):
             ]
             per_list.append(np.mean(documents))
     assert loss(logits, gains, mask, levels=LEVELS).item() == pytest.approx(np.mean(per_list), rel=1e-12)
+
+
+@pytest.mark.parametrize("normalised", [False, True])
+def test_expected_share_is_what_a_loop_makes_of_it(normalised):
+    _, gains, mask = drawn()
+    logits = torch.tensor(np.random.default_rng(1).normal(size=(*gains.shape, 2)))
+    stands_for = torch.arange(1.0, gains.numel() + 1).view(gains.shape)
+    for weights in (None, stands_for):
+        per_list = []
+        for s, g, m, w in zip(logits, gains, mask, stands_for, strict=True):
+            if m.any():
+                g, total = g[m].tolist(), 0.0
+                up = dcg(sorted((x for x in g if x > 0), reverse=True), 2)
+                down = dcg(sorted(x for x in g if x < 0), 2)
+                for (a, p), gain, count in zip(s[m].tolist(), g, w[m].tolist(), strict=True):
+                    share = gain / (up - down) if normalised and up > down else gain if not normalised else 0.0
+                    cost = abs(share) * entropy(a, share > 0) + math.exp(p) - max(0.0, share) * p
+                    total += cost * (1.0 if weights is None else count)
+                per_list.append(total)
+        loss = losses.expected_share(logits, gains, mask, k=2, normalised=normalised, stands_for=weights)
+        assert loss.item() == pytest.approx(np.mean(per_list), rel=1e-12)
+
+
+def test_gradients_of_expected_share_are_those_of_finite_differences():
+    _, gains, mask = drawn(lengths=(3, 1, 0, 2, 1))
+    logits = torch.tensor(np.random.default_rng(1).normal(size=(*gains.shape, 2)), requires_grad=True)
+    assert torch.autograd.gradcheck(lambda s: losses.expected_share(s, gains, mask), (logits,))
+
+
+def test_expected_share_is_lowest_at_what_showing_a_document_adds():
+    """Three lists have a good document, and one a forbidden one: worth 1 and −1, whatever the gains."""
+    gains = torch.tensor([[2.0], [-10.0], [2.0], [2.0]], dtype=torch.float64)
+    outputs = torch.zeros(2, dtype=torch.float64, requires_grad=True)
+    descent = torch.optim.LBFGS([outputs], max_iter=50, tolerance_grad=1e-10)
+
+    def cost():
+        descent.zero_grad()
+        loss = losses.expected_share(outputs.expand(4, 1, 2), gains)
+        loss.backward()
+        return loss
+
+    descent.step(cost)
+    (score,) = Outputs.of("expected_share", np.zeros(1)).score(outputs.detach().numpy()[None])
+    assert score == pytest.approx((3 - 1) / 4, abs=1e-4)
+    with pytest.raises(InputError, match="1 outputs a document; give two"):
+        losses.expected_share(torch.zeros(3, 1), [1, 2, 3])
 
 
 def test_numbers_by_hand():
@@ -250,7 +302,7 @@ def test_listnet_over_all_orders_of_ten_is_exact_where_it_is_known():
     assert best.grad.abs().max() < 1e-12
 
 
-@pytest.mark.parametrize("spec", [s for s in SPECS if s != "bce" and s != "mse" and "bce" not in s])
+@pytest.mark.parametrize("spec", [s for s in SPECS if s != "mse" and "bce" not in s and "_f" not in s])
 def test_a_document_alone_costs_nothing_where_only_order_counts(spec):
     score = torch.tensor([3.0], requires_grad=True)
     loss = losses.loss_of(spec)(score, [-10])

@@ -11,6 +11,7 @@ _KNOWN = {
     "lightgbm": ("LightGBM", "trees"),
     "safetensors": ("safetensors", "trees"),
     "sklearn": ("scikit-learn", "learn"),
+    "tokenizers": ("tokenizers", "text"),
     "torch": ("PyTorch", "learn"),
     "optuna": ("Optuna", "trees"),
 }

@@ -458,8 +458,11 @@ class PackedEncoder(Encoder):
                 own[name].copy_(found)
 
 
-def draw_weights(module: nn.Module, seed: int) -> None:
-    """Draw weights as BERT does: normal of deviation 0.02, biases 0, normalisations 1."""
+def draw_weights(module: nn.Module, seed: int, deviation: float | None = 0.02) -> None:
+    """Draw weights as BERT does: normal of deviation 0.02, biases 0, normalisations 1.
+
+    Without a deviation it is that which keeps the size of what goes in.
+    """
     draw = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for part in module.modules():
@@ -469,7 +472,8 @@ def draw_weights(module: nn.Module, seed: int) -> None:
                 elif weights.dim() == 1:
                     weights.zero_()
                 else:
-                    weights.copy_(torch.randn(weights.shape, generator=draw) * 0.02)
+                    scale = weights.shape[1] ** -0.5 if deviation is None else deviation
+                    weights.copy_(torch.randn(weights.shape, generator=draw) * scale)
 
 
 def _names(a: Architecture) -> dict[str, tuple[str, ...]]:

@@ -71,7 +71,7 @@ class TextNetwork(nn.Module):
         )
         self.head = nn.Linear(size, outputs)
         for number, part in enumerate((*self.list_layers, self.head)):
-            draw_weights(part, seed * 1009 + number)
+            draw_weights(part, seed * 1009 + number, 0.02 if part is self.head else None)
         if start is not None:
             with torch.no_grad():
                 self.head.bias.copy_(torch.as_tensor(np.asarray(start, dtype=np.float32)))

@@ -335,7 +335,8 @@ class Drawn:
         """Pieces of one step: of its queries those that this process takes, under the budget."""
         queries = self._order[number * self._size : (number + 1) * self._size]
         own = queries[rank::world]
-        rows, offsets = ragged.take(self._offsets, own)
+        taken, offsets = ragged.take(self._offsets, own)
+        rows = self._rows[taken]
         size = np.diff(ragged.offsets_of(self._lengths[rows])[offsets])
         found = []
         for part in under_budget(size, self._budget):
@@ -451,7 +452,8 @@ class _Loop:
         self.budget = self._budget()
         self.longest = -(-int(lists.tokens.lengths.max()) // 64) * 64
         self.grouped = network.encoder.needs_groups(self.device, self.dtype)
-        self.targets = torch.from_numpy(self.goal.targets.astype(np.float32))
+        with np.errstate(over="ignore"):  # what is too large makes the loss infinite, which is told
+            self.targets = torch.from_numpy(self.goal.targets.astype(np.float32))
         for weights in network.encoder.parameters():
             weights.requires_grad_(not plan.freeze)
         self.weights = {name: x for name, x in network.named_parameters() if x.requires_grad}
