@@ -188,6 +188,6 @@ def test_every_option_of_a_loss_is_checked(name):
 
     loss = LOSSES[name]
     options = [p.name for p in inspect.signature(loss).parameters.values() if p.kind is p.KEYWORD_ONLY]
-    for option in set(options) - {"levels"}:
+    for option in set(options) - {"levels", "stands_for"}:
         with pytest.raises(InputError, match=rf"^{option}="):
             loss(torch.zeros(2), [1.0, 0.0], **{option: object()})

@@ -4,19 +4,18 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("torch", reason="needs the extra text: PyTorch")
-pytest.importorskip("tokenizers", reason="needs the extra text: tokenizers")
-
-from tests.learning.text.tiny import write_encoder
-
 
 @pytest.fixture(scope="session")
 def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small BERT with random weights."""
+    from tests.learning.text.tiny import write_encoder
+
     return write_encoder(tmp_path_factory.mktemp("bert"), "bert")
 
 
 @pytest.fixture(scope="session")
 def calm_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same without dropout."""
+    from tests.learning.text.tiny import write_encoder
+
     return write_encoder(tmp_path_factory.mktemp("calm"), "bert", hidden_dropout_prob=0.0)

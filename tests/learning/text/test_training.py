@@ -355,3 +355,14 @@ def test_no_room_on_the_disk(bert, tmp_path):
     lists = drawn_lists(bert, queries=5)
     with pytest.raises(InputError, match="No space left on device"):
         fit(network_for(bert, lists, "bce"), lists, Training("bce", epochs=1), log="/dev/full")
+
+
+def test_training_needs_no_frames_and_no_trees():
+    """A machine with a GPU may have PyTorch and little else."""
+    code = (
+        "import sys; import ranksift.learning.text.training, ranksift.learning.losses; "
+        "print({'polars', 'lightgbm', 'sklearn', 'pandas', 'scipy', 'transformers', 'rich'} & {*sys.modules})"
+    )
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"

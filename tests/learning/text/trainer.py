@@ -7,7 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+import pytest
 import torch
+
+pytest.importorskip("tokenizers", reason="needs the extra text: tokenizers")
 
 from ranksift.learning.text import checkpoint, scoring, training
 from ranksift.learning.text.training import Training, fit

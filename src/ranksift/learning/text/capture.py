@@ -84,9 +84,11 @@ class CapturedSteps:
         torch.cuda.current_stream().wait_stream(aside)
         torch.cuda.synchronize()
         forward, backward = torch.cuda.CUDAGraph(), torch.cuda.CUDAGraph()
-        with torch.cuda.graph(forward, pool=self._pool):
+        # Other threads prepare batches meanwhile, and may do what a recording forbids.
+        alone = "thread_local"
+        with torch.cuda.graph(forward, pool=self._pool, capture_error_mode=alone):
             vectors = self._network.encode(batch, self._dtype)
-        with torch.cuda.graph(backward, pool=self._pool):
+        with torch.cuda.graph(backward, pool=self._pool, capture_error_mode=alone):
             found = self._gradients(vectors, gradient)
             there = [
                 (weights.grad, new)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -123,8 +122,7 @@ def flat_of(packed: Packed) -> Tensor:
 # -- attention -------------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=1)
-def _varlen() -> Callable[..., Tensor] | None:
+def _find_varlen() -> Callable[..., Tensor] | None:
     """Attention for sequences of any lengths, one after another, of PyTorch or of flash-attn."""
     for module, name in (("torch.nn.attention.varlen", "varlen_attn"), ("flash_attn", "flash_attn_varlen_func")):
         try:
@@ -135,10 +133,14 @@ def _varlen() -> Callable[..., Tensor] | None:
     return None
 
 
+#: Found once and for all, as compilers cannot look for it.
+VARLEN = _find_varlen()
+
+
 def needs_groups(device: torch.device, dtype: torch.dtype, head: int) -> bool:
     """Whether attention is to be computed group by group: there is no kernel for this place, these numbers or heads."""
     half = dtype in (torch.bfloat16, torch.float16)
-    return not (device.type == "cuda" and half and head % 8 == 0 and head <= 256 and _varlen() is not None)
+    return not (device.type == "cuda" and half and head % 8 == 0 and head <= 256 and VARLEN is not None)
 
 
 def attention(
@@ -158,10 +160,9 @@ def attention(
     [[5.0], [2.0], [2.0]]
     """
     if groups is None:
-        kernel = _varlen()
-        assert kernel is not None
+        assert VARLEN is not None
         q, k, v = qkv.unbind(1)
-        return kernel(q, k, v, starts, starts, longest, longest).flatten(1)
+        return VARLEN(q, k, v, starts, starts, longest, longest).flatten(1)
     parts = []
     for group in groups:
         some = qkv[group.first : group.last] if group.places is None else qkv.index_select(0, group.places)
@@ -294,6 +295,10 @@ class Encoder(nn.Module):
             return x.index_select(0, first).float()
         sums = torch.zeros(len(batch.starts) - 1, x.shape[1], device=x.device).index_add(0, batch.owner, x.float())
         return sums / batch.starts.diff().clamp(min=1)[:, None]
+
+    def rounded_length(self, length: int) -> int:
+        """A length that no sequence exceeds, the same for many batches: padding must have places, too."""
+        return max(length, min(-(-length // 64) * 64, self.longest))
 
     def needs_groups(self, device: torch.device, dtype: torch.dtype) -> bool:
         """Whether batches are to have groups."""

@@ -75,13 +75,14 @@ def vectors(
     out = torch.empty(len(tokens), network.encoder.hidden, pin_memory=device.type == "cuda")
     budget = tokens_at_once or TOKENS_AT_ONCE.get(device.type, TOKENS_AT_ONCE["cpu"])
     few = device.type == "cuda"
+    longest = network.encoder.rounded_length(int(tokens.lengths.max(initial=1))) if few else None
     training = network.training
     network.eval()
     try:
         with torch.inference_mode():
             waiting: list[tuple[Ints, torch.Tensor]] = []
             for rows in progress([*by_length(tokens.lengths, budget)]):
-                packed = pack(tokens, rows, few_shapes=few)
+                packed = pack(tokens, rows, few_shapes=few, longest=longest)
                 found = network.encode(Batch.of(packed, device, grouped=grouped), dtype)
                 waiting.append((rows[np.argsort(packed.back)], found[: len(rows)]))
                 if len(waiting) > 1:  # copied while the next batch is computed

@@ -450,7 +450,7 @@ class _Loop:
         self.dtype = scoring.usual_numbers(self.device)
         self.rank, self.world = _processes(self.device)
         self.budget = self._budget()
-        self.longest = -(-int(lists.tokens.lengths.max()) // 64) * 64
+        self.longest = network.encoder.rounded_length(int(lists.tokens.lengths.max()))
         self.grouped = network.encoder.needs_groups(self.device, self.dtype)
         with np.errstate(over="ignore"):  # what is too large makes the loss infinite, which is told
             self.targets = torch.from_numpy(self.goal.targets.astype(np.float32))
@@ -650,7 +650,7 @@ class _Loop:
         epoch = len(self.at.losses) + 1
         if not np.isfinite(total):
             raise _not_finite(epoch * per_epoch - 1)
-        self.at.losses.append(total / np.count_nonzero(np.diff(self.lists.offsets)))
+        self.at.losses.append(total / int(np.count_nonzero(np.diff(self.lists.offsets))))
         self.at.rates.append(float(self.optimizer.param_groups[0]["lr"]))
         self.at.seconds.append(round(time.monotonic() - began, 3))
         if self.validation is None:
