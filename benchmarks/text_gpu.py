@@ -147,8 +147,9 @@ def _told(name: str, found: Any, rates: dict[str, Rate], took: float) -> str:
         return f"{name:46s} {found}  ({took:.0f} s)"
     times = 1 if name.startswith("scoring") else 3
     speed = found.tokens / found.seconds
-    useful = speed * times * OF_A_TOKEN / 1e12
-    said = f"{name:46s} {found.of_pairs:8.0f} pairs/s {speed:10.0f} tokens/s {useful:6.1f} useful TFLOP/s"
+    said = f"{name:46s} {found.of_pairs:8.0f} pairs/s {speed:10.0f} tokens/s"
+    if torch.cuda.is_available():  # a tiny network has other sizes
+        said += f" {speed * times * OF_A_TOKEN / 1e12:6.1f} useful TFLOP/s"
     kind = "scoring, loop" if name.startswith("scoring") else "loop"
     loops = {other: rate for other, rate in rates.items() if other.startswith(kind)}
     if "ours" in name and loops:
@@ -277,6 +278,8 @@ def _network(device: torch.device, sizes: Sizes) -> TextNetwork:
 
 def packed_training(data: Data, device: torch.device, sizes: Sizes, seconds: float, size: int, steps: str) -> Rate:
     """As somebody trains: everything from drawing documents to the step of AdamW is in the time."""
+    if device.type != "cuda" and steps != "plain":
+        raise RuntimeError("only a GPU has such steps")
     clock = _Clock(device, seconds, warm_up=max(12, len(data) // size))
     queries = size // DOCUMENTS
     plan = Training("bce", epochs=10**6, batch_size=queries, documents_per_query=None, learning_rate=2e-5, steps=steps)  # type: ignore[arg-type]
