@@ -52,7 +52,7 @@ def rank(
     examples = ranker.read(data, **options.reading_of(labels, skip_bad_rows))
     if keep_all:
         ranker.cutoff_ = None
-    run = ranker.rank(examples, name or Path(model).resolve().name)
+    run = ranker.rank(examples, name=name or Path(model).resolve().name)
     run.save("-" if out is None else out)
     if ranker.cutoff_ is not None:
         dropped = len(examples) - len(run)

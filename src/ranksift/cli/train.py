@@ -129,7 +129,13 @@ def train(
         place_for_a_model(out)
     reading = options.reading_of(labels, skip_bad_rows)
     examples = read_examples(data if len(data) > 1 else data[0], **reading)
-    held_out = read_as(examples.feature_names, validation, **reading) if validation else None
+    held_out = None
+    if validation:
+        held_out = (
+            read_examples(validation, features=(), **reading)
+            if ranker.reads_texts()
+            else read_as(examples.feature_names, validation, **reading)
+        )
     tell_what_is_odd(examples, held_out, ranker)
     if measure is not None and held_out is not None and getattr(ranker, "stop_by", None) == "loss":
         note(f"{type(ranker).__name__} stops by its loss; with --set stop_by=measure it stops by {measure}")
@@ -147,6 +153,12 @@ def train(
     if plot is not None:
         _draw_tradeoff(ranker, at_most, plot)
     ranker.save(out)
+    unread = ranker.card_.get("texts", {})
+    if unread.get("longer"):
+        note(
+            f"{unread['longer']:.1%} of the documents are longer than max_length={unread['max_length']}; "
+            f"{unread['unread']:.1%} of all tokens are not read"
+        )
     checked = [] if ranker.cut_choice_ is None else [ranker.cut_choice_.table(marked=at_most is None)]
     show(told(ranker, {"training": examples, "validation": held_out}), *checked, *_kept_to(ranker), f"The model: {out}")
     if ranker.filters and rule is None and not checked:
@@ -194,7 +206,8 @@ def told(ranker: Ranker, given: dict[str, Examples | None]) -> Table:
     if ranker.cutoff_ is not None:
         columns.append(Column("dropped", digits=1, style="percent"))
     features = len(ranker.feature_names_)
-    title = f"{type(ranker).__name__} from {features} feature{'s' * (features != 1)}"
+    source = "texts" if ranker.reads_texts() else f"{features} feature{'s' * (features != 1)}"
+    title = f"{type(ranker).__name__} from {source}"
     notes = [] if ranker.cutoff_ is None else [f"{measure} is of what the model's cutoff, {ranker.cutoff_.rule}, keeps"]
     return Table(columns, rows, title=title, notes=notes)
 
@@ -245,10 +258,11 @@ def configured(model: str | None, given: dict[str, Any], settings: list[str], us
 
 def method_named(name: str) -> type[Ranker]:
     """A method by its name, in small letters too."""
-    from ranksift.learning.methods import known_rankers
+    from ranksift.learning.methods import SHORT_NAMES, known_rankers
 
     rankers = known_rankers()
     by_word = {word.lower().replace("-", ""): kind for word, kind in rankers.items()}
+    by_word |= {short: rankers[word] for short, word in SHORT_NAMES.items()}
     kind = by_word.get(name.lower().replace("-", "").replace("_", ""))
     if kind is None:
         raise InputError(f"method {name!r} is unknown", remedy=f"use {', '.join(rankers)}")

@@ -1,4 +1,4 @@
-"""Rankers from features: the methods of papers 1, 3 and 5, and ones that rank and filter together."""
+"""Rankers from features and from texts: the methods of papers 1, 3 and 5, and ones that rank and filter together."""
 
 import os
 from typing import TYPE_CHECKING
@@ -26,11 +26,13 @@ if TYPE_CHECKING:
     from ranksift.learning.networks import Network as Network
     from ranksift.learning.networks import RankNet as RankNet
     from ranksift.learning.networks import TopKListMLE as TopKListMLE
+    from ranksift.learning.ranked_documents import RankedDocument as RankedDocument
     from ranksift.learning.ranker import Ranker as Ranker
     from ranksift.learning.saved_model import load as load
     from ranksift.learning.svm import SVMMAP as SVMMAP
     from ranksift.learning.svm import FocusedSVM as FocusedSVM
     from ranksift.learning.svm import RankSVM as RankSVM
+    from ranksift.learning.text.ranker import TextRanker as TextRanker
     from ranksift.learning.topk import topk_truth as topk_truth
     from ranksift.learning.trees import BoostedTrees as BoostedTrees
     from ranksift.learning.trees import LambdaMART as LambdaMART

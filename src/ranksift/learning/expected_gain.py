@@ -34,10 +34,12 @@ from ranksift.cutoffs.threshold import MEASURE
 from ranksift.errors import InputError, RankSiftWarning
 from ranksift.learning.batches import some_at_a_time
 from ranksift.learning.cross_fitting import CrossFitted
+from ranksift.learning.judged_documents import JudgedDocuments
 from ranksift.learning.lambdas import target_of
 from ranksift.learning.ranker import RANKERS, Ranker
 from ranksift.learning.scaling import FeatureScale
 from ranksift.learning.search_space import SpaceLike
+from ranksift.learning.text.ranker import TextRanker
 from ranksift.learning.trees import BoostedTrees
 from ranksift.measures.cumulative import discounted
 from ranksift.measures.names import MeasureLike
@@ -48,6 +50,10 @@ MOST_POOLS = 4000
 
 # Numbers that are kept at once.
 _TOGETHER = 1 << 21
+
+# What models inside have in common, as an encoder that was not trained, is saved once if it is large: has so many
+# numbers or letters. The prefix of its files and arrays.
+_LARGE, _SHARED = 1 << 10, "models-"
 
 # The file of the calibration.
 _CALIBRATION = "calibration.json"
@@ -187,7 +193,7 @@ class ExpectedGainRanker(CrossFitted):
     model: str = parameter(
         "BoostedTrees",
         word("a method's name"),
-        """A method's name. Of trees with an ordinal loss, each of their outputs is calibrated; of any other model its
+        """A method's name. Of trees and texts with an ordinal loss, each output is calibrated; of any other model its
         score.""",
     )
     options: Mapping[str, Any] | None = parameter(
@@ -224,6 +230,12 @@ class ExpectedGainRanker(CrossFitted):
             self.models_: tuple[Ranker, ...] = (self._inner().fit(examples, validation),)
         return self
 
+    def _train(self, examples: Examples, validation: Examples | None) -> JudgedDocuments | None:
+        found = super()._train(examples, validation)
+        if "texts" in self.models_[0].card_:
+            self.card_["texts"] = self.models_[0].card_["texts"]
+        return found
+
     def _join(self, members: Sequence[Self]) -> None:
         self.models_ = tuple(member.models_[0] for member in members)
 
@@ -245,6 +257,10 @@ class ExpectedGainRanker(CrossFitted):
         if unknown is not None:
             raise InputError(f"{self.model} has no parameter {unknown!r}", remedy=f"it has: {', '.join(has)}")
         self._inner().check_parameters()
+
+    def reads_texts(self) -> bool:
+        """As the model inside."""
+        return RANKERS[self.model].takes_texts
 
     def libraries(self) -> tuple[str, ...]:
         """Those of the model inside."""
@@ -273,7 +289,7 @@ class ExpectedGainRanker(CrossFitted):
 
     def _columns(self, model: Ranker, examples: Examples) -> NDArray[np.float64]:
         """What the calibration of each level sees: the output of an ordinal model that speaks of it, or the score."""
-        if isinstance(model, BoostedTrees) and model.loss in ("ordinal", "weighted_ordinal"):
+        if isinstance(model, BoostedTrees | TextRanker) and model.is_ordinal:
             outputs = model.outputs(examples)
             # A fold may lack a level; then the next one speaks for it.
             spoken = np.searchsorted(model.levels_[1:], self.gains_[1:])
@@ -302,11 +318,19 @@ class ExpectedGainRanker(CrossFitted):
     # -- files ----------------------------------------------------------------------------------------------------
 
     def _state(self) -> Mapping[str, NDArray[Any] | str]:
+        first, *others = states = [{**model._state(), **model._scale.state()} for model in self.models_]
+        shared = {
+            name: value
+            for name, value in first.items()
+            if others and _is_large(value) and all(_is_same(value, state.get(name)) for state in others)
+        }
         inner = {
             f"{_inner_prefix(number)}{name}": value
-            for number, model in enumerate(self.models_, 1)
-            for name, value in {**model._state(), **model._scale.state()}.items()
+            for number, state in enumerate(states, 1)
+            for name, value in state.items()
+            if name not in shared
         }
+        inner |= {f"{_SHARED}{name}": value for name, value in shared.items()}
         levels = json.dumps([level.to_dict() for level in self._levels], indent=2)
         return {**inner, "gains": self.gains_, _CALIBRATION: levels + "\n"}
 
@@ -314,7 +338,9 @@ class ExpectedGainRanker(CrossFitted):
         self.gains_ = state["gains"]
         self._levels = [Calibrator.from_dict(level) for level in json.loads(state[_CALIBRATION])]
         models: list[Ranker] = []
+        shared = _with_prefix(state, _SHARED)
         while own := _with_prefix(state, _inner_prefix(len(models) + 1)):
+            own = shared | own
             model = self._inner()
             model.feature_names_, model.cutoff_ = self.feature_names_, None
             model._scale = FeatureScale.taken_from(own)
@@ -326,6 +352,16 @@ class ExpectedGainRanker(CrossFitted):
 def _inner_prefix(number: int) -> str:
     """What the files and arrays of a model inside begin with; models of earlier versions have one."""
     return "model-" if number == 1 else f"model{number}-"
+
+
+def _is_large(value: NDArray[Any] | str) -> bool:
+    return (len(value) if isinstance(value, str) else value.size) >= _LARGE
+
+
+def _is_same(value: NDArray[Any] | str, other: Any) -> bool:
+    if isinstance(value, str) or isinstance(other, str):
+        return isinstance(other, str) and value == other
+    return other is not None and np.array_equal(value, other)
 
 
 def _with_prefix(state: Mapping[str, Any], prefix: str) -> dict[str, Any]:

@@ -34,12 +34,13 @@ def require(asker: str, *modules: str) -> None:
     Traceback (most recent call last):
     ranksift.errors.InputError: LambdaMART needs light_gbm; pip install 'ranksift[learn]', or ...
     """
+    brings_all = "text" if any(_KNOWN.get(module, ("", ""))[1] == "text" for module in modules) else None
     for module in modules:
         name, extra = _KNOWN.get(module, (module, "learn"))
         try:
             import_module(module)
         except ModuleNotFoundError:
-            raise missing_library(f"{asker} needs", name, extra) from None
+            raise missing_library(f"{asker} needs", name, brings_all or extra) from None
         except (ImportError, OSError) as error:
             # As of LightGBM on a system without OpenMP: libgomp on Linux, libomp on macOS.
             raise InputError(f"{asker} needs {name}, which does not load", remedy=f"mend it: {error}") from None

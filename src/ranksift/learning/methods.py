@@ -20,11 +20,15 @@ from ranksift.learning.ranker import RANKERS, Ranker
 from ranksift.learning.svm import SVMMAP as SVMMAP
 from ranksift.learning.svm import FocusedSVM as FocusedSVM
 from ranksift.learning.svm import RankSVM as RankSVM
+from ranksift.learning.text.ranker import TextRanker as TextRanker
 from ranksift.learning.trees import BoostedTrees as BoostedTrees
 from ranksift.learning.trees import LambdaMART as LambdaMART
 from ranksift.learning.trees import LambdaMARTf as LambdaMARTf
 from ranksift.learning.trees import RandomForests as RandomForests
 from ranksift.parameters import declared, without_marks
+
+#: Other names under which people may ask for a method.
+SHORT_NAMES = {"text": "TextRanker"}
 
 
 def known_rankers() -> dict[str, type[Ranker]]:

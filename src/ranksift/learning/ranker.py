@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from ranksift.errors import InputError, RankSiftWarning
 from ranksift.learning.features import read_as, same_features
 from ranksift.learning.judged_documents import JudgedDocuments, with_labels
 from ranksift.learning.libraries import require, versions
+from ranksift.learning.ranked_documents import RankedDocument, ranked_documents
 from ranksift.learning.scaling import FeatureScale, Scaling
 from ranksift.learning.search_space import SpaceLike
 from ranksift.measures.cumulative import DCG, nDCG, nDCG_f
@@ -46,7 +47,7 @@ RANKERS: dict[str, type[Ranker]] = {}
 
 @dataclass(eq=False)
 class Ranker(Parameterised):
-    """The common ground of all rankers: a function of features. Parameters are given to the constructor.
+    """The common ground of all rankers: a function of features, or of texts. Parameters are given to the constructor.
 
     Attributes
     ----------
@@ -66,7 +67,7 @@ class Ranker(Parameterised):
     natural_scaling: ClassVar[Scaling] = "standard"
     #: Whether missing values are something that the method can learn from; else each is the mean of its feature.
     takes_missing: ClassVar[bool] = False
-    #: Whether it reads texts, so that examples need no feature.
+    #: Whether it reads texts, and no feature.
     takes_texts: ClassVar[bool] = False
     #: Whether training is given unlabelled documents too.
     takes_unlabelled: ClassVar[bool] = False
@@ -119,13 +120,10 @@ class Ranker(Parameterised):
         self.check_can_fit()
         if validation is None:
             self.check_alone()
-        given = with_labels(read_examples(examples))
-        if given.texts is not None and not given.feature_names and not self.takes_texts:
-            what = f"texts and no feature, and {type(self).__name__} learns from features"
-            raise InputError(
-                what, source=given.name, remedy="give columns of numbers, or take a method that reads texts"
-            )
-        held_out = None if validation is None else with_labels(read_as(given.feature_names, validation))
+        given = self._readable(with_labels(read_examples(examples)))
+        held_out = None
+        if validation is not None:
+            held_out = self._readable(with_labels(self._read_as(given.feature_names, validation)))
         if held_out is not None:
             self._check_tells(held_out)
         training = given.judged_only()
@@ -150,6 +148,31 @@ class Ranker(Parameterised):
             del self.feature_names_  # the model that was there before is gone too
             raise
         return self
+
+    def reads_texts(self) -> bool:
+        """Whether it reads texts, and no feature; one with a model inside does what that does."""
+        return self.takes_texts
+
+    def _readable(self, given: Examples) -> Examples:
+        """What it reads of examples; refused where they lack it."""
+        name = type(self).__name__
+        if self.reads_texts():
+            if given.texts is None:
+                what = f"has no texts, and {name} reads texts"
+                remedy = "give a table with query_id, query, doc and label, or take a method that learns from features"
+                raise InputError(what, source=given.name, remedy=remedy)
+            return given.of_features(()) if given.feature_names else given
+        if given.texts is not None and not given.feature_names:
+            what = f"texts and no feature, and {name} learns from features"
+            raise InputError(
+                what, source=given.name, remedy="give columns of numbers, or take a method that reads texts"
+            )
+        return given
+
+    def _read_as(self, names: tuple[str, ...], source: Any, **reading: Any) -> Examples:
+        return (
+            read_examples(source, features=(), **reading) if self.reads_texts() else read_as(names, source, **reading)
+        )
 
     def _check_tells(self, validation: Examples) -> None:
         """Warn of a validation set that cannot say when to stop."""
@@ -274,7 +297,7 @@ class Ranker(Parameterised):
         ``reading`` is what :func:`read_examples` is told of tables: ``labels`` and ``skip_bad_rows``.
         """
         self._check_fitted()
-        return read_as(self.feature_names_, source, **reading)
+        return self._read_as(self.feature_names_, source, **reading)
 
     def score(self, examples: Any) -> Floats:
         """A score for every document, the better the higher, in the order in which the documents were given."""
@@ -283,11 +306,46 @@ class Ranker(Parameterised):
         out[given.row] = self.scored(given)
         return out
 
-    def rank(self, examples: Any, name: str | None = None) -> Run:
-        """A run: documents by score, without those that the model's cutoff drops."""
-        given = self.read(examples)
+    @overload
+    def rank(self, data: Any, documents: None = None, *, name: str | None = None) -> Run: ...
+
+    @overload
+    def rank(self, data: str, documents: Sequence[str], *, explain: bool = False) -> list[RankedDocument]: ...
+
+    def rank(
+        self, data: Any, documents: Sequence[str] | None = None, *, name: str | None = None, explain: bool = False
+    ) -> Run | list[RankedDocument]:
+        """Documents by score, without those that the model's cutoff drops.
+
+        Parameters
+        ----------
+        data
+            Anything that :func:`read_examples` takes, of which a run is made; or the text of a query.
+        documents
+            With a query: the texts of its documents, in the order of their list. They come back best first.
+        name
+            Of the run.
+        explain
+            With a query: give the documents that are dropped, too, behind those that are kept.
+        """
+        if documents is not None:
+            return self._rank_texts(data, documents, explain=explain)
+        given = self.read(data)
         scores = self.scored(given)
         return given.run(scores, self._kept(given, scores), name or type(self).__name__)
+
+    def _rank_texts(self, query: str, documents: Sequence[str], *, explain: bool) -> list[RankedDocument]:
+        self._check_fitted()
+        if not self.reads_texts():
+            what = f"{type(self).__name__} was fitted to features, and texts are given"
+            raise InputError(what, remedy="give examples with features, or take a model that reads texts")
+        if isinstance(documents, str):
+            raise InputError("the documents are one text", remedy="give a list of texts")
+        if not len(documents):
+            return []
+        given = Examples.from_texts([query] * len(documents), documents, position=range(1, len(documents) + 1))
+        scores = self.scored(given)
+        return ranked_documents(documents, scores, self._kept(given, scores), self.cutoff_, explain=explain)
 
     def _kept(self, examples: Examples, scores: Floats) -> NDArray[np.bool_] | None:
         """The documents that the cutoff keeps; None where there is none."""
@@ -324,6 +382,8 @@ class Ranker(Parameterised):
     def scored(self, examples: Examples) -> Floats:
         """A score for every document, in the order of the examples: query after query."""
         self._check_fitted()
+        if self.reads_texts():
+            examples = self._readable(examples)
         same_features(examples, self.feature_names_)
         scores = np.asarray(self._score_of(self._prepared(examples)), dtype=np.float64)
         if not np.isfinite(scores).all():

@@ -11,6 +11,7 @@ import numpy as np
 
 from ranksift import __version__
 from ranksift.collection.examples import Examples
+from ranksift.collection.texts import Texts
 from ranksift.cutoffs.cutoff import cutoff_of_json
 from ranksift.cutoffs.tradeoff import Tradeoff
 from ranksift.errors import InputError
@@ -147,8 +148,17 @@ def _prove(model: Ranker) -> None:
     if not scale.centre.shape == scale.spread.shape == (width,):
         raise ValueError(f"the scale is not that of {width} features")
     ids, rows = tuple(map(str, range(count))), np.tile(scale.centre, (count, 1))
+    texts = Texts(("a",), tuple(f"{n} a" for n in range(count))) if model.reads_texts() else None
     usual = Examples(
-        ("",), np.array([0, count]), rows, np.full(count, np.nan), ids, model.feature_names_, np.arange(count)
+        ("",),
+        np.array([0, count]),
+        rows,
+        np.full(count, np.nan),
+        ids,
+        model.feature_names_,
+        np.arange(count),
+        "",
+        texts,
     )
     with np.errstate(all="ignore"):
         scores = np.asarray(model._score_of(model._prepared(usual)))

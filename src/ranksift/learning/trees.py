@@ -612,6 +612,11 @@ class BoostedTrees(TreeModel):
         return self._outputs.natural_cut
 
     @property
+    def is_ordinal(self) -> bool:
+        """Whether each output speaks of one of ``levels_``."""
+        return self._outputs.ordinal
+
+    @property
     def levels_(self) -> Floats:
         """The gains that an ordinal loss tells apart."""
         return self._outputs.levels

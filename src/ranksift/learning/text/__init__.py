@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from ranksift.learning.text.encoder import find_encoder as find_encoder
     from ranksift.learning.text.encoder import load_encoder as load_encoder
     from ranksift.learning.text.network import TextNetwork as TextNetwork
+    from ranksift.learning.text.ranker import TextRanker as TextRanker
     from ranksift.learning.text.scoring import outputs as outputs
     from ranksift.learning.text.scoring import vectors as vectors
     from ranksift.learning.text.tokens import Tokenizer as Tokenizer

@@ -275,6 +275,8 @@ class Encoder(nn.Module):
         Ids of tokens are below it.
     config
         What ``config.json`` says.
+    remembered
+        Vectors of texts that were read before; None where the encoder may be trained.
     """
 
     hidden: int
@@ -282,6 +284,7 @@ class Encoder(nn.Module):
     longest: int
     vocabulary: int
     config: dict[str, Any]
+    remembered: dict[bytes, NDArray[np.float32]] | None = None
 
     def states(self, batch: Batch, dtype: torch.dtype = torch.float32) -> Tensor:
         """The last layer: tokens × dimensions, computed in these numbers."""
@@ -652,6 +655,20 @@ def encoder_of(config: dict[str, Any], weights: Mapping[str, Tensor], source: st
     encoder = PackedEncoder(architecture, config)
     encoder.take(weights, source)
     return encoder
+
+
+def restored_encoder(config: dict[str, Any], weights: Mapping[str, NDArray[Any]]) -> Encoder:
+    """An encoder from what :meth:`Encoder.published` gave."""
+    tensors = {name: torch.from_numpy(np.ascontiguousarray(x)) for name, x in weights.items()}
+    if Architecture.of(config) is not None:
+        return encoder_of(config, tensors)
+    from transformers import AutoConfig, AutoModel
+
+    kind = config["model_type"]
+    told = {name: value for name, value in config.items() if name not in ("model_type", "auto_map")}
+    model = AutoModel.from_config(AutoConfig.for_model(kind, **told), trust_remote_code=False)  # type: ignore[no-untyped-call]
+    model.load_state_dict(tensors)
+    return PaddedEncoder(model.float(), config)
 
 
 def _tensors(path: Path) -> dict[str, Tensor]:

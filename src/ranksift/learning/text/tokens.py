@@ -133,8 +133,19 @@ class Tokenizer:
     """
 
     def __init__(self, folder: str | os.PathLike[str], cache: str | os.PathLike[str] | None = None) -> None:
-        self.folder = Path(folder)
-        self._own = _tokenizer(self.folder)
+        self._take(_tokenizer(Path(folder)), cache)
+
+    @classmethod
+    def from_json(cls, text: str) -> Tokenizer:
+        """Of what :meth:`to_json` gives."""
+        import tokenizers
+
+        made = cls.__new__(cls)
+        made._take(tokenizers.Tokenizer.from_str(text), None)
+        return made
+
+    def _take(self, own: Any, cache: str | os.PathLike[str] | None) -> None:
+        self._own = own
         self._cache = None if cache is None else Path(cache)
         self._pair, self._single = _Frame.of(self._own, pair=True), _Frame.of(self._own, pair=False)
         #: The largest id that a token can have, and one more.

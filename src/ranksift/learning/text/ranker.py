@@ -1,0 +1,318 @@
+"""A ranker of texts: an encoder reads the query with each document, and is trained with any loss."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ranksift.collection.examples import Examples
+from ranksift.collection.gains import Gains
+from ranksift.collection.ragged import Floats
+from ranksift.errors import InputError
+from ranksift.learning.objective import stopping_value
+from ranksift.learning.outputs import Outputs, ScoreKind, check_scores, parse_loss
+from ranksift.learning.ranker import Ranker
+from ranksift.learning.search_space import SpaceLike
+from ranksift.learning.text.context import TOLD, in_context
+from ranksift.parameters import choice, flag, integer, number, optional, parameter, word
+
+if TYPE_CHECKING:
+    from ranksift.learning.text.encoder import Encoder
+    from ranksift.learning.text.network import TextNetwork
+    from ranksift.learning.text.tokens import Tokens
+    from ranksift.learning.text.training import TextLists, Training
+
+# Files of a saved model; names of the encoder's weights begin with its prefix.
+_CONFIG, _TOKENIZER, _READING = "config.json", "tokenizer.json", "reading.json"
+_ENCODER = "encoder."
+
+# Of an encoder that is trained, and of one that is not: then all steps of an epoch take a moment.
+_EPOCHS, _FROZEN_EPOCHS = 3, 60
+# Of an encoder, of layers over lists, and of a head alone.
+_RATES = (5e-5, 1e-3, 3e-2)
+
+
+@dataclass(eq=False)
+class TextRanker(Ranker):
+    """A cross-encoder: a network of the BERT family reads the query with each document.
+
+    The encoder comes with its weights and is trained further, or only what stands on it (``freeze``), which takes
+    minutes without a GPU. With a validation set, the best epoch is kept. Features are not read.
+
+    Attributes
+    ----------
+    best_epoch_
+        The epoch that was kept (after fitting only).
+    losses_, values_
+        The training loss of every epoch, and the value on the validation set where there is one (after fitting only).
+    natural_cut_
+        The score of an expected gain of 0, where the loss tells it.
+    levels_
+        Of an ordinal loss: the gains, from the lowest; output i asks for one above the i-th.
+
+    Examples
+    --------
+    >>> TextRanker("bce", freeze=True).get_params()["encoder"]
+    'minilm'
+    """
+
+    natural_scaling = "none"
+    takes_missing = True
+    takes_texts = True
+    takes_unlabelled = True  # they are part of what stands around others
+    needs = ("torch", "tokenizers", "safetensors")
+
+    loss: str = parameter(
+        "ordinal",
+        word("the name of a loss"),
+        """One of :mod:`~ranksift.learning.losses`, with options in parentheses: ``"lambdarank_bce(gamma=0.3)"``.""",
+    )
+    encoder: str = parameter(
+        "minilm",
+        word("the name or the folder of an encoder"),
+        """A folder with config.json, model.safetensors and tokenizer.json, the name of a model that Hugging Face's
+        libraries have downloaded, or ``"minilm"``, which the extra ``text`` brings.""",
+    )
+    _: KW_ONLY
+    freeze: bool = parameter(
+        False, flag(), "Leave the encoder as it is, and train what stands on its vectors, which are computed once."
+    )
+    context: bool = parameter(
+        True,
+        flag(),
+        """Write beside each document what the data knows of its list: its place, whether the asker wrote it, the
+        document before it, and what the asker replies.""",
+    )
+    list_layers: int = parameter(
+        0, integer(0, 12), "Layers in which the documents of a query attend to each other, in no order."
+    )
+    epochs: int | None = parameter(
+        None, optional(integer(1), 3), "Passes over the training queries. None: 3, and 60 where the encoder is frozen."
+    )
+    batch_size: int = parameter(32, integer(1), "Queries per step.")
+    documents_per_query: int | None = parameter(
+        3,
+        optional(integer(0)),
+        "Documents that are drawn of each query for each pass, as Carmel et al. 2022 do. 0 or None: whole lists.",
+    )
+    learning_rate: float | None = parameter(
+        None,
+        optional(number(above=0), 5e-5),
+        """The highest learning rate of AdamW. None: 0.00005; where the encoder is frozen 0.03, and 0.001 with
+        list_layers.""",
+    )
+    warmup: float = parameter(0.1, number(least=0, most=1), "The share of all steps in which the rate rises.")
+    max_length: int = parameter(
+        256, integer(8), "Tokens of a query with a document; what is longer is cut at the end of the document."
+    )
+    pooling: Literal["cls", "mean"] | None = parameter(
+        None,
+        optional(choice("cls", "mean")),
+        """What a vector is: that of the first token, or the mean over all. None: what the encoder was made for.""",
+    )
+    scores: ScoreKind = parameter(
+        "own",
+        choice(*get_args(ScoreKind)),
+        """What a score is: ``"own"``, as Carmel et al. 2022 have it for each loss, or the ``"expected_gain"``, for
+        losses that estimate it; then 0 is the natural cut.""",
+    )
+    stop_by: Literal["measure", "loss"] = parameter(
+        "loss",
+        choice("measure", "loss"),
+        "With a validation set: the best epoch is that of the best ``measure``, or of the lowest ``loss``.",
+    )
+    patience: int | None = parameter(
+        None, optional(integer(1), 2), "Epochs without a better value, after which training stops. None: it does not."
+    )
+    device: str = parameter(
+        "auto",
+        word("the name of a device"),
+        """Where it is trained: ``"cpu"``, ``"cuda"``, or ``"auto"``, the GPU where there is one.""",
+    )
+
+    def natural_space(self, stopped: bool = False) -> SpaceLike:
+        """The learning rate and the size of a batch."""
+        usual = _RATES[self._small]
+        return {"learning_rate": (usual / 5, usual * 5, "log"), "batch_size": [8, 16, 32, 64]}
+
+    @property
+    def _small(self) -> int:
+        """Which learning rate is usual: the less is trained, the higher."""
+        return 0 if not self.freeze else 1 if self.list_layers else 2
+
+    def check_parameters(self) -> None:
+        """Refuse scores that the loss cannot give, too."""
+        super().check_parameters()
+        check_scores(parse_loss(self.loss)[0], self.scores)
+
+    def check_can_fit(self) -> None:
+        """Refuse a loss that is unknown, an encoder that is not on this machine, and a device that is not there."""
+        super().check_can_fit()
+        from ranksift.learning.losses import check_loss
+        from ranksift.learning.text.encoder import find_encoder
+        from ranksift.learning.text.scoring import find_device
+
+        check_loss(self.loss)
+        find_encoder(self.encoder)
+        find_device(self.device)
+
+    @property
+    def natural_cut_(self) -> float | None:
+        """The score of an expected gain of 0, where the loss tells it."""
+        return self._outputs.natural_cut
+
+    @property
+    def is_ordinal(self) -> bool:
+        """Whether each output speaks of one of ``levels_``."""
+        return self._outputs.ordinal
+
+    @property
+    def levels_(self) -> Floats:
+        """The gains that an ordinal loss tells apart."""
+        return self._outputs.levels
+
+    # -- training ---------------------------------------------------------------------------------------------
+
+    def _train(self, examples: Examples, validation: Examples | None) -> None:
+        from ranksift.learning.text.encoder import find_encoder, load_encoder, usual_pooling
+        from ranksift.learning.text.scoring import find_device
+        from ranksift.learning.text.tokens import Tokenizer
+        from ranksift.learning.text.training import Goal, fit
+
+        assert examples.texts is not None
+        labels = examples.labels[examples.judged]
+        if labels.min() == labels.max():
+            what = f"every label is {labels[0]:g}, so that there is nothing to learn"
+            raise InputError(what, source=examples.name, remedy="give documents of at least two labels")
+        folder = find_encoder(self.encoder)
+        self._tokenizer = Tokenizer(folder)
+        self._pooling = self.pooling or usual_pooling(folder)
+        self._told = tuple(name for name in TOLD if name in examples.texts.known()) if self.context else ()
+        lists = self._lists(examples)
+        cut = lists.tokens.cut
+        self.card_["texts"] = {
+            "max_length": self.max_length,
+            "longer": round(cut.share, 4),
+            "unread": round(cut.cut_tokens / max(1, cut.tokens), 4),
+            "context": list(self._told),
+        }
+        goal = Goal(self.loss, lists)
+        self._outputs = replace(goal.outputs, kind=self.scores)
+        self._build(load_encoder(folder), goal.start, find_device(self.device))
+        held_out, value = None, None
+        if validation is not None:
+            held_out = self._lists(validation)
+            if self.stop_by == "measure":
+                of_scores = stopping_value(validation.judged_only(), self.measure, self.gains)
+                value = lambda outputs: of_scores(self._outputs.score(outputs))  # noqa: E731
+        found = fit(self._network, lists, self._plan(held_out is not None), validation=held_out, value=value)
+        self.best_epoch_, self.losses_, self.values_ = found.best_epoch, [*found.losses], [*found.values]
+        self._network.eval()
+
+    def _plan(self, stopped: bool) -> Training:
+        from ranksift.learning.text.training import Training
+
+        return Training(
+            loss=self.loss,
+            epochs=self.epochs or (_FROZEN_EPOCHS if self.freeze else _EPOCHS),
+            batch_size=self.batch_size,
+            documents_per_query=self.documents_per_query or None,
+            learning_rate=self.learning_rate or _RATES[self._small],
+            warmup=self.warmup,
+            patience=self.patience if stopped else None,
+            freeze=self.freeze,
+            seed=self.seed,
+        )
+
+    def _build(self, encoder: Encoder, start: list[float] | None, device: Any) -> None:
+        """The network, on a device."""
+        from ranksift.learning.text.frozen import frozen
+        from ranksift.learning.text.network import TextNetwork
+
+        self._network: TextNetwork = TextNetwork(
+            frozen(encoder, device) if self.freeze else encoder,
+            self._outputs.width,
+            pooling=self._pooling,
+            list_layers=self.list_layers,
+            start=start,
+            seed=self.seed,
+        )
+        self._network.to(device).eval()
+
+    def _lists(self, examples: Examples) -> TextLists:
+        """The labelled documents, as they are in their whole lists."""
+        from ranksift.learning.text.training import TextLists
+
+        known, tokens = examples.judged_only(), self._tokens(examples)
+        if len(known) < len(examples):
+            tokens = tokens[np.flatnonzero(examples.judged)]
+        return TextLists(tokens, known.offsets, Gains.of(self.gains)(known.labels))
+
+    def _tokens(self, examples: Examples) -> Tokens:
+        texts = examples.texts
+        assert texts is not None
+        docs = in_context(texts, examples.offsets, self._told) if self._told else texts.docs
+        return self._tokenizer.pairs(texts.queries, docs, examples.offsets, max_length=self.max_length)
+
+    # -- use ----------------------------------------------------------------------------------------------------
+
+    def outputs(self, examples: Examples) -> NDArray[np.float64]:
+        """What the network says: documents × outputs, in the order of the examples."""
+        from ranksift.learning.text import scoring
+
+        if not len(examples):
+            return np.zeros((0, self._outputs.width))
+        return scoring.outputs(self._network, self._tokens(examples), examples.offsets)
+
+    def _score_of(self, examples: Examples) -> Floats:
+        return self._outputs.score(self.outputs(examples))
+
+    # -- files --------------------------------------------------------------------------------------------------
+
+    def _state(self) -> Mapping[str, NDArray[Any] | str]:
+        from ranksift.learning.text.encoder import numbers
+
+        encoder = self._network.encoder
+        head = {name: x for name, x in self._network.state_dict().items() if not name.startswith(_ENCODER)}
+        arrays = numbers({_ENCODER + name: x for name, x in encoder.published().items()} | head)
+        reading = {"pooling": self._pooling, "told": list(self._told)}
+        texts = {
+            _CONFIG: json.dumps(encoder.config, indent=2) + "\n",
+            _TOKENIZER: self._tokenizer.to_json(),
+            _READING: json.dumps(reading) + "\n",
+        }
+        return {**arrays, "levels": self._outputs.levels, **texts}
+
+    def _restore(self, state: Mapping[str, Any]) -> None:
+        from ranksift.learning.libraries import require
+
+        require("a text ranker", *self.needs)
+        import torch
+
+        from ranksift.learning.text.encoder import restored_encoder
+        from ranksift.learning.text.scoring import find_device
+        from ranksift.learning.text.tokens import Tokenizer
+
+        self._outputs = Outputs(parse_loss(self.loss)[0], state["levels"], self.scores)
+        if not self._outputs.fits:
+            raise ValueError("levels are not those of the loss")
+        reading = json.loads(state[_READING])
+        self._pooling, self._told = reading["pooling"], tuple(name for name in TOLD if name in reading["told"])
+        if self._pooling not in ("cls", "mean"):
+            raise ValueError(f"pooling {self._pooling!r} is unknown")
+        self._tokenizer = Tokenizer.from_json(state[_TOKENIZER])
+        own = {name: value for name, value in state.items() if isinstance(value, np.ndarray) and name != "levels"}
+        published = {name.removeprefix(_ENCODER): x for name, x in own.items() if name.startswith(_ENCODER)}
+        # Where it was trained need not be where it is used.
+        device = find_device("cpu" if self.device == "cpu" else "auto")
+        self._build(restored_encoder(json.loads(state[_CONFIG]), published), None, device)
+        head = {name: torch.from_numpy(x.copy()) for name, x in own.items() if not name.startswith(_ENCODER)}
+        wanted = {name for name in self._network.state_dict() if not name.startswith(_ENCODER)}
+        if set(head) != wanted:
+            raise ValueError("weights are not those of this network")
+        self._network.load_state_dict(head, strict=False)
