@@ -17,7 +17,8 @@ from ranksift.learning.validation import cross_validated, three_way
 
 pytestmark = pytest.mark.filterwarnings("ignore::ranksift.RankSiftWarning")
 
-NAMES = sorted(known_rankers())
+#: Those that learn from features; texts have tests of their own.
+NAMES = sorted(name for name, kind in known_rankers().items() if not kind.takes_texts)
 
 #: Parameters that make a method quick on a handful of documents.
 QUICK = {"epochs": 60, "iterations": 30, "trees": 30, "restarts": 2, "rounds": 30}

@@ -118,9 +118,10 @@ def test_outputs_of_expected_share_begin_as_those_of_the_trees(calm_bert):
     examples = rs.Examples.from_arrays(
         np.zeros((len(lists), 1)), lists.gains, np.repeat(range(12), np.diff(lists.offsets))
     )
-    trees = LambdaMARTf(measure="nDCG_f@3")
+    trees = LambdaMARTf(measure="nDCG_f@3", context=False)
     assert goal.targets.tolist() == trees._changes(examples).tolist()
-    trees._grow_both(examples, None)
+    trees._begin(examples, None)
+    trees._learn(examples, None)
     assert goal.start[0] == pytest.approx(trees._start[0])
     assert goal.start[1] == pytest.approx(trees._start[1] + np.log(trees._unit), abs=0.05)
 
