@@ -338,3 +338,14 @@ def test_the_encoder_that_comes_with_its_weights_frozen():
     model = TextRanker(freeze=True, list_layers=1, documents_per_query=None, gains=GAINS).fit(given)
     assert model._told == ("position", "author", "asker")
     assert model.value(given, "nDCG@10") > 0.85
+
+
+def test_an_encoder_of_another_family_is_saved_whole(quick, examples, tmp_path):
+    transformers = pytest.importorskip("transformers", reason="needs transformers")
+    size = {"embedding_size": 16, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    config = transformers.ElectraConfig(vocab_size=300, intermediate_size=32, max_position_embeddings=64, **size)
+    folder = write_encoder(tmp_path / "encoder")
+    transformers.ElectraModel(config).save_pretrained(folder, safe_serialization=True)
+    model = quick(encoder=str(folder), epochs=1).fit(examples)
+    model.save(tmp_path / "model")
+    assert np.array_equal(rs.load(tmp_path / "model").score(examples), model.score(examples))
