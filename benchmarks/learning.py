@@ -3,7 +3,7 @@
 Both grow the same number of trees with the same number of leaves, on one thread, from the same arrays. LambdaMART-f has
 two outputs, so that it grows two trees for one of LightGBM's, and it calibrates and checks its cut. It can also see the
 list of a document, which doubles its features. As it comes it does, and its trees have 7 leaves and see some of the
-documents and features only; without a validation set it learns from four fifths of the queries.
+documents and features only; without a validation set it holds each of five folds out in turn.
 """
 
 from __future__ import annotations
