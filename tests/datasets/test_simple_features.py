@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import ranksift as rs
+from ranksift.collection.text_features import words_of
 from ranksift.datasets import Answer, Thread, percqa_threads, semeval2016_threads, thread_features
-from ranksift.datasets.simple_features import words_of
 
 THREAD = Thread(
     "q",
