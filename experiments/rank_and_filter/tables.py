@@ -13,7 +13,6 @@ from experiments.rank_and_filter.rows import (
     AT_0,
     BASELINE,
     EVERYTHING,
-    IN_TURN,
     JOINT,
     KNOWN,
     MEASURE,
@@ -67,21 +66,7 @@ queries, each query's value being its mean over seeds, with Holm's correction ov
 peer is the one that turns out best on the test, which nobody knows before. In brackets: too few queries to count.
 
 {table(head, lines)}
-
-{_not_repeated(found)}
 """
-
-
-def _not_repeated(found: Sequence[Outcome]) -> str:
-    """Settings that were not fitted again since ours hold queries out in turn."""
-    former = [o.title for o in found if IN_TURN not in o.found["rows"]]
-    if not former:
-        return ""
-    return (
-        f"**{'; '.join(former)}**: not fitted again since ours hold every query out in turn. These rows are of the "
-        "version before, which calibrated on the validation set and did not learn from it, and they lack the peers "
-        "that are averaged."
-    )
 
 
 def _marks(o: Outcome, ours: str) -> str:
