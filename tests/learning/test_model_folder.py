@@ -418,3 +418,13 @@ class TestNothingOfOthersIsRemoved:
             load(tmp_path / "model")
         with pytest.raises(InputError, match="is there already, and is not a model"):
             model.save(tmp_path / "model")
+
+
+def test_what_is_too_large_to_be_read_is_not_saved(model, tmp_path, monkeypatch):
+    model.save(tmp_path / "model")
+    monkeypatch.setattr(model_folder, "_LARGEST_FILE", 10)
+    with pytest.raises(InputError, match="would be larger than 10 bytes, and could not be read; make a smaller model"):
+        model.save(tmp_path / "other")
+    assert not (tmp_path / "other").exists()
+    with pytest.raises(InputError, match="is larger than 10 bytes; copy the folder again"):
+        load(tmp_path / "model")

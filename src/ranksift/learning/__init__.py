@@ -9,11 +9,13 @@ from ranksift._lazy import export
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 if TYPE_CHECKING:
+    from ranksift.collection.text_features import text_features as text_features
     from ranksift.learning import losses as losses
     from ranksift.learning.boosting import AdaRank as AdaRank
     from ranksift.learning.boosting import FocusedBoost as FocusedBoost
     from ranksift.learning.boosting import RankBoost as RankBoost
     from ranksift.learning.coordinate_ascent import CoordinateAscent as CoordinateAscent
+    from ranksift.learning.distillable import Distillable as Distillable
     from ranksift.learning.expected_gain import ExpectedGainRanker as ExpectedGainRanker
     from ranksift.learning.expected_gain import expected_shares as expected_shares
     from ranksift.learning.lambdas import Swaps as Swaps
@@ -29,11 +31,13 @@ if TYPE_CHECKING:
     from ranksift.learning.ranked_documents import RankedDocument as RankedDocument
     from ranksift.learning.ranker import Ranker as Ranker
     from ranksift.learning.saved_model import load as load
+    from ranksift.learning.stacked import StackedRanker as StackedRanker
     from ranksift.learning.svm import SVMMAP as SVMMAP
     from ranksift.learning.svm import FocusedSVM as FocusedSVM
     from ranksift.learning.svm import RankSVM as RankSVM
     from ranksift.learning.text.ranker import TextRanker as TextRanker
     from ranksift.learning.topk import topk_truth as topk_truth
+    from ranksift.learning.training_folder import TrainingFolder as TrainingFolder
     from ranksift.learning.trees import BoostedTrees as BoostedTrees
     from ranksift.learning.trees import LambdaMART as LambdaMART
     from ranksift.learning.trees import LambdaMARTf as LambdaMARTf

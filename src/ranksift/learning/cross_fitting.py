@@ -8,10 +8,10 @@ learns from the other folds, and what the model says of a new document is the me
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import KW_ONLY, dataclass
-from typing import Self
+from typing import Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +23,49 @@ from ranksift.learning.judged_documents import JudgedDocuments
 from ranksift.learning.ranker import Ranker
 from ranksift.parameters import integer, optional, parameter
 
+T = TypeVar("T")
+
 #: Folds, where nobody says how many; documents from which on a fifth of the queries, held out once, tells enough.
 FOLDS, MANY_DOCUMENTS = 5, 100_000
 
 #: Queries that it takes to hold some of them out.
 FEWEST_QUERIES = 5
+
+
+def in_turns(
+    examples: Examples,
+    folds: int,
+    seed: int,
+    learn: Callable[[Examples, Examples, int], T],
+    say: Callable[[T, Examples], NDArray[np.float64]],
+) -> tuple[list[T], NDArray[np.float64]]:
+    """Hold out each fold of the queries once.
+
+    Parameters
+    ----------
+    examples
+        All documents.
+    folds, seed
+        As of :func:`~ranksift.collection.examples.folds_of`.
+    learn
+        Makes a member of all folds but one, of the one that is held out, and of the number of that.
+    say
+        What a member says of documents: documents × outputs.
+
+    Returns
+    -------
+        The members, and what they say of the documents that they have not seen, in the order of the examples.
+    """
+    fold = folds_of(len(examples.query_ids), folds, seed)
+    of_document, members, parts = fold[examples.query], [], []
+    for f in range(folds):
+        held_out = examples.of_queries(np.flatnonzero(fold == f))
+        members.append(learn(examples.of_queries(np.flatnonzero(fold != f)), held_out, f))
+        parts.append(say(members[-1], held_out))
+    raw = np.empty((len(examples), parts[0].shape[1]))
+    for f, part in enumerate(parts):
+        raw[of_document == f] = part
+    return members, raw
 
 
 @dataclass(eq=False)
@@ -82,18 +120,21 @@ class CrossFitted(Ranker, abstract=True):
 
     def _in_turns(self, examples: Examples, folds: int) -> NDArray[np.float64]:
         """Let each member learn from all folds but one; what members say of the documents that they have not seen."""
-        fold = folds_of(len(examples.query_ids), folds, self.seed)
-        of_document, members, parts = fold[examples.query], [], []
-        for f in range(folds):
-            held_out = examples.of_queries(np.flatnonzero(fold == f))
-            member = copy(self)._learn(examples.of_queries(np.flatnonzero(fold != f)), held_out)
-            members.append(member)
-            parts.append(member._raw(held_out))
-        raw = np.empty((len(examples), parts[0].shape[1]))
-        for f, part in enumerate(parts):
-            raw[of_document == f] = part
+        members, raw = in_turns(
+            examples,
+            folds,
+            self.seed,
+            lambda rest, held_out, number: self._member(number)._learn(rest, held_out),
+            type(self)._raw,
+        )
         self._join(members)
         return raw
+
+    def _member(self, number: int) -> Self:
+        """What learns from all folds but one, by the number of that."""
+        found = copy(self)
+        found._training = None if self._training is None else self._training.part(f"fold-{number + 1}")
+        return found
 
     def _score_of(self, examples: Examples) -> Floats:
         return self._score_from(self._raw(examples), examples)

@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache
 from itertools import combinations_with_replacement
@@ -34,10 +35,12 @@ from ranksift.cutoffs.threshold import MEASURE
 from ranksift.errors import InputError, RankSiftWarning
 from ranksift.learning.batches import some_at_a_time
 from ranksift.learning.cross_fitting import CrossFitted
+from ranksift.learning.distillable import Distillable
+from ranksift.learning.inner_models import as_one, one_by_one, restored, state_of
 from ranksift.learning.judged_documents import JudgedDocuments
 from ranksift.learning.lambdas import target_of
+from ranksift.learning.outputs import speaking_of
 from ranksift.learning.ranker import RANKERS, Ranker
-from ranksift.learning.scaling import FeatureScale
 from ranksift.learning.search_space import SpaceLike
 from ranksift.learning.text.ranker import TextRanker
 from ranksift.learning.trees import BoostedTrees
@@ -50,10 +53,6 @@ MOST_POOLS = 4000
 
 # Numbers that are kept at once.
 _TOGETHER = 1 << 21
-
-# What models inside have in common, as an encoder that was not trained, is saved once if it is large: has so many
-# numbers or letters. The prefix of its files and arrays.
-_LARGE, _SHARED = 1 << 10, "models-"
 
 # The file of the calibration.
 _CALIBRATION = "calibration.json"
@@ -158,7 +157,7 @@ def _pools(gains: tuple[float, ...], k: int) -> _Pools:
 
 
 @dataclass(eq=False)
-class ExpectedGainRanker(CrossFitted):
+class ExpectedGainRanker(CrossFitted, Distillable):
     r"""The optimal rule on top of a model: rank by the expected share of nDCG_f, cut at 0.
 
     The model's scores become the probabilities of all gains, :math:`P(g \ge g_j)` of each on its own, by a calibration
@@ -227,7 +226,8 @@ class ExpectedGainRanker(CrossFitted):
         with warnings.catch_warnings():
             # What it says of a cut of its own, which is not used, and of single folds.
             warnings.simplefilter("ignore", RankSiftWarning)
-            self.models_: tuple[Ranker, ...] = (self._inner().fit(examples, validation),)
+            model = self._inner().fit(examples, validation, checkpoints=self._training)
+        self.models_: tuple[Ranker, ...] = (model,)
         return self
 
     def _train(self, examples: Examples, validation: Examples | None) -> JudgedDocuments | None:
@@ -262,6 +262,22 @@ class ExpectedGainRanker(CrossFitted):
         """As the model inside."""
         return RANKERS[self.model].takes_texts
 
+    def reads_features(self) -> bool:
+        """As the model inside."""
+        return RANKERS[self.model].takes_features
+
+    def keeps_checkpoints(self) -> bool:
+        """As the model inside."""
+        return self._inner().keeps_checkpoints()
+
+    def remembering(self) -> AbstractContextManager[None]:
+        """As the model inside."""
+        return self._inner().remembering()
+
+    def left_unread(self) -> str:
+        """As the model inside."""
+        return self.models_[0].left_unread()
+
     def libraries(self) -> tuple[str, ...]:
         """Those of the model inside."""
         return self._inner().libraries()
@@ -291,9 +307,7 @@ class ExpectedGainRanker(CrossFitted):
         """What the calibration of each level sees: the output of an ordinal model that speaks of it, or the score."""
         if isinstance(model, BoostedTrees | TextRanker) and model.is_ordinal:
             outputs = model.outputs(examples)
-            # A fold may lack a level; then the next one speaks for it.
-            spoken = np.searchsorted(model.levels_[1:], self.gains_[1:])
-            return outputs[:, np.minimum(spoken, outputs.shape[1] - 1)]
+            return outputs[:, speaking_of(self.gains_, model.levels_)]
         return np.repeat(model.scored(examples)[:, None], len(self.gains_) - 1, axis=1)
 
     def chances(self, examples: Any) -> NDArray[np.float64]:
@@ -315,54 +329,20 @@ class ExpectedGainRanker(CrossFitted):
             return expected_shares(chances, self.gains_, examples.offsets, target.k)
         return np.asarray(chances @ self.gains_)
 
+    def _networks(self) -> list[list[TextRanker]]:
+        return [[model for model in self.models_ if isinstance(model, TextRanker)]]
+
+    def _take_networks(self, networks: Sequence[TextRanker]) -> None:
+        self.models_ = tuple(networks)
+
     # -- files ----------------------------------------------------------------------------------------------------
 
     def _state(self) -> Mapping[str, NDArray[Any] | str]:
-        first, *others = states = [{**model._state(), **model._scale.state()} for model in self.models_]
-        shared = {
-            name: value
-            for name, value in first.items()
-            if others and _is_large(value) and all(_is_same(value, state.get(name)) for state in others)
-        }
-        inner = {
-            f"{_inner_prefix(number)}{name}": value
-            for number, state in enumerate(states, 1)
-            for name, value in state.items()
-            if name not in shared
-        }
-        inner |= {f"{_SHARED}{name}": value for name, value in shared.items()}
         levels = json.dumps([level.to_dict() for level in self._levels], indent=2)
+        inner = as_one([state_of(model) for model in self.models_])
         return {**inner, "gains": self.gains_, _CALIBRATION: levels + "\n"}
 
     def _restore(self, state: Mapping[str, Any]) -> None:
         self.gains_ = state["gains"]
         self._levels = [Calibrator.from_dict(level) for level in json.loads(state[_CALIBRATION])]
-        models: list[Ranker] = []
-        shared = _with_prefix(state, _SHARED)
-        while own := _with_prefix(state, _inner_prefix(len(models) + 1)):
-            own = shared | own
-            model = self._inner()
-            model.feature_names_, model.cutoff_ = self.feature_names_, None
-            model._scale = FeatureScale.taken_from(own)
-            model._restore(own)
-            models.append(model)
-        self.models_ = tuple(models)
-
-
-def _inner_prefix(number: int) -> str:
-    """What the files and arrays of a model inside begin with; models of earlier versions have one."""
-    return "model-" if number == 1 else f"model{number}-"
-
-
-def _is_large(value: NDArray[Any] | str) -> bool:
-    return (len(value) if isinstance(value, str) else value.size) >= _LARGE
-
-
-def _is_same(value: NDArray[Any] | str, other: Any) -> bool:
-    if isinstance(value, str) or isinstance(other, str):
-        return isinstance(other, str) and value == other
-    return other is not None and np.array_equal(value, other)
-
-
-def _with_prefix(state: Mapping[str, Any], prefix: str) -> dict[str, Any]:
-    return {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}
+        self.models_ = tuple(restored(self._inner(), self.feature_names_, own) for own in one_by_one(state))

@@ -36,6 +36,14 @@ class JudgedDocuments(NamedTuple):
         lists = found.lists(gains)
         return aggregate(one_measure(measure), lists, found.kept[lists.row])
 
+    def per_query(self, measure: MeasureLike, gains: GainsLike) -> Floats:
+        """The measure of each query, of what is kept."""
+        found = self.as_in_a_run()
+        lists = found.lists(gains)
+        kept = np.ones(len(found.scores), dtype=bool) if found.kept is None else found.kept
+        value, of = one_measure(measure).per_query(lists.judged_by(kept[lists.row]))
+        return np.divide(value, of, out=np.zeros(len(value)), where=of != 0)
+
     def as_in_a_run(self) -> JudgedDocuments:
         """The same in an order that puts equal scores as a run has them: by falling id."""
         _, number = np.unique(self.examples.docs, return_inverse=True)

@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from itertools import combinations
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,13 @@ except ImportError:
 
 #: What gains and masks may be given as.
 TensorLike: TypeAlias = Tensor | NDArray[Any] | Sequence[Any]
+
+
+class NoneEmpty(NamedTuple):
+    """A mask of which it is known that every list has a document, so that nobody need wait for a GPU to see it."""
+
+    mask: Tensor
+
 
 #: Sets of documents that a ListNet over orders may sum over, times documents.
 MOST_CELLS = 1 << 18
@@ -484,16 +491,19 @@ def _lists(
         raise InputError(f"scores are {_kind_of(scores)}", remedy="give a torch.Tensor of floats")
     s = scores.float() if scores.dtype in (torch.float16, torch.bfloat16) else scores
     g = _tensor("gains", gains, s).to(s.dtype)
-    m = torch.ones_like(g, dtype=torch.bool) if mask is None else _tensor("mask", mask, s).bool()
+    full = isinstance(mask, NoneEmpty)
+    given_mask = mask.mask if isinstance(mask, NoneEmpty) else mask
+    m = torch.ones_like(g, dtype=torch.bool) if given_mask is None else _tensor("mask", given_mask, s).bool()
     shape = s.shape[:-1] if outputs else s.shape
     if not (g.shape == m.shape == shape and len(shape) in (1, 2)):
         given = f"scores {tuple(s.shape)}, gains {tuple(g.shape)} and mask {tuple(m.shape)}"
         raise InputError(f"{given} do not belong together", remedy="give lists × documents of each")
     if len(shape) == 1:
         s, g, m = s[None], g[None], m[None]
-    some = m.any(dim=1)
-    if not bool(some.all()):
-        s, g, m = s[some], g[some], m[some]
+    if not full and (mask is not None or not m.shape[1]):  # to look waits for a GPU
+        some = m.any(dim=1)
+        if not bool(some.all()):
+            s, g, m = s[some], g[some], m[some]
     return s.masked_fill(~(m[..., None] if outputs else m), 0), g.masked_fill(~m, 0), m
 
 
@@ -525,11 +535,13 @@ def _bce(scores: Tensor, gains: Tensor, mask: Tensor) -> Tensor:
 
 
 def _levels(levels: TensorLike, scores: Tensor) -> Tensor:
-    steps = _tensor("levels", levels, scores).to(scores.dtype)
-    if steps.dim() != 1 or len(steps) != scores.shape[-1] + 1 or not bool((steps.diff() > 0).all()):
+    # Of levels that are on a GPU already, to look at the numbers would wait for it.
+    there = isinstance(levels, Tensor) and levels.device.type != "cpu"
+    steps = _tensor("levels", levels, scores if there else torch.empty(0)).to(scores.dtype)
+    if steps.dim() != 1 or len(steps) != scores.shape[-1] + 1 or not (there or bool((steps.diff() > 0).all())):
         what = f"{scores.shape[-1]} outputs a document for levels {steps.tolist()}"
         raise InputError(what, remedy="give ascending gains, one more than outputs")
-    return steps
+    return steps.to(scores.device)
 
 
 def _above(scores: Tensor, gains: Tensor, levels: Tensor) -> Tensor:

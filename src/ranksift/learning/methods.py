@@ -17,6 +17,7 @@ from ranksift.learning.networks import MLPRanker as MLPRanker
 from ranksift.learning.networks import RankNet as RankNet
 from ranksift.learning.networks import TopKListMLE as TopKListMLE
 from ranksift.learning.ranker import RANKERS, Ranker
+from ranksift.learning.stacked import StackedRanker as StackedRanker
 from ranksift.learning.svm import SVMMAP as SVMMAP
 from ranksift.learning.svm import FocusedSVM as FocusedSVM
 from ranksift.learning.svm import RankSVM as RankSVM
@@ -28,7 +29,7 @@ from ranksift.learning.trees import RandomForests as RandomForests
 from ranksift.parameters import declared, without_marks
 
 #: Other names under which people may ask for a method.
-SHORT_NAMES = {"text": "TextRanker"}
+SHORT_NAMES = {"text": "TextRanker", "optimal": "ExpectedGainRanker"}
 
 
 def known_rankers() -> dict[str, type[Ranker]]:

@@ -40,8 +40,9 @@ VERSION, FILES, REPLACED = "version", "files", "replaced"
 #: Seconds after which a version that no card names is removed.
 GRACE = 60.0
 
-# Bytes. A card holds names of features and the trials of a search; ten thousand trees take a quarter of a file.
-_LARGEST_CARD, _LARGEST_FILE = 64_000_000, 1_000_000_000
+# Bytes. A card holds names of features and the trials of a search. A file may hold the weights of many networks: twenty
+# of MiniLM take 2 GB.
+_LARGEST_CARD, _LARGEST_FILE = 64_000_000, 16_000_000_000
 
 _NAME = re.compile(r"version-[0-9a-f]{16}")
 # The first file of a version: what else is the model's own. Nothing that it does not name is ever removed.
@@ -83,6 +84,10 @@ def write_model(
         Files that a person may change: their sums are not checked when they are read.
     """
     target = _checked(folder)
+    large = next((name for name, content in files.items() if len(content) > _LARGEST_FILE), None)
+    if large is not None:
+        what = f"{large} would be larger than {_LARGEST_FILE:,} bytes, and could not be read"
+        raise InputError(what, source=str(target), remedy="make a smaller model")
     try:
         target.mkdir(parents=True, exist_ok=True)
         new = _new_version(target)
@@ -160,11 +165,11 @@ def read_files(target: Path, card: Mapping[str, Any]) -> dict[str, bytes]:
     with ExitStack() as stack:
         # All are opened before the first is read: what is open can be read to its end, whoever removes it.
         opened = {name: stack.enter_context(_opened(target, place, name)) for name in listed}
-        found = {name: file.read(_LARGEST_FILE + 1) for name, file in opened.items()}
-    large = next((name for name, content in found.items() if len(content) > _LARGEST_FILE), None)
-    if large is not None:
-        what = f"is larger than {_LARGEST_FILE:,} bytes"
-        raise InputError(what, source=str(place / large), remedy="copy the folder again, or train anew")
+        large = next((name for name, file in opened.items() if os.fstat(file.fileno()).st_size > _LARGEST_FILE), None)
+        if large is not None:
+            what = f"is larger than {_LARGEST_FILE:,} bytes"
+            raise InputError(what, source=str(place / large), remedy="copy the folder again, or train anew")
+        found = {name: file.read() for name, file in opened.items()}
     for name, known in card[FILES].items():
         if known is not None and _sum(found[name]) != known:
             raise InputError(

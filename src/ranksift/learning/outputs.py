@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection import ragged
-from ranksift.collection.ragged import Floats
+from ranksift.collection.ragged import Floats, Ints
 from ranksift.errors import InputError
 from ranksift.parameters import text
 
@@ -121,6 +121,17 @@ class Outputs:
             return np.asarray(outputs[:, 0])
         weight = np.diff(self.levels) if gain or self.loss == "weighted_ordinal" else np.ones(self.width)
         return np.asarray((self.levels[0] if gain else 0.0) + (expit(outputs) * weight).sum(axis=1))
+
+
+def speaking_of(wanted: Floats, levels: Floats) -> Ints:
+    """Which outputs of an ordinal model of some levels speak of the levels that are wanted, but for the lowest.
+
+    A model that was fitted to some of the queries may lack a level; then the next one speaks for it.
+
+    >>> speaking_of(np.array([-10.0, 1.0, 2.0]), np.array([-10.0, 2.0])).tolist()
+    [0, 0]
+    """
+    return np.minimum(np.searchsorted(levels[1:], wanted[1:]), max(len(levels) - 2, 0))
 
 
 def expected_share(s: Floats, p: Floats) -> Floats:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args, overload
 
@@ -27,6 +28,7 @@ from ranksift.learning.libraries import require, versions
 from ranksift.learning.ranked_documents import RankedDocument, ranked_documents
 from ranksift.learning.scaling import FeatureScale, Scaling
 from ranksift.learning.search_space import SpaceLike
+from ranksift.learning.training_folder import TrainingFolder
 from ranksift.measures.cumulative import DCG, nDCG, nDCG_f
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
@@ -67,8 +69,9 @@ class Ranker(Parameterised):
     natural_scaling: ClassVar[Scaling] = "standard"
     #: Whether missing values are something that the method can learn from; else each is the mean of its feature.
     takes_missing: ClassVar[bool] = False
-    #: Whether it reads texts, and no feature.
+    #: Whether it reads texts, and whether it reads features; one that reads both may be given texts alone.
     takes_texts: ClassVar[bool] = False
+    takes_features: ClassVar[bool] = True
     #: Whether training is given unlabelled documents too.
     takes_unlabelled: ClassVar[bool] = False
     #: Whether it brings a cut of its own, so that documents may be dropped though no rule is fitted.
@@ -106,7 +109,13 @@ class Ranker(Parameterised):
 
     # -- fitting ---------------------------------------------------------------------------------------------
 
-    def fit(self, examples: Any, validation: Any = None) -> Self:
+    def fit(
+        self,
+        examples: Any,
+        validation: Any = None,
+        *,
+        checkpoints: TrainingFolder | str | os.PathLike[str] | None = None,
+    ) -> Self:
         """Learn from labelled examples. Unlabelled documents are not learned from, and are part of their lists.
 
         Parameters
@@ -116,14 +125,18 @@ class Ranker(Parameterised):
         validation
             Other examples, for early stopping by ``measure``. Methods that filter calibrate and check their cut on them
             too; where there are none, on the training queries, each held out in turn: see their ``folds``.
+        checkpoints
+            Of rankers from texts: a folder that keeps the state and the log of the training. The same call goes on
+            where it was killed, to the same result; see :class:`~ranksift.learning.training_folder.TrainingFolder`.
         """
         self.check_can_fit()
+        self._training = self._checkpoints_in(checkpoints)
         if validation is None:
             self.check_alone()
         given = self._readable(with_labels(read_examples(examples)))
         held_out = None
         if validation is not None:
-            held_out = self._readable(with_labels(self._read_as(given.feature_names, validation)))
+            held_out = self._readable(with_labels(self.read_as(given.feature_names, validation)))
         if held_out is not None:
             self._check_tells(held_out)
         training = given.judged_only()
@@ -147,11 +160,39 @@ class Ranker(Parameterised):
         except BaseException:
             del self.feature_names_  # the model that was there before is gone too
             raise
+        finally:
+            self._training = None
         return self
 
+    def keeps_checkpoints(self) -> bool:
+        """Whether training can be kept in a folder as it goes on."""
+        return False
+
+    def remembering(self) -> AbstractContextManager[None]:
+        """Keep, while many of its kind are fitted to the same examples, what need not be computed for each."""
+        return nullcontext()
+
+    def _checkpoints_in(self, given: TrainingFolder | str | os.PathLike[str] | None) -> TrainingFolder | None:
+        if given is None:
+            return None
+        if not self.keeps_checkpoints():
+            what = f"{type(self).__name__} keeps no checkpoints"
+            raise InputError(what, remedy="leave them out: they are of rankers from texts")
+        folder = TrainingFolder.of(given)
+        folder.begin()
+        return folder
+
     def reads_texts(self) -> bool:
-        """Whether it reads texts, and no feature; one with a model inside does what that does."""
+        """Whether it reads texts; one with a model inside does what that does."""
         return self.takes_texts
+
+    def reads_features(self) -> bool:
+        """Whether it reads features; one with a model inside does what that does."""
+        return self.takes_features
+
+    def brings_cut(self) -> bool:
+        """Whether it brings a cut of its own; one with a ranker on top does what that does."""
+        return self.filters
 
     def _readable(self, given: Examples) -> Examples:
         """What it reads of examples; refused where they lack it."""
@@ -161,7 +202,7 @@ class Ranker(Parameterised):
                 what = f"has no texts, and {name} reads texts"
                 remedy = "give a table with query_id, query, doc and label, or take a method that learns from features"
                 raise InputError(what, source=given.name, remedy=remedy)
-            return given.of_features(()) if given.feature_names else given
+            return given.of_features(()) if given.feature_names and not self.reads_features() else given
         if given.texts is not None and not given.feature_names:
             what = f"texts and no feature, and {name} learns from features"
             raise InputError(
@@ -169,10 +210,11 @@ class Ranker(Parameterised):
             )
         return given
 
-    def _read_as(self, names: tuple[str, ...], source: Any, **reading: Any) -> Examples:
-        return (
-            read_examples(source, features=(), **reading) if self.reads_texts() else read_as(names, source, **reading)
-        )
+    def read_as(self, names: tuple[str, ...], source: Any, **reading: Any) -> Examples:
+        """Read examples as it would if it were fitted to these features: those of a validation set, say."""
+        if self.reads_features():
+            return read_as(names, source, **reading)
+        return read_examples(source, features=(), **reading)
 
     def _check_tells(self, validation: Examples) -> None:
         """Warn of a validation set that cannot say when to stop."""
@@ -297,7 +339,7 @@ class Ranker(Parameterised):
         ``reading`` is what :func:`read_examples` is told of tables: ``labels`` and ``skip_bad_rows``.
         """
         self._check_fitted()
-        return self._read_as(self.feature_names_, source, **reading)
+        return self.read_as(self.feature_names_, source, **reading)
 
     def score(self, examples: Any) -> Floats:
         """A score for every document, the better the higher, in the order in which the documents were given."""
@@ -339,6 +381,9 @@ class Ranker(Parameterised):
         if not self.reads_texts():
             what = f"{type(self).__name__} was fitted to features, and texts are given"
             raise InputError(what, remedy="give examples with features, or take a model that reads texts")
+        if self.feature_names_:
+            what = f"it was fitted to features beside texts, as {self.feature_names_[0]!r}, and texts alone are given"
+            raise InputError(what, remedy="give examples with both")
         if isinstance(documents, str):
             raise InputError("the documents are one text", remedy="give a list of texts")
         if not len(documents):
@@ -396,6 +441,10 @@ class Ranker(Parameterised):
     def _check_fitted(self) -> None:
         if not hasattr(self, "feature_names_"):
             raise InputError(f"this {type(self).__name__} is not fitted", remedy="call fit first")
+
+    def left_unread(self) -> str:
+        """What was too long of the texts that were read last, in words; empty where all was read, or none is."""
+        return ""
 
     def _score_of(self, examples: Examples) -> Floats:
         """Scores of documents whose features are scaled; a method that looks at whole lists has its own."""

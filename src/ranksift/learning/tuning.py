@@ -21,7 +21,6 @@ from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.threshold import one_measure
 from ranksift.errors import InputError
 from ranksift.files import parse_json, read_whole
-from ranksift.learning.features import read_as
 from ranksift.learning.judged_documents import with_labels
 from ranksift.learning.libraries import require
 from ranksift.learning.ranker import Ranker, checked_ranker, checked_rule
@@ -144,16 +143,16 @@ class Tuning:
         """The ranker with the best parameters, not fitted."""
         return with_parameters(self._problem.ranker, self.best.params)
 
-    def fit(self, examples: Any = None, validation: Any = None) -> Ranker:
+    def fit(self, examples: Any = None, validation: Any = None, **options: Any) -> Ranker:
         """The best ranker, fitted to the examples of the search (or to others), with the search in its card.
 
         Where the search had a cutoff, so has the ranker: fitted to the validation set, or to the scores of each fold by
-        a ranker of the others.
+        a ranker of the others. Options are those of :meth:`Ranker.fit`.
         """
         problem = self._problem
         given = problem.examples if examples is None else with_labels(read_examples(examples))
         stop_by = problem.validation if examples is None and validation is None else validation
-        model = self.ranker.fit(given, stop_by)
+        model = self.ranker.fit(given, stop_by, **options)
         if problem.cutoff is not None:
             if stop_by is not None:
                 model.fit_cutoff(stop_by, problem.cutoff)
@@ -271,7 +270,7 @@ def tune(
     searched = Space.of(problem.natural_space() if space is None else space, ranker)
     if not searched.parts:
         raise InputError("the space is empty", remedy="name a parameter to search at least")
-    with _quiet():
+    with _quiet(), ranker.remembering():
         candidates = searched.candidates(ranker, int(trials), seed)
         for candidate in candidates:  # a word in the place of a number is found before the first trial
             with_parameters(ranker, candidate).check_can_fit()
@@ -314,7 +313,7 @@ class _Problem:
             checked_rule(cutoff)
         integer(0).check("seed", seed, 0)
         given = with_labels(read_examples(examples))
-        held_out = None if validation is None else with_labels(read_as(given.feature_names, validation))
+        held_out = None if validation is None else with_labels(ranker.read_as(given.feature_names, validation))
         by = one_measure(ranker.measure if measure is None else measure)
         made = cls(ranker, given, held_out, number_of_folds(folds), by, cutoff, seed)
         made.parts()  # a wrong number of folds is refused now
@@ -398,6 +397,9 @@ def _digest(examples: Examples) -> str:
     for array in (examples.offsets, examples.features, examples.labels):
         values = np.where(np.isnan(array), np.nan, array) if array.dtype.kind == "f" else array  # one kind of NaN
         found.update(np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<")).tobytes())
+    if examples.texts is not None:
+        for name, told in vars(examples.texts).items():
+            found.update(json.dumps([name, told if told is None else list(told)]).encode())
     return found.hexdigest()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
@@ -350,8 +351,11 @@ def cross_validated(
     rows = list(named.values())
     pairs = [(r, f) for f in range(len(folds)) for r in range(len(rows))]
     parts: list[list[Scored]] = [[] for _ in rows]
-    for r, f in progress(pairs):
-        parts[r].append(Scored(rows[r], folds[f], cutoff if stops else None))
+    with ExitStack() as remembered:
+        for ranker in rows:
+            remembered.enter_context(ranker.remembering())
+        for r, f in progress(pairs):
+            parts[r].append(Scored(rows[r], folds[f], cutoff if stops else None))
     found = []
     for ranker, own in zip(rows, parts, strict=True):
         held_out = HeldOut.of(own, ranker, asked=cutoff is not None)

@@ -127,8 +127,9 @@ class TestContext:
         docs, asked = ["w200 w201"] * len(place), {q: f"w{100 + q}" for q in range(count)}
         labels = np.where(place == 1, 2, -1)
         given = Examples.from_texts(asked, docs, labels, np.repeat(np.arange(count), 4), position=place)
-        with_numbers = quick(epochs=1).fit(given)
-        assert with_numbers._told == ("position",)
+        assert quick(epochs=1).fit(given)._told == ("position",)
+        with_numbers = quick(epochs=1, neighbours=True).fit(given)
+        assert with_numbers._told == ("position", "neighbours")
         assert np.ptp(quick(epochs=1, context=False).fit(given).score(given)[:4]) < 1e-6
         # Of the first document nothing stands before it: the rest differ by a word.
         assert np.ptp(with_numbers.score(given)[:4]) > 1e-6

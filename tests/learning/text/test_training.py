@@ -173,6 +173,13 @@ def test_of_a_list_that_is_too_long_as_many_as_fit():
     assert [len(piece.rows) for piece in one.step(0)] == [1]
 
 
+def test_lists_of_vectors_are_whole_however_long_texts_are():
+    offsets, lengths = np.array([0, 200]), np.full(200, 128)
+    for freeze, count in ((False, 8), (True, 200)):
+        plan = Training(documents_per_query=None, freeze=freeze)
+        assert sum(len(piece.rows) for piece in Drawn(offsets, lengths, plan, 1024, 1).step(0)) == count
+
+
 def test_a_budget_changes_rounding_only(calm_bert):
     lists = drawn_lists(calm_bert, queries=12)
     found = []

@@ -68,7 +68,7 @@ def write_checkpoint(
 
     tensors = {f"weights/{name}": x.detach().cpu().contiguous() for name, x in weights.items()}
     for name, x in weights.items():
-        state = optimizer.state.get(x, {})
+        state = {} if progress.done else optimizer.state.get(x, {})  # what is over takes no further step
         tensors |= {f"{part}/{name}": state[part].detach().cpu().contiguous() for part in _ADAM if part in state}
     tensors |= {f"best/{name}": x.contiguous() for name, x in best.items()}
     said = {"format": FORMAT, "run": run, "progress": json.dumps(vars(progress))}

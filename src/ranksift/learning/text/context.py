@@ -9,8 +9,9 @@ import numpy as np
 from ranksift.collection.ragged import Ints
 from ranksift.collection.texts import Texts
 
-#: What can be told of a list.
-TOLD = ("position", "author", "asker")
+#: What can be told of a list: what the data knows of it, and what the documents around one say.
+NEIGHBOURS = "neighbours"
+TOLD = ("position", "author", "asker", NEIGHBOURS)
 
 # Words of another document that are enough to know what it is.
 _WORDS = 40
@@ -29,7 +30,7 @@ def in_context(texts: Texts, offsets: Ints, told: Collection[str] = TOLD) -> tup
     offsets
         Query i owns the documents ``offsets[i]`` to ``offsets[i + 1]``.
     told
-        What may be told of it.
+        What may be told of it; without the neighbours, nothing of what other documents say.
 
     Examples
     --------
@@ -50,6 +51,8 @@ def in_context(texts: Texts, offsets: Ints, told: Collection[str] = TOLD) -> tup
             position = texts.position[start:end]
             placed = (start + np.argsort(position, kind="stable")[: int(np.isfinite(position).sum())]).tolist()
             _tell(texts.docs, placed, of_asker.tolist(), before, behind)
+    if NEIGHBOURS not in told:
+        behind = [""] * len(texts.docs)
     return tuple(f"{head}{doc}{tail}" for head, doc, tail in zip(before, texts.docs, behind, strict=True))
 
 

@@ -176,6 +176,43 @@ def attention(
     return parts[0] if len(parts) == 1 else torch.cat(parts)
 
 
+def attention_of_firsts(
+    q: Tensor, kv: Tensor, starts: Tensor, longest: int, groups: tuple[DeviceGroup, ...] | None
+) -> Tensor:
+    """The same for the first token of each sequence: from sequences × heads × size and tokens × 2 × heads × size.
+
+    Empty sequences stand behind the others.
+
+    Examples
+    --------
+    >>> from ranksift.learning.text.packing import groups_of
+    >>> groups = tuple(DeviceGroup.of(group, torch.device("cpu")) for group in groups_of(np.array([0, 1, 3])))
+    >>> kv = torch.zeros(3, 2, 1, 1)
+    >>> kv[:, 1, 0, 0] = torch.tensor([5.0, 1.0, 3.0])
+    >>> attention_of_firsts(torch.zeros(2, 1, 1), kv, torch.tensor([0, 1, 3]), 2, groups).tolist()
+    [[5.0], [2.0]]
+    """
+    if groups is None:
+        assert VARLEN is not None
+        k, v = kv.unbind(1)
+        ones = torch.arange(len(q) + 1, device=q.device, dtype=starts.dtype)
+        return VARLEN(q, k, v, ones, starts, 1, longest).flatten(1)
+    parts, at = [], 0
+    for group in groups:
+        some = kv[group.first : group.last] if group.places is None else kv.index_select(0, group.places)
+        lists = some.view(-1, group.length, *kv.shape[1:])
+        k, v = lists.permute(2, 0, 3, 1, 4).unbind(0)
+        own = q[at : at + len(lists)].unsqueeze(2)  # sequences × heads × 1 × size
+        parts.append(functional.scaled_dot_product_attention(own, k, v, attn_mask=group.mask).flatten(1))
+        at += len(lists)
+    return torch.cat([*parts, q.new_zeros(len(q) - at, q.shape[1] * q.shape[2])])
+
+
+def firsts(starts: Tensor, tokens: int) -> Tensor:
+    """The first token of each sequence; of empty ones, which stand behind the others, the last of all."""
+    return starts[:-1].clamp(max=max(0, tokens - 1))
+
+
 def linear(layer: nn.Linear, x: Tensor) -> Tensor:
     """A layer computed in the numbers of its input: weights stay in 32 bits, and products may be of 16."""
     return functional.linear(x, layer.weight.to(x.dtype), layer.bias.to(x.dtype))
@@ -290,12 +327,16 @@ class Encoder(nn.Module):
         """The last layer: tokens × dimensions, computed in these numbers."""
         raise NotImplementedError
 
+    def first_states(self, batch: Batch, dtype: torch.dtype = torch.float32) -> Tensor:
+        """The first token of each sequence in the last layer: sequences × dimensions."""
+        x = self.states(batch, dtype)
+        return x.index_select(0, firsts(batch.starts, len(x)))
+
     def forward(self, batch: Batch, pooling: Pooling = "cls", dtype: torch.dtype = torch.float32) -> Tensor:
         """Sequences × dimensions, in 32 bits."""
-        x = self.states(batch, dtype)
         if pooling == "cls":
-            first = batch.starts[:-1].clamp(max=max(0, len(x) - 1))  # empty ones behind the last
-            return x.index_select(0, first).float()
+            return self.first_states(batch, dtype).float()
+        x = self.states(batch, dtype)
         sums = torch.zeros(len(batch.starts) - 1, x.shape[1], device=x.device).index_add(0, batch.owner, x.float())
         return sums / batch.starts.diff().clamp(min=1)[:, None]
 
@@ -353,8 +394,23 @@ class Layer(nn.Module):
         self.down = nn.Linear(inner, hidden)
         self.norm2 = nn.LayerNorm(hidden, eps=eps)
 
-    def forward(self, x: Tensor, starts: Tensor, longest: int, groups: tuple[DeviceGroup, ...] | None) -> Tensor:
-        """From tokens × dimensions to the same."""
+    def forward(
+        self,
+        x: Tensor,
+        starts: Tensor,
+        longest: int,
+        groups: tuple[DeviceGroup, ...] | None,
+        first_only: bool = False,
+    ) -> Tensor:
+        """From tokens × dimensions to the same, or to sequences × dimensions: only the first token of each sequence.
+
+        What is behind the last layer may need no others, and most of that layer's work is on them.
+        """
+        if first_only:
+            assert not self.norm_first
+            own = x.index_select(0, firsts(starts, len(x)))
+            own = normalised(self.norm1, own + self._attended_firsts(own, x, starts, longest, groups))
+            return normalised(self.norm2, own + self._thought(own))
         if self.norm_first:
             x = x + self._attended(normalised(self.norm1, x), starts, longest, groups)
             return x + self._thought(normalised(self.norm2, x))
@@ -364,6 +420,16 @@ class Layer(nn.Module):
     def _attended(self, x: Tensor, starts: Tensor, longest: int, groups: tuple[DeviceGroup, ...] | None) -> Tensor:
         qkv = linear(self.qkv, x).view(len(x), 3, self.heads, -1)
         out = linear(self.out, attention(qkv, starts, longest, groups))
+        return functional.dropout(out, self.dropout_behind_attention, self.training)
+
+    def _attended_firsts(
+        self, own: Tensor, x: Tensor, starts: Tensor, longest: int, groups: tuple[DeviceGroup, ...] | None
+    ) -> Tensor:
+        hidden = x.shape[1]
+        weight, bias = self.qkv.weight.to(x.dtype), self.qkv.bias.to(x.dtype)
+        q = functional.linear(own, weight[:hidden], bias[:hidden]).view(len(own), self.heads, -1)
+        kv = functional.linear(x, weight[hidden:], bias[hidden:]).view(len(x), 2, self.heads, -1)
+        out = linear(self.out, attention_of_firsts(q, kv, starts, longest, groups))
         return functional.dropout(out, self.dropout_behind_attention, self.training)
 
     def _thought(self, x: Tensor) -> Tensor:
@@ -411,12 +477,19 @@ class PackedEncoder(Encoder):
 
     def states(self, batch: Batch, dtype: torch.dtype = torch.float32) -> Tensor:
         """The last layer: tokens × dimensions."""
+        return self._through_layers(batch, dtype, first_only=False)
+
+    def first_states(self, batch: Batch, dtype: torch.dtype = torch.float32) -> Tensor:
+        """The first token of each sequence in the last layer, which works on no others."""
+        return self._through_layers(batch, dtype, first_only=True)
+
+    def _through_layers(self, batch: Batch, dtype: torch.dtype, *, first_only: bool) -> Tensor:
         x = self._embedded(batch.ids, batch.positions, batch.types, dtype)
-        for layer in self.layers:
+        for number, layer in enumerate(self.layers, 1):
             if self._compiled:  # batches differ in size: say so, rather than compile twice to find out
                 torch._dynamo.maybe_mark_dynamic(x, 0)
                 torch._dynamo.maybe_mark_dynamic(batch.starts, 0)
-            x = layer(x, batch.starts, batch.longest, batch.groups)
+            x = layer(x, batch.starts, batch.longest, batch.groups, first_only and number == len(self.layers))
         return x
 
     def _embedded(self, ids: Tensor, positions: Tensor, types: Tensor, dtype: torch.dtype) -> Tensor:

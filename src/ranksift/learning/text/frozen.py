@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from weakref import WeakValueDictionary
 
 from ranksift.errors import missing_library
@@ -15,6 +17,18 @@ except ImportError:
     raise missing_library("text models need", "PyTorch", "text") from None
 
 _KNOWN: WeakValueDictionary[str, Encoder] = WeakValueDictionary()
+# What is kept, of each block that asks for it.
+_HELD: list[list[Encoder]] = []
+
+
+@contextmanager
+def remembering() -> Iterator[None]:
+    """Keep encoders, with the vectors that they remember, from one model to the next: those of a search, say."""
+    _HELD.append([])
+    try:
+        yield
+    finally:
+        _HELD.pop()
 
 
 def frozen(encoder: Encoder, device: torch.device) -> Encoder:
@@ -40,4 +54,7 @@ def frozen(encoder: Encoder, device: torch.device) -> Encoder:
     if known is None:
         known = _KNOWN[key] = encoder.to(device)
         known.remembered = {}
+    for held in _HELD:
+        if all(known is not other for other in held):
+            held.append(known)
     return known

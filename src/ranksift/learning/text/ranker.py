@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -18,23 +19,31 @@ from ranksift.learning.objective import stopping_value
 from ranksift.learning.outputs import Outputs, ScoreKind, check_scores, parse_loss
 from ranksift.learning.ranker import Ranker
 from ranksift.learning.search_space import SpaceLike
-from ranksift.learning.text.context import TOLD, in_context
+from ranksift.learning.text.context import NEIGHBOURS, TOLD, in_context
 from ranksift.parameters import choice, flag, integer, number, optional, parameter, word
 
 if TYPE_CHECKING:
+    from ranksift.collection.texts import Texts
     from ranksift.learning.text.encoder import Encoder
     from ranksift.learning.text.network import TextNetwork
     from ranksift.learning.text.tokens import Tokens
     from ranksift.learning.text.training import TextLists, Training
+    from ranksift.learning.training_folder import TrainingFolder
 
 # Files of a saved model; names of the encoder's weights begin with its prefix.
 _CONFIG, _TOKENIZER, _READING = "config.json", "tokenizer.json", "reading.json"
 _ENCODER = "encoder."
 
 # Of an encoder that is trained, and of one that is not: then all steps of an epoch take a moment.
-_EPOCHS, _FROZEN_EPOCHS = 3, 60
+_EPOCHS, _FROZEN_EPOCHS = 4, 60
 # Of an encoder, of layers over lists, and of a head alone.
-_RATES = (5e-5, 1e-3, 3e-2)
+_RATES = (1.2e-4, 1e-3, 3e-2)
+
+# Losses with a pointwise part beside that of pairs, and weights of it to try.
+_WITH_GAMMA, _GAMMAS = ("lambdarank_bce", "lambdarank_f"), (0.1, 0.3, 1.0, 3.0)
+
+# Tokens to read in all from which on training is told to take its time: minutes on a processor.
+_LONG = 1_000_000
 
 
 @dataclass(eq=False)
@@ -64,6 +73,7 @@ class TextRanker(Ranker):
     natural_scaling = "none"
     takes_missing = True
     takes_texts = True
+    takes_features = False
     takes_unlabelled = True  # they are part of what stands around others
     needs = ("torch", "tokenizers", "safetensors")
 
@@ -85,14 +95,19 @@ class TextRanker(Ranker):
     context: bool = parameter(
         True,
         flag(),
-        """Write beside each document what the data knows of its list: its place, whether the asker wrote it, the
-        document before it, and what the asker replies.""",
+        """Write beside each document what the data knows of its list: its place, and whether the asker wrote it.""",
+    )
+    neighbours: bool = parameter(
+        False, flag(), "Write there, too, how the document before it begins, and what the asker replies next."
     )
     list_layers: int = parameter(
-        0, integer(0, 12), "Layers in which the documents of a query attend to each other, in no order."
+        0,
+        integer(0, 12),
+        """Layers in which the documents of a query attend to each other, in no order. They learn from what is drawn,
+        so that whole lists (documents_per_query=0), with a label for each document, are best.""",
     )
     epochs: int | None = parameter(
-        None, optional(integer(1), 3), "Passes over the training queries. None: 3, and 60 where the encoder is frozen."
+        None, optional(integer(1), 4), "Passes over the training queries. None: 4, and 60 where the encoder is frozen."
     )
     batch_size: int = parameter(32, integer(1), "Queries per step.")
     documents_per_query: int | None = parameter(
@@ -102,9 +117,20 @@ class TextRanker(Ranker):
     )
     learning_rate: float | None = parameter(
         None,
-        optional(number(above=0), 5e-5),
-        """The highest learning rate of AdamW. None: 0.00005; where the encoder is frozen 0.03, and 0.001 with
+        optional(number(above=0), 1.2e-4),
+        """The highest learning rate of AdamW. None: 0.00012; where the encoder is frozen 0.03, and 0.001 with
         list_layers.""",
+    )
+    layer_decay: float = parameter(
+        0.8,
+        number(above=0, most=1),
+        "The rate of a layer of the encoder, as a share of that of the layer above: below 1, it forgets less.",
+    )
+    matching: bool = parameter(
+        False,
+        flag(),
+        """Before the labels, learn from the texts alone: is this the query that a document belongs to? One pass over
+        all documents, labelled or not, each with its own query and with one of another list.""",
     )
     warmup: float = parameter(0.1, number(least=0, most=1), "The share of all steps in which the rate rises.")
     max_length: int = parameter(
@@ -129,6 +155,12 @@ class TextRanker(Ranker):
     patience: int | None = parameter(
         None, optional(integer(1), 2), "Epochs without a better value, after which training stops. None: it does not."
     )
+    tokens_at_once: int | None = parameter(
+        None,
+        optional(integer(1), 16384),
+        """Tokens of a step that are worked on at once; the gradients of longer steps are summed up. Fewer take less
+        memory. None: what the device holds.""",
+    )
     device: str = parameter(
         "auto",
         word("the name of a device"),
@@ -136,9 +168,10 @@ class TextRanker(Ranker):
     )
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
-        """The learning rate and the size of a batch."""
+        """The learning rate, the size of a batch, and of a loss that has a gamma, and says none, that too."""
         usual = _RATES[self._small]
-        return {"learning_rate": (usual / 5, usual * 5, "log"), "batch_size": [8, 16, 32, 64]}
+        space = {"learning_rate": (usual / 5, usual * 5, "log"), "batch_size": [8, 16, 32, 64]}
+        return space | ({"loss": _with_gammas(self.loss)} if _has_free_gamma(self.loss) else {})
 
     @property
     def _small(self) -> int:
@@ -146,9 +179,12 @@ class TextRanker(Ranker):
         return 0 if not self.freeze else 1 if self.list_layers else 2
 
     def check_parameters(self) -> None:
-        """Refuse scores that the loss cannot give, too."""
+        """Refuse scores that the loss cannot give, and to train an encoder that is frozen, too."""
         super().check_parameters()
         check_scores(parse_loss(self.loss)[0], self.scores)
+        if self.matching and self.freeze:
+            what = "matching=True trains the encoder, and freeze=True leaves it as it is"
+            raise InputError(what, remedy="leave one of them out")
 
     def check_can_fit(self) -> None:
         """Refuse a loss that is unknown, an encoder that is not on this machine, and a device that is not there."""
@@ -192,7 +228,7 @@ class TextRanker(Ranker):
         folder = find_encoder(self.encoder)
         self._tokenizer = Tokenizer(folder)
         self._pooling = self.pooling or usual_pooling(folder)
-        self._told = tuple(name for name in TOLD if name in examples.texts.known()) if self.context else ()
+        self._told = self._told_of(examples.texts)
         lists = self._lists(examples)
         cut = lists.tokens.cut
         self.card_["texts"] = {
@@ -204,15 +240,85 @@ class TextRanker(Ranker):
         goal = Goal(self.loss, lists)
         self._outputs = replace(goal.outputs, kind=self.scores)
         self._build(load_encoder(folder), goal.start, find_device(self.device))
+        self._network.check_fits(self.max_length, 0)  # texts to come may be that long
+        plan = self._plan(stopped=validation is not None)
+        self._foretell(lists, plan)
+        if self.matching:
+            self._match(examples)
         held_out, value = None, None
         if validation is not None:
             held_out = self._lists(validation)
             if self.stop_by == "measure":
                 of_scores = stopping_value(validation.judged_only(), self.measure, self.gains)
                 value = lambda outputs: of_scores(self._outputs.score(outputs))  # noqa: E731
-        found = fit(self._network, lists, self._plan(held_out is not None), validation=held_out, value=value)
+        found = fit(
+            self._network,
+            lists,
+            plan,
+            validation=held_out,
+            value=value,
+            **_kept_in(self._training),
+            also={
+                "pooling": self._pooling,
+                "stop_by": "loss" if value is None else f"{self.measure} of {self.scores} scores",
+            },
+        )
         self.best_epoch_, self.losses_, self.values_ = found.best_epoch, [*found.losses], [*found.values]
         self._network.eval()
+
+    def keeps_checkpoints(self) -> bool:
+        """It does."""
+        return True
+
+    def remembering(self) -> AbstractContextManager[None]:
+        """Keep what a frozen encoder has read."""
+        from ranksift.learning.text.frozen import remembering
+
+        return remembering()
+
+    def _foretell(self, lists: TextLists, plan: Training) -> None:
+        """Tell what is not read, and what memory a long training takes."""
+        from ranksift.learning.text.training import memory_of, memory_there
+
+        kept, texts = self._training, self.card_["texts"]
+        if kept is None:
+            return
+        if texts["longer"]:
+            cut = f"{texts['longer']:.1%} of the documents are longer than max_length={self.max_length}"
+            kept.tell("texts", f"{cut}; {texts['unread']:.1%} of all tokens are not read")
+        if int(lists.tokens.lengths.sum()) * (1 if plan.freeze else plan.epochs) >= _LONG:
+            needed, there = memory_of(self._network, lists, plan) / 2**30, memory_there(self._network.device) / 2**30
+            less = "" if plan.freeze else "; a smaller tokens_at_once takes less"
+            kept.tell("memory", f"training takes about {needed:.1f} GiB of memory, of {there:.1f}{less}")
+
+    def _told_of(self, texts: Texts) -> tuple[str, ...]:
+        """What is told of lists whose data knows as much."""
+        known = {*texts.known()} & {*TOLD}
+        if not self.context or not known:
+            return ()
+        return tuple(name for name in TOLD if name in known or (name == NEIGHBOURS and self.neighbours))
+
+    def _match(self, examples: Examples) -> None:
+        """Let the encoder learn which query a document belongs to, where there is more than one."""
+        from ranksift.learning.text.matching import match, matching_lists
+        from ranksift.learning.text.network import TextNetwork
+
+        texts = examples.texts
+        assert texts is not None
+        asked = {query for query, size in zip(texts.queries, examples.lengths.tolist(), strict=True) if size}
+        if len(asked) < 2:
+            return
+        lists = matching_lists(
+            self._tokenizer,
+            texts.queries,
+            self._docs(examples),
+            examples.offsets,
+            max_length=self.max_length,
+            seed=self.seed,
+        )
+        network = TextNetwork(self._network.encoder, pooling=self._pooling, seed=self.seed).to(self._network.device)
+        kept = None if self._training is None else self._training.part("matching")
+        match(network, lists, self._plan(stopped=False), **_kept_in(kept), also={"pooling": self._pooling})
 
     def _plan(self, stopped: bool) -> Training:
         from ranksift.learning.text.training import Training
@@ -224,8 +330,10 @@ class TextRanker(Ranker):
             documents_per_query=self.documents_per_query or None,
             learning_rate=self.learning_rate or _RATES[self._small],
             warmup=self.warmup,
+            layer_decay=self.layer_decay,
             patience=self.patience if stopped else None,
             freeze=self.freeze,
+            tokens_at_once=self.tokens_at_once,
             seed=self.seed,
         )
 
@@ -256,8 +364,20 @@ class TextRanker(Ranker):
     def _tokens(self, examples: Examples) -> Tokens:
         texts = examples.texts
         assert texts is not None
-        docs = in_context(texts, examples.offsets, self._told) if self._told else texts.docs
-        return self._tokenizer.pairs(texts.queries, docs, examples.offsets, max_length=self.max_length)
+        docs = self._docs(examples)
+        found = self._tokenizer.pairs(texts.queries, docs, examples.offsets, max_length=self.max_length)
+        self._unread = str(found.cut) if found.cut.cut_documents or found.cut.cut_queries else ""
+        return found
+
+    def left_unread(self) -> str:
+        """What was too long of the texts that were read last."""
+        return self._unread
+
+    def _docs(self, examples: Examples) -> Sequence[str]:
+        """What is read of each document: its text, with what is told of its list."""
+        texts = examples.texts
+        assert texts is not None
+        return in_context(texts, examples.offsets, self._told) if self._told else texts.docs
 
     # -- use ----------------------------------------------------------------------------------------------------
 
@@ -266,6 +386,7 @@ class TextRanker(Ranker):
         from ranksift.learning.text import scoring
 
         if not len(examples):
+            self._unread = ""
             return np.zeros((0, self._outputs.width))
         return scoring.outputs(self._network, self._tokens(examples), examples.offsets)
 
@@ -316,3 +437,27 @@ class TextRanker(Ranker):
         if set(head) != wanted:
             raise ValueError("weights are not those of this network")
         self._network.load_state_dict(head, strict=False)
+
+
+def _kept_in(folder: TrainingFolder | None) -> dict[str, Any]:
+    """What training is told of where it keeps its state, and who looks on."""
+    if folder is None:
+        return {}
+    return {
+        "checkpoint": folder.checkpoint,
+        "checkpoint_seconds": folder.seconds,
+        "log": folder.log,
+        "progress": folder.watched("Training"),
+    }
+
+
+def _with_gammas(loss: str) -> list[str]:
+    """A loss as it is, and with other weights of its pointwise part."""
+    name, options = parse_loss(loss)
+    said = "".join(f", {option}={value!r}" for option, value in options.items())
+    return [loss, *(f"{name}(gamma={gamma:g}{said})" for gamma in _GAMMAS)]
+
+
+def _has_free_gamma(loss: str) -> bool:
+    name, options = parse_loss(loss)
+    return name in _WITH_GAMMA and "gamma" not in options

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from hashlib import blake2b
 from typing import Any
@@ -31,20 +32,29 @@ Vectors = NDArray[np.float32]
 
 
 def find_device(name: str = "auto") -> torch.device:
-    """The GPU where there is one, else the processor; or the one that is named.
+    """The GPU where there is one, else the processor; or the one that is named. Of several processes, each has its own.
 
     >>> find_device("cpu")
     device(type='cpu')
     """
     if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        return _own_gpu() if torch.cuda.is_available() else torch.device("cpu")
     try:
         found = torch.device(name)
     except RuntimeError:
         raise InputError(f"device={name!r} is unknown", remedy="use 'auto', 'cpu' or 'cuda'") from None
     if found.type == "cuda" and not torch.cuda.is_available():
         raise InputError(f"device={name!r}: there is no GPU that PyTorch can use", remedy="use device='cpu'")
-    return found
+    return _own_gpu() if name == "cuda" else found
+
+
+def _own_gpu() -> torch.device:
+    """The GPU of this process: that of its number, where a launcher such as torchrun has started several."""
+    if int(os.environ.get("WORLD_SIZE", "1")) < 2:
+        return torch.device("cuda")
+    own = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")) % torch.cuda.device_count())
+    torch.cuda.set_device(own)
+    return own
 
 
 def usual_numbers(device: torch.device) -> torch.dtype:

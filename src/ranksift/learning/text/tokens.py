@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -27,8 +27,9 @@ TOKENIZER = "tokenizer.json"
 #: Files that other kinds of tokenizers have; transformers makes a fast one of them.
 _OTHERS = ("vocab.txt", "vocab.json", "spiece.model", "sentencepiece.bpe.model")
 
-# Texts that are tokenised at once: enough for all cores, in little memory.
-_TOGETHER = 1 << 14
+# Texts that are tokenised at once, and their characters: enough for all cores, in little memory. A tokenizer keeps some
+# twenty bytes for each character.
+_TOGETHER, _CHARACTERS = 1 << 14, 1 << 24
 
 
 class Cut(NamedTuple):
@@ -41,7 +42,7 @@ class Cut(NamedTuple):
     tokens, cut_tokens
         Of all documents, and how many of these are not read.
     cut_queries
-        Pairs whose query is cut.
+        Queries that are cut.
 
     Examples
     --------
@@ -63,7 +64,8 @@ class Cut(NamedTuple):
     def __str__(self) -> str:
         lost = self.cut_tokens / max(1, self.tokens)
         said = f"{self.share:.1%} of the documents are longer than the input; {lost:.1%} of their tokens are not read"
-        return said if not self.cut_queries else f"{said}; {self.cut_queries} queries are cut"
+        cut = "1 query is cut" if self.cut_queries == 1 else f"{self.cut_queries} queries are cut"
+        return f"{said}; {cut}" if self.cut_queries else said
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,7 +195,7 @@ class Tokenizer:
             cut_documents=int((taken_d < d).sum()),
             tokens=int(d.sum()),
             cut_tokens=int((d - taken_d).sum()),
-            cut_queries=int((taken_q < q).sum()),
+            cut_queries=len(np.unique(query[taken_q < q])),
         )
         return self._pair.around([(asked, query, taken_q), (read, np.arange(len(d)), taken_d)], cut)
 
@@ -245,8 +247,7 @@ class Tokenizer:
     def _encoded(self, texts: list[str], what: str) -> _Ragged:
         lengths: list[int] = []
         pieces: list[TokenIds] = []
-        for start in range(0, len(texts), _TOGETHER):
-            some = texts[start : start + _TOGETHER]
+        for some in _in_groups(texts):
             try:
                 found = [text.ids for text in self._own.encode_batch_fast(some, add_special_tokens=False)]
             except Exception:
@@ -315,6 +316,19 @@ class _Frame(NamedTuple):
         lengths = sizes.sum(axis=1)
         second = begin[:, 3] - begin[:, 0] if self.second else lengths
         return Tokens(ids, ragged.offsets_of(lengths), second, cut)
+
+
+def _in_groups(texts: list[str]) -> Iterator[list[str]]:
+    """Texts that are tokenised at once."""
+    start = characters = 0
+    for row, text in enumerate(texts):
+        size = len(text) if isinstance(text, str) else 0  # what is none is told by who reads it
+        if row > start and (characters + size > _CHARACTERS or row - start == _TOGETHER):
+            yield texts[start:row]
+            start, characters = row, 0
+        characters += size
+    if start < len(texts):
+        yield texts[start:]
 
 
 def _not_a_text(texts: list[str], what: str) -> InputError:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import csv
 import io
 import os
+import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -24,6 +26,7 @@ from ranksift.errors import InputError, missing_library
 from ranksift.files import writing
 from ranksift.learning.batches import batch_of, batches
 from ranksift.learning.lambdas import worth_of_showing
+from ranksift.learning.losses import NoneEmpty
 from ranksift.learning.outputs import Outputs, log_odds, parse_loss
 from ranksift.learning.text import scoring
 from ranksift.learning.text.capture import CapturedSteps
@@ -32,6 +35,7 @@ from ranksift.learning.text.encoder import Batch, DeviceGroup, flat_of
 from ranksift.learning.text.network import TextNetwork
 from ranksift.learning.text.packing import pack, rounded_up, under_budget
 from ranksift.learning.text.tokens import Tokenizer, Tokens
+from ranksift.learning.training_folder import COLUMNS
 from ranksift.parameters import choice, flag, integer, number, optional, text
 
 try:
@@ -55,6 +59,8 @@ _WORTH_COMPILING = 100_000_000
 _AHEAD = 4
 # Bytes of activations that a layer keeps of a token, in multiples of its dimensions, where numbers have 16 bits.
 _KEPT_OF_A_LAYER = 34
+# Where Linux says what memory a container may have.
+_LIMIT_OF_A_CONTAINER = Path("/sys/fs/cgroup/memory.max")
 # A run may need a little less than is estimated.
 _TOLERANCE = 0.9
 
@@ -121,13 +127,16 @@ class Training:
         The highest rate, and the share of all steps in which it rises to it.
     weight_decay, clip
         Of AdamW, biases and normalisations excepted; and the longest gradient.
+    layer_decay
+        The rate of a layer, as a share of that of the layer above it; what is behind the encoder has the whole rate.
     patience
         Epochs without a better value on the validation set, after which training stops; None: it does not.
     freeze
         Train what stands on the encoder, and leave that as it is: its vectors are computed once.
     tokens_at_once
-        Tokens that are worked on at once. It sets the memory that is needed, and changes the result by rounding only,
-        unless a single list is longer: of that, as many documents are drawn as fit. None: what the device holds.
+        Tokens that are worked on at once. It sets the memory that is needed, and changes the result by rounding and by
+        what dropout draws only, unless a single list is longer: of that, as many documents are drawn as fit. None: what
+        the device holds.
     steps
         See :data:`Steps`; the processor has the plain one only.
     seed
@@ -142,6 +151,7 @@ class Training:
     warmup: float = 0.1
     weight_decay: float = 0.01
     clip: float = 1.0
+    layer_decay: float = 1.0
     patience: int | None = None
     freeze: bool = False
     tokens_at_once: int | None = None
@@ -158,6 +168,7 @@ class Training:
         number(least=0, most=1).check("warmup", self.warmup)
         number(least=0).check("weight_decay", self.weight_decay)
         number(above=0).check("clip", self.clip)
+        number(above=0, most=1).check("layer_decay", self.layer_decay)
         flag().check("freeze", self.freeze)
         choice(*get_args(Steps)).check("steps", self.steps)
         integer(0).check("seed", self.seed)
@@ -222,9 +233,8 @@ class Goal:
             raise InputError(what, remedy="give documents of at least two labels, or use the loss bce")
         self.targets, self.is_share = lists.gains, name == "expected_share"
         self._loss = loss_of(loss)
-        if self.outputs.ordinal:
-            self._loss = partial(self._loss, levels=self.outputs.levels)
-        elif self.is_share:
+        self._levels = torch.from_numpy(self.outputs.levels).float()
+        if self.is_share:
             # Shares are of whole lists, also where samples are drawn of them.
             normalised = options.get("normalised", True)
             self.targets = worth_of_showing(lists.offsets, lists.gains, options.get("k"), normalised=normalised)
@@ -249,16 +259,22 @@ class Goal:
             return [float(np.average(gain, weights=weight))]
         return [log_odds(gain > 0, weight) if name in ("bce", "lambdarank_bce") else 0.0]
 
-    def __call__(self, outputs: Tensor, targets: Tensor, offsets: Ints, stands_for: Tensor | None = None) -> Tensor:
+    def __call__(
+        self, outputs: Tensor, targets: Tensor, lists: Ints | SideBySide, stands_for: Tensor | None = None
+    ) -> Tensor:
         """The loss, summed over queries, of documents × outputs; documents of a query stand together."""
         scores = outputs if self.outputs.several else outputs[:, 0]
+        more: dict[str, Tensor] = {}
+        if self.outputs.ordinal:
+            more["levels"] = self._levels = self._levels.to(outputs.device)
         total = outputs.new_zeros(())
-        for group in batch_of(offsets, np.flatnonzero(np.diff(offsets))).groups:
-            places = torch.from_numpy(group.places).to(outputs.device)
-            lists = scores.index_select(0, places.flatten()).view(*places.shape, *scores.shape[1:])
-            mask = None if group.mask.all() else torch.from_numpy(group.mask).to(outputs.device)
-            more = {} if stands_for is None or not self.is_share else {"stands_for": stands_for[places]}
-            total = total + self._loss(lists, targets[places], mask, **more) * len(places)
+        for where, there in lists if isinstance(lists, tuple) else side_by_side(lists):
+            places = where.to(outputs.device, non_blocking=True)
+            mask = None if there is None else NoneEmpty(there.to(outputs.device, non_blocking=True))
+            rows = scores.index_select(0, places.flatten()).view(*places.shape, *scores.shape[1:])
+            if self.is_share and stands_for is not None:
+                more["stands_for"] = stands_for[places]
+            total = total + self._loss(rows, targets[places], mask, **more) * len(places)
         return total
 
     def of_all(self, outputs: NDArray[np.float64], lists: TextLists) -> float:
@@ -270,6 +286,22 @@ class Goal:
                 rows, offsets = torch.from_numpy(piece.rows), _offsets_of(piece.rows, lists.offsets)
                 total, count = total + self(out[rows], targets[rows], offsets).item(), count + piece.queries
         return total / max(1, count)
+
+
+#: Documents of lists of about one length: their places, lists × documents, and which ones are there (None: all).
+SideBySide = tuple[tuple[Tensor, Tensor | None], ...]
+
+
+def side_by_side(offsets: Ints) -> SideBySide:
+    """The lists that have documents, those of about one length together.
+
+    >>> [(places.tolist(), mask) for places, mask in side_by_side(np.array([0, 2, 2, 4]))]
+    [([[0, 1], [2, 3]], None)]
+    """
+    return tuple(
+        (torch.from_numpy(group.places), None if group.mask.all() else torch.from_numpy(group.mask))
+        for group in batch_of(offsets, np.flatnonzero(np.diff(offsets))).groups
+    )
 
 
 def _offsets_of(rows: Ints, offsets: Ints) -> Ints:
@@ -315,6 +347,8 @@ class Drawn:
 
     def __init__(self, offsets: Ints, lengths: Ints, plan: Training, budget: int, epoch: int) -> None:
         draw = np.random.default_rng([plan.seed, epoch])
+        if plan.freeze:  # a document is a vector, however long its text is
+            lengths = np.ones_like(lengths)
         counts = np.diff(offsets)
         query = np.repeat(np.arange(len(counts)), counts)
         # In random order: losses take equal documents as they come, and files list the best first.
@@ -355,13 +389,23 @@ class _Ready(NamedTuple):
     """A piece with its tokens, ready to be copied to the device."""
 
     piece: Piece
-    flat: Tensor | None
+    flat: Tensor
     shape: tuple[int, int, int]
     groups: tuple[DeviceGroup, ...] | None
     back: Tensor
     targets: Tensor
     stands_for: Tensor
+    lists: SideBySide
     tokens: int
+
+    @property
+    def pinned(self) -> _Ready:
+        """In memory from which a GPU copies while it works: else each copy would wait for all that it has to do."""
+        back, targets, stands_for = (x.pin_memory() for x in (self.back, self.targets, self.stands_for))
+        lists = tuple((x.pin_memory(), None if mask is None else mask.pin_memory()) for x, mask in self.lists)
+        return self._replace(
+            flat=self.flat.pin_memory(), back=back, targets=targets, stands_for=stands_for, lists=lists
+        )
 
 
 # -- the loop ----------------------------------------------------------------------------------------------------------
@@ -374,10 +418,12 @@ def fit(
     *,
     validation: TextLists | None = None,
     value: Callable[[NDArray[np.float64]], float] | None = None,
+    goal: Goal | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_seconds: float = 120.0,
     log: str | os.PathLike[str] | None = None,
-    progress: Callable[[Iterable[int]], Iterable[int]] = iter,
+    progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
+    also: Mapping[str, Any] | None = None,
 ) -> Fitted:
     """Train a network, where it is, and leave it with the weights of the best epoch.
 
@@ -396,6 +442,8 @@ def fit(
         Lists whose value after each epoch says which one is the best; None: the last one is.
     value
         Of the outputs of all validation documents, the higher the better; None: less their loss.
+    goal
+        What is learned; None: the plan's loss of the gains.
     checkpoint
         A file to keep the state of the training in: if it is there, training goes on from it.
     checkpoint_seconds
@@ -403,7 +451,9 @@ def fit(
     log
         A CSV file with a row for each epoch.
     progress
-        Wraps the steps, to show how far it is.
+        Wraps the steps, and of a frozen encoder the batches that it reads before, to show how far it is.
+    also
+        What else the result depends on: a checkpoint of another training is refused.
 
     Examples
     --------
@@ -418,11 +468,12 @@ def fit(
     >>> bool(fitted.losses[-1] < 0.1 < fitted.losses[0])
     True
     """
-    return _Loop(network, lists, plan, validation, value).run(
+    return _Loop(network, lists, plan, validation, value, progress, goal).run(
         checkpoint=None if checkpoint is None else Path(checkpoint),
         seconds=checkpoint_seconds,
         log=None if log is None else Path(log),
         progress=progress,
+        also=also or {},
     )
 
 
@@ -434,12 +485,14 @@ class _Loop:
         plan: Training,
         validation: TextLists | None,
         value: Callable[[NDArray[np.float64]], float] | None,
+        progress: Callable[[Iterable[Any]], Iterable[Any]],
+        goal: Goal | None = None,
     ) -> None:
         self.network, self.lists, self.plan = network, lists, plan
         self.validation, self.value = validation, value
         if not len(lists):
             raise InputError("there is no document to learn from", remedy="give queries that have documents")
-        self.goal = Goal(plan.loss, lists)
+        self.goal = Goal(plan.loss, lists) if goal is None else goal
         if network.outputs != self.goal.outputs.width:
             what = f"the network has {network.outputs} outputs, and the loss {plan.loss} {self.goal.outputs.width}"
             raise InputError(what, remedy="make it with as many as Goal(loss, lists).outputs.width says")
@@ -458,8 +511,10 @@ class _Loop:
             weights.requires_grad_(not plan.freeze)
         self.weights = {name: x for name, x in network.named_parameters() if x.requires_grad}
         self.optimizer = self._optimizer()
-        self.vectors = scoring.vectors(network, lists.tokens) if plan.freeze else None
-        self.seen = None if validation is None or not plan.freeze else scoring.vectors(network, validation.tokens)
+        self.vectors = scoring.vectors(network, lists.tokens, progress=progress) if plan.freeze else None
+        self.seen = None
+        if validation is not None and plan.freeze:
+            self.seen = scoring.vectors(network, validation.tokens, progress=progress)
         self.captured: CapturedSteps | None = None
         self.tokens = 0
 
@@ -477,15 +532,22 @@ class _Loop:
         return budget
 
     def _optimizer(self) -> torch.optim.AdamW:
-        kinds: dict[bool, list[Tensor]] = {True: [], False: []}
-        for weights in self.weights.values():
-            kinds[weights.dim() > 1].append(weights)
+        found = {name: _height(name) for name in self.weights}
+        top = 1 + max((height for height in found.values() if height is not None), default=0)
+        kinds: dict[tuple[int, bool], list[Tensor]] = {}
+        for name, weights in self.weights.items():
+            height = found[name]
+            below = 0 if height is None or self.plan.layer_decay == 1 else top - height
+            kinds.setdefault((below, weights.dim() > 1), []).append(weights)
         groups = [
-            {"params": kinds[True], "weight_decay": self.plan.weight_decay},
-            {"params": kinds[False], "weight_decay": 0.0},
+            {
+                "params": some,
+                "weight_decay": self.plan.weight_decay if decays else 0.0,
+                "share": self.plan.layer_decay**below,
+            }
+            for (below, decays), some in sorted(kinds.items(), key=lambda kind: (kind[0][0], not kind[0][1]))
         ]
-        fused = self.device.type == "cuda"
-        return torch.optim.AdamW([g for g in groups if g["params"]], lr=self.plan.learning_rate, fused=fused)
+        return torch.optim.AdamW(groups, lr=self.plan.learning_rate, fused=self.device.type == "cuda")
 
     # -- the whole ------------------------------------------------------------------------------------------------
 
@@ -494,19 +556,22 @@ class _Loop:
         checkpoint: Path | None,
         seconds: float,
         log: Path | None,
-        progress: Callable[[Iterable[int]], Iterable[int]],
+        progress: Callable[[Iterable[Any]], Iterable[Any]],
+        also: Mapping[str, Any],
     ) -> Fitted:
         """Train from the beginning, or from a checkpoint."""
         began = time.monotonic()
         if self.world > 1:
             for x in self.weights.values():
                 distributed.broadcast(x.data, 0)
-        self.run_sum = "" if checkpoint is None else self._sum()
+        self.run_sum = "" if checkpoint is None else self._sum(also)
         self.best: dict[str, Tensor] = {}
         self.at = Progress()
         found = None if checkpoint is None else read_checkpoint(checkpoint, self.run_sum, self.weights, self.optimizer)
         if found is not None:
             self.at, self.best = found
+        if self.world > 1:
+            self._check_all_begin_there()
         per_epoch = -(-int(np.count_nonzero(np.diff(self.lists.offsets))) // self.plan.batch_size)
         steps = per_epoch * self.plan.epochs
         self._prepare(steps)
@@ -541,13 +606,21 @@ class _Loop:
             tuple(self.at.losses), tuple(self.at.values), best, self.at.step, self.tokens, time.monotonic() - began
         )
 
-    def _sum(self) -> str:
-        arrays: dict[str, Any] = {"offsets": self.lists.offsets, "gains": self.lists.gains}
+    def _check_all_begin_there(self) -> None:
+        """Refuse to go on where processes have read different checkpoints; none writes before all have read."""
+        ends = torch.tensor([self.at.step, -self.at.step], device=self.device)
+        distributed.all_reduce(ends, op=distributed.ReduceOp.MAX)
+        if int(ends.sum()):
+            raise InputError("not all processes find the same checkpoint", remedy="keep it where all of them can read")
+
+    def _sum(self, also: Mapping[str, Any]) -> str:
+        arrays: dict[str, Any] = {}
         for name, some in (("train", self.lists), ("validation", self.validation)):
             if some is not None:
                 arrays |= {f"{name}/ids": some.tokens.ids, f"{name}/begin": some.tokens.offsets}
                 arrays |= {f"{name}/second": some.tokens.second, f"{name}/gains": some.gains}
-        return sum_of(asdict(self.plan), arrays, self.network.state_dict())
+                arrays |= {f"{name}/offsets": some.offsets}
+        return sum_of({**asdict(self.plan), "also": dict(also)}, arrays, self.network.state_dict())
 
     def _prepare(self, steps: int) -> None:
         """Compile and record, where that is asked for or pays."""
@@ -579,15 +652,20 @@ class _Loop:
             yield [self._ready(piece) for piece in pieces], drawn.queries(step % per_epoch)
 
     def _ready(self, piece: Piece) -> _Ready:
+        made = self._made(piece)
+        return made.pinned if self.device.type == "cuda" else made
+
+    def _made(self, piece: Piece) -> _Ready:
         targets, stands_for = self.targets[piece.rows], torch.from_numpy(piece.stands_for)
+        lists = side_by_side(piece.offsets)
         if self.vectors is not None:
             flat = torch.from_numpy(self.vectors[piece.rows])
-            return _Ready(piece, flat, (0, 0, 0), None, torch.arange(len(piece.rows)), targets, stands_for, 0)
+            return _Ready(piece, flat, (0, 0, 0), None, torch.arange(len(piece.rows)), targets, stands_for, lists, 0)
         packed = pack(self.lists.tokens, piece.rows, few_shapes=self.device.type == "cuda", longest=self.longest)
         groups = tuple(DeviceGroup.of(group, self.device) for group in packed.groups()) if self.grouped else None
         size = int(self.lists.tokens.lengths[piece.rows].sum())
         back = torch.from_numpy(packed.back)
-        return _Ready(piece, flat_of(packed), packed.shape, groups, back, targets, stands_for, size)
+        return _Ready(piece, flat_of(packed), packed.shape, groups, back, targets, stands_for, lists, size)
 
     def _step(self, step: int, steps: int, pieces: list[_Ready]) -> Tensor:
         """One step: the mean loss of its queries, of all processes."""
@@ -605,26 +683,26 @@ class _Loop:
             raise _not_finite(step)
         torch.nn.utils.clip_grad_norm_(self.weights.values(), self.plan.clip)
         for group in self.optimizer.param_groups:
-            group["lr"] = self.plan.rate(step, steps)
+            group["lr"] = self.plan.rate(step, steps) * group["share"]
         self.optimizer.step()
         return total
 
     def _gradients(self, ready: _Ready) -> Tensor:
         """Add those of a piece, and give its part of the loss."""
-        assert ready.flat is not None
         self.tokens += ready.tokens
         captured = self.captured is not None and self.captured.can(ready.shape)
+        back, targets, stands_for = (
+            x.to(self.device, non_blocking=True) for x in (ready.back, ready.targets, ready.stands_for)
+        )
         if self.vectors is not None:
-            vectors = ready.flat.to(self.device)
+            vectors = ready.flat.to(self.device, non_blocking=True)
         elif captured and self.captured is not None:
             vectors = self.captured.forward(ready.flat, ready.shape)
         else:
             flat = ready.flat.to(self.device, non_blocking=True)
             vectors = self.network.encode(Batch.of_flat(flat, ready.shape, ready.groups), self.dtype)
-        own = vectors.index_select(0, ready.back.to(self.device))
-        outputs = self.network.of_vectors(own, ready.piece.offsets)
-        targets, stands_for = ready.targets.to(self.device), ready.stands_for.to(self.device)
-        cost = self.goal(outputs, targets, ready.piece.offsets, stands_for) * ready.piece.share
+        outputs = self.network.of_vectors(vectors.index_select(0, back), ready.piece.offsets)
+        cost = self.goal(outputs, targets, ready.lists, stands_for) * ready.piece.share
         cost.backward()  # type: ignore[no-untyped-call]
         if captured and self.captured is not None and vectors.grad is not None:
             self.captured.backward(vectors.grad, ready.shape)
@@ -693,13 +771,25 @@ class _Loop:
             return
         rows = io.StringIO()
         writer = csv.writer(rows, lineterminator="\n")
-        writer.writerow(["epoch", "loss", "value", "learning_rate", "seconds"])
+        writer.writerow(COLUMNS)
         values: list[Any] = [*self.at.values, *[""] * (len(self.at.losses) - len(self.at.values))]
         for epoch, row in enumerate(zip(self.at.losses, values, self.at.rates, self.at.seconds, strict=True), start=1):
             writer.writerow([epoch, *row])
         path.parent.mkdir(parents=True, exist_ok=True)
         with writing(path) as file:
             file.write(rows.getvalue().encode())
+
+
+def _height(name: str) -> int | None:
+    """Where a weight of an encoder lies: 0 are embeddings, and layer upon layer follows; None: it stands on all that.
+
+    >>> [_height(name) for name in ("encoder.words", "encoder.layers.0.up.weight", "encoder.layers.5.up.bias", "head")]
+    [0, 1, 6, None]
+    """
+    if not name.startswith("encoder."):
+        return None
+    layer = re.search(r"\.layers?\.(\d+)\.", name)
+    return int(layer[1]) + 1 if layer else 0
 
 
 def _not_finite(step: int) -> InputError:
@@ -765,7 +855,15 @@ def _processes(device: torch.device) -> tuple[int, int]:
         return 0, 1
     if not distributed.is_initialized():
         distributed.init_process_group("nccl" if device.type == "cuda" else "gloo")
+        # Its threads must end before the interpreter does: a process that leaves them running may abort.
+        atexit.register(_leave)
     return distributed.get_rank(), distributed.get_world_size()
+
+
+def _leave() -> None:
+    """Give the connections to other processes back, if nobody has."""
+    if distributed.is_initialized():
+        distributed.destroy_process_group()
 
 
 # -- memory ------------------------------------------------------------------------------------------------------------
@@ -797,11 +895,25 @@ def memory_needed(network: TextNetwork, tokens_at_once: int, dtype: torch.dtype 
     return int(fixed + of_a_token * rounded_up(tokens_at_once))
 
 
+def memory_of(network: TextNetwork, lists: TextLists, plan: Training) -> int:
+    """Bytes that a training of these lists takes, about."""
+    if plan.freeze:  # vectors, those that the encoder remembers, and a network that is used only
+        weights = sum(x.numel() for x in network.parameters())
+        return 4 * (weights + 3 * len(lists) * network.encoder.hidden)
+    budget = plan.tokens_at_once or TOKENS_AT_ONCE.get(network.device.type, TOKENS_AT_ONCE["cpu"])
+    tokens = min(budget, int(lists.tokens.lengths.sum()))
+    return memory_needed(network, tokens, scoring.usual_numbers(network.device))
+
+
 def memory_there(device: torch.device) -> int:
-    """Bytes of the device, used or not."""
+    """Bytes of the device, used or not; of a container what it may have."""
     if device.type == "cuda":
         return int(torch.cuda.mem_get_info(device)[1])
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 1 << 62
+    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 1 << 62
+    try:
+        return min(there, int(_LIMIT_OF_A_CONTAINER.read_text()))
+    except (OSError, ValueError):  # none, or "max"
+        return there
 
 
 def check_memory(network: TextNetwork, tokens_at_once: int, dtype: torch.dtype = torch.float32) -> None:
