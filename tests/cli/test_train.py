@@ -384,3 +384,15 @@ class TestTheCut:
         assert "forbidden documents in the top 10" in (tmp_path / "curve.svg").read_text()
         done = self.train(ranksift, reviews, "--plot", tmp_path / "curve.txt", "--out", tmp_path / "other")
         assert (done.code, (tmp_path / "other").exists()) == (2, False)
+
+
+def test_of_several_processes_the_first_one_speaks_and_saves(ranksift: Command, letor, tmp_path, monkeypatch):
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    train = ("train", letor["train"], "--validation", letor["vali"], "--model", "RankSVM", "--measure", "AP")
+    for rank, speaks in (("1", False), ("0", True)):
+        monkeypatch.setenv("RANK", rank)
+        done = ranksift(*train, "--cutoff", "global", "--out", tmp_path / "model")
+        assert (done.code, done.out != "", (tmp_path / "model").exists()) == (0, speaks, speaks)
+    # Other commands have nothing to share: a job's environment does not make them silent.
+    monkeypatch.setenv("RANK", "1")
+    assert ranksift("rank", tmp_path / "model", letor["test"]).out != ""

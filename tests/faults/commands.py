@@ -8,8 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-#: Kinds of output. The storage of a search grows while it runs, and stays or goes when it is done.
-FILE, STUDY, MODEL, JOURNAL, DEMO = "file", "study", "model", "journal", "demo"
+#: Kinds of output.
+FILE, STUDY, MODEL, JOURNAL, TRAINING, DEMO = "file", "study", "model", "journal", "training", "demo"
+
+#: Those that grow while a command runs, and stay or go at its end: the storage of a search, the state of a training.
+GROWING = (JOURNAL, TRAINING)
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class Command:
 
     def arguments(self, words: str, inputs: Path) -> list[str]:
         """The words, as a shell would give them."""
-        return [re.sub(r"^IN/", f"{inputs}/", word) for word in shlex.split(words)]
+        return [re.sub(r"(?<![^=])IN/", f"{inputs}/", word) for word in shlex.split(words)]
 
 
 def _to_file(name: str, words: str, old: str, new: str, out: str = "out.txt") -> Command:
@@ -51,6 +54,7 @@ _STUDY = f"study {_RUNS} IN/c.run --out study --samples 20 --topic-sets 5 --seed
 _ONE, _TWO = "-m nDCG@5 --only reliability", "-m nDCG_f@5 --only boundedness"
 _TRAIN = "train IN/train.csv --validation IN/validation.csv --model RankSVM --out model"
 _TUNE = "tune IN/train.csv --validation IN/validation.csv --model RankSVM --out model"
+_READ = "train IN/texts.jsonl --validation IN/more.jsonl --model text --set encoder=IN/encoder --set epochs=2"
 _SEARCH = "tune IN/train.csv --validation IN/validation.csv --model RankSVM --storage trials.log"
 
 COMMANDS = (
@@ -82,6 +86,10 @@ COMMANDS = (
     Command("train", f"{_TRAIN} --set C=0.1", f"{_TRAIN} --cutoff global", {"model": MODEL}),
     Command("train, new folder", "", _TRAIN, {"model": MODEL}),
     Command("train, trees", _TRAIN, _TRAIN.replace("RankSVM", "LambdaMARTf --set trees=3"), {"model": MODEL}),
+    Command(
+        "train, texts", f"{_READ} --freeze --set max_length=32 --out model", f"{_READ} --set max_length=32 --out model",
+        {"model": MODEL, "model.training": TRAINING},
+    ),
     *(
         _to_file(f"rank, {form}", "rank IN/model IN/validation.csv", "", "--keep-all --name all", f"ranked.{form}")
         for form in ("run", "csv", "jsonl", "parquet")
@@ -99,10 +107,14 @@ COMMANDS = (
 
 def make_inputs(folder: Path) -> None:
     """What the commands read."""
+    import numpy as np
+
+    from ranksift import Examples
     from ranksift.cutoffs.rules import rule_of
     from ranksift.datasets.reviews import product_reviews
     from ranksift.datasets.synthetic import synthetic_collection
     from ranksift.learning.svm import RankSVM
+    from tests.learning.text.tiny import drawn_texts, write_encoder
 
     folder.mkdir()
     qrels, runs = synthetic_collection(queries=12, depth=20)
@@ -117,3 +129,9 @@ def make_inputs(folder: Path) -> None:
     model = RankSVM().fit(training)
     model.fit_cutoff(validation, rule_of("global")())
     model.save(folder / "model")
+    write_encoder(folder / "encoder")
+    for seed, name in enumerate(("texts", "more")):
+        queries, docs, offsets, gains = drawn_texts(6, seed=seed)
+        group = np.repeat([f"{name}{n}" for n in range(6)], np.diff(offsets))
+        asked = {f"{name}{n}": query for n, query in enumerate(queries)}
+        Examples.from_texts(asked, docs, gains, group).save(folder / f"{name}.jsonl")

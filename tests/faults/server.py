@@ -19,7 +19,8 @@ from tests.faults.shim import Shim
 IMPORTED = (
     "lightgbm", "matplotlib.backends.backend_pdf", "matplotlib.backends.backend_svg", "matplotlib.figure",
     "matplotlib.font_manager", "optuna", "optuna.storages.journal", "polars", "ranksift.learning.methods",
-    "ranksift.report.study", "safetensors.numpy", "scipy.optimize", "scipy.stats", "typer.rich_utils",
+    "ranksift.report.study", "ranksift.learning.text.training",
+    "safetensors.numpy", "safetensors.torch", "scipy.optimize", "scipy.stats", "typer.rich_utils",
 )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from tests.faults.trials import BETWEEN, NEW, OLD, Case, Wrong, machine, mounted
 from tests.hunt.table import END, write_between_marks
 
 NAMED = {command.name: command for command in COMMANDS}
-DRAWN = ("evaluate, gzip", "check", "cutoff fit", "cutoff apply", "study", "train", "rank, csv", "tune")
+DRAWN = ("evaluate, gzip", "check", "cutoff fit", "cutoff apply", "study", "train", "train, texts", "rank, csv", "tune")
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from tests.faults.commands import DEMO, FILE, JOURNAL, MODEL, STUDY, Command, make_inputs
+from tests.faults.commands import DEMO, FILE, GROWING, JOURNAL, MODEL, STUDY, TRAINING, Command, make_inputs
 from tests.faults.shim import FAULTS, FULL, KILL
 
 ROOT = Path(__file__).parents[2]
@@ -215,7 +215,7 @@ class Case:
         done = on.run(command, command.new)
         _demand_success(done)
         new = on.tree()
-        missing = [path for path, kind in command.outputs.items() if kind != JOURNAL and path not in new]
+        missing = [path for path, kind in command.outputs.items() if kind not in GROWING and path not in new]
         if missing or len(done.steps) < 3 or old == new:
             raise RuntimeError(f"{command.name} does not write {missing or 'anything else than before'}")
         return cls(on, command, old, new, done.steps)
@@ -247,7 +247,7 @@ class Case:
 
     def _check_end(self, fault: str, done: Done, states: Mapping[str, str]) -> str:
         """What the command said, and whether that is what it did."""
-        these = {state for path, state in states.items() if self.command.outputs[path] != JOURNAL}
+        these = {state for path, state in states.items() if self.command.outputs[path] not in GROWING}
         if fault == KILL:
             if done.code != -9:
                 raise Wrong(f"was not killed, but ended with {done.code}")
@@ -275,7 +275,7 @@ class Case:
         if done.code:
             raise Wrong(f"the next run ended with {done.code}: {done.err.strip()[-300:]!r}")
         states = self._states()
-        if any(state != NEW for path, state in states.items() if self.command.outputs[path] != JOURNAL):
+        if any(state != NEW for path, state in states.items() if self.command.outputs[path] not in GROWING):
             raise Wrong(f"the next run left {states}")
         left = [path for path in self.on.tree() if _hidden(path)]
         if left:
@@ -333,6 +333,20 @@ class Case:
             json.loads(line)
         return NEW if len(_trials(held)) == len(_trials(self.new.get(path) or b"")) else OLD
 
+    def training(self, path: str, tree: Tree) -> str:
+        """Checkpoints, logs and pictures are whole."""
+        from safetensors.numpy import load
+
+        ends = {".csv": b"\n", ".svg": b"</svg>\n"}
+        for name, content in _visible(path, tree, without="").items():
+            if content is None:
+                continue
+            if name.endswith(".safetensors"):
+                load(content)
+            elif not content.endswith(ends[Path(name).suffix]):
+                raise Wrong(f"{name} is not whole")
+        return NEW if f"{path}/checkpoint.safetensors" not in tree else OLD
+
     def demo(self, path: str, tree: Tree) -> str:
         """Every file of the demo is whole."""
         now, new = _visible(path, tree, without="models"), _visible(path, self.new, without="models")
@@ -362,7 +376,8 @@ class Case:
 
 
 _STATES: dict[str, Callable[[Case, str, Tree], str]] = {
-    FILE: Case.file, STUDY: Case.study, MODEL: Case.model, JOURNAL: Case.journal, DEMO: Case.demo,
+    FILE: Case.file, STUDY: Case.study, MODEL: Case.model, JOURNAL: Case.journal, TRAINING: Case.training,
+    DEMO: Case.demo,
 }  # fmt: skip
 
 

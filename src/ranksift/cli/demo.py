@@ -18,7 +18,19 @@ if TYPE_CHECKING:
 
 
 #: What chapters write beside the collection and the page.
-MADE = ("study", "safety.scores", "cutoff.json", "cut.trec", "reviews", "models", "lambdamart.trec", "limited.trec")
+MADE = (
+    "study",
+    "safety.scores",
+    "cutoff.json",
+    "cut.trec",
+    "reviews",
+    "models",
+    "lambdamart.trec",
+    "limited.trec",
+    "forum",
+    "forum.jsonl",
+    "texts.trec",
+)
 
 
 def demo(

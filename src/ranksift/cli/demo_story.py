@@ -8,8 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+
 from ranksift.cli.demo_stage import Stage
+from ranksift.collection.examples import read_examples
 from ranksift.collection.run import read_run
+from ranksift.datasets.forum import synthetic_forum
 from ranksift.datasets.reviews import product_reviews
 from ranksift.datasets.synthetic import synthetic_safety
 from ranksift.errors import InputError
@@ -20,6 +24,7 @@ from ranksift.report.charts import dumbbells, stacks, strips
 
 MEASURE = "nDCG_f@10"
 PRODUCTS = 2000
+THREADS = 200
 GAINS = "-1=-10,0=0.1"
 
 
@@ -250,6 +255,88 @@ def training(stage: Stage) -> None:
     )
 
 
+def texts(stage: Stage) -> None:
+    """Train a ranker from the words of a forum, and judge what it shows and hides."""
+    from ranksift.learning.text.ranker import TextRanker
+
+    stage.say(
+        """Where there are no features, a ranker reads the words. `forum.jsonl` has made-up threads: somebody asks for a
+        dentist or a plumber, others answer. An answer that helps has the label 2, one that might 1, and what answers
+        nothing, or names the wrong kind of place, -1: nobody should have to read it."""
+    )
+    if not _can_read(stage):
+        return
+    forum = synthetic_forum(THREADS).examples
+    forum.save("forum.jsonl")
+    stage.run("ranksift split forum.jsonl --out forum")
+    stage.say(
+        """An encoder, MiniLM, reads each question with each answer. With `--freeze` it stays as it is, and what stands
+        on it is trained: seconds here, and no GPU is needed. A threshold is fitted on the validation threads."""
+    )
+    with TextRanker().remembering():  # each text is read once
+        stage.run(
+            "ranksift train forum/train.jsonl --validation forum/validation.jsonl --model text --freeze "
+            "--set context=false --cutoff global --out models/texts"
+        )
+        stage.run("ranksift rank models/texts forum/test.jsonl --out texts.trec")
+        stage.run("ranksift rank models/texts forum/test.jsonl --keep-all --name all-texts --out all-texts.trec")
+        surest = _surest_to_hide("models/texts", "forum/test.jsonl")
+    test = read_examples("forum/test.jsonl")
+    test.qrels().save("forum/test.qrels")
+    assert test.texts is not None
+    assert test.texts.position is not None
+    test.run(-test.texts.position, name="thread-order").save("thread-order.trec")
+    test.run(np.array([len(doc) for doc in test.texts.docs]), name="longest-first").save("longest-first.trec")
+    stage.say(
+        """Beside it stand two plain ways to order a thread: as it was written, and the longest answer first. All on
+        threads that nobody has seen:"""
+    )
+    names = ("thread-order", "longest-first", "all-texts", "texts")
+    stage.run(
+        f"ranksift evaluate forum/test.qrels {' '.join(f'{name}.trec' for name in names)} "
+        '-m "nDCG_f@10 Fdocs@10 GoodFiltered"'
+    )
+    runs = [read_run(f"{name}.trec") for name in names]
+    values = evaluate("forum/test.qrels", runs, "nDCG_f@10 Fdocs@10 GoodFiltered").aggregate().tolist()
+    (_, before, _), *_, (_, after, hidden) = values
+    said = " ".join(f"“{text}”" for text in surest)
+    stage.say(
+        f"""{before:.0%} of the first ten posts of a thread are bad as it was written, and {after:.0%} as the model
+        shows it. It hides {hidden:.0%} of the posts that are worth reading. What it is surest to hide: {said}"""
+    )
+    stage.draw(
+        dumbbells(
+            [(name, bad, value) for name, (value, bad, _) in zip(names, values, strict=True)],
+            ("bad among the first ten", "nDCG_f@10"),
+        ),
+        "Four ways to show a thread: the share of bad posts among the first ten, and nDCG_f.",
+    )
+
+
+def _can_read(stage: Stage) -> bool:
+    from ranksift.learning.libraries import require
+
+    try:
+        require("This chapter", "torch", "tokenizers", "safetensors")
+        from ranksift.learning.text.encoder import find_encoder
+
+        find_encoder("minilm")
+    except InputError as missing:
+        stage.say(f"{missing}, then `ranksift demo` tells it.")
+        return False
+    return True
+
+
+def _surest_to_hide(model: str, data: str, most: int = 3) -> list[str]:
+    """Posts of the lowest scores, each text once."""
+    from ranksift.learning.saved_model import load
+
+    examples = read_examples(data)
+    assert examples.texts is not None
+    lowest = np.argsort(load(model).score(examples), kind="stable").tolist()
+    return list(dict.fromkeys(examples.texts.docs[row] for row in lowest))[:most]
+
+
 def _can_train(stage: Stage) -> bool:
     from ranksift.learning.libraries import require
 
@@ -289,4 +376,5 @@ CHAPTERS: tuple[tuple[str, Callable[[Stage], None]], ...] = (
     ("What is a measure worth?", worth_of_measures),
     ("Which results should not be shown?", cutoff),
     ("A ranker that learns what not to show", training),
+    ("A ranker that reads", texts),
 )

@@ -33,6 +33,7 @@ COMMANDS = {
     "train": "A ranker from labelled examples.",
     "tune": "The best parameters of a ranker, by validation.",
     "rank": "A run from a trained ranker.",
+    "distil": "One text network in the place of several, for serving.",
     "measures": "The catalogue of measures, with formulas and papers.",
     "demo": "The whole story on built-in data.",
 }
@@ -146,3 +147,7 @@ def _complain(error: Exception) -> int:
                        remedy="RANKSIFT_DEBUG=1 shows where")  # fmt: skip
     print(fault, file=sys.stderr)
     return INTERNAL
+
+
+if __name__ == "__main__":
+    main()

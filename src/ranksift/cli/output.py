@@ -54,9 +54,34 @@ def is_terminal(stream: TextIO) -> bool:
         return False
 
 
+def is_alone() -> bool:
+    """Whether no launcher such as torchrun has started several processes with this command."""
+    return os.environ.get("WORLD_SIZE", "1") in ("", "0", "1")
+
+
+def is_first() -> bool:
+    """Whether this process speaks and writes: of several, the first one does."""
+    return is_alone() or os.environ.get("RANK", "0") == "0"
+
+
+_silent = False
+
+
+@contextmanager
+def heard_once() -> Iterator[None]:
+    """Let only the first of several processes say and show what is said and shown within."""
+    global _silent
+    before, _silent = _silent, not is_first()
+    try:
+        yield
+    finally:
+        _silent = before
+
+
 def note(text: str) -> None:
     """Tell the user something that is no result."""
-    print(f"note: {on_one_line(shortened(text))}", file=sys.stderr)
+    if not _silent:
+        print(f"note: {on_one_line(shortened(text))}", file=sys.stderr)
 
 
 def write(text: str, out: Path | None = None) -> None:
@@ -76,6 +101,8 @@ def write(text: str, out: Path | None = None) -> None:
 
 def show(*parts: Table | str, out: Path | None = None) -> None:
     """Write tables and paragraphs: in colour on a terminal, else as plain text."""
+    if _silent:
+        return
     if out is not None or not is_terminal(sys.stdout):
         write("\n\n".join(str(part) for part in parts) + "\n", out)
         return
@@ -127,7 +154,7 @@ def write_csv(header: Sequence[str], rows: Iterable[Sequence[object]], out: Path
 
 def progress(doing: str, total: int | None = None) -> Callable[[Iterable[T]], Iterable[T]]:
     """A wrapper that shows on a terminal how far a loop is."""
-    if not is_terminal(sys.stderr):
+    if _silent or not is_terminal(sys.stderr):
         return iter
 
     def wrap(items: Iterable[T]) -> Iterator[T]:

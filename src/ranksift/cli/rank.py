@@ -54,6 +54,8 @@ def rank(
         ranker.cutoff_ = None
     run = ranker.rank(examples, name=name or Path(model).resolve().name)
     run.save("-" if out is None else out)
+    if ranker.left_unread():
+        note(ranker.left_unread())
     if ranker.cutoff_ is not None:
         dropped = len(examples) - len(run)
         note(f"{dropped} of {len(examples)} documents dropped by the model's cutoff, {ranker.cutoff_.rule}")

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from ranksift.cli import options
-from ranksift.cli.output import check_picture, draw, note, progress, show
+from ranksift.cli.output import check_picture, draw, heard_once, is_first, note, progress, show
 from ranksift.errors import InputError
 from ranksift.evaluation.table import Column, Table
 
 if TYPE_CHECKING:
     from ranksift.collection.examples import Examples
     from ranksift.learning.ranker import Ranker
+    from ranksift.learning.training_folder import TrainingFolder
     from ranksift.measures.names import MeasureLike
 
 Model = Annotated[
-    str | None, typer.Option("--model", metavar="NAME", help="The method; --list shows all.", show_default=False)
+    str | None,
+    typer.Option(
+        "--model", metavar="NAME", help="The method; --list shows all. text+NAME: texts below NAME.", show_default=False
+    ),
 ]
 Settings = Annotated[
     list[str],
@@ -51,6 +57,21 @@ CutoffSettings = Annotated[
         help="Parameters of the rule, as by=zscore; may be repeated.",
     ),
 ]
+Freeze = Annotated[
+    bool,
+    typer.Option(
+        "--freeze", help="Of rankers from texts: train only what stands on the encoder; minutes without a GPU."
+    ),
+]
+Checkpoints = Annotated[
+    Path | None,
+    typer.Option(
+        "--checkpoints",
+        metavar="DIR",
+        help="Of rankers from texts: keeps the state of the training and its log; the same command goes on where it "
+        "was broken off. [default: MODEL.training; checkpoints are removed when the model is saved]",
+    ),
+]
 AtMost = Annotated[
     str | None,
     typer.Option("--at-most", metavar="LIMITS", help='The best cut of those that keep limits, as "Empty<=0.1".'),
@@ -61,12 +82,14 @@ Data = Annotated[
 ]
 
 
+@heard_once()
 def train(
     data: Data = None,
     model: Model = None,
     loss: Loss = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", metavar="MODEL", help="Folder of the model.")] = None,
     validation: Validation = options.NONE,
+    freeze: Freeze = False,
     settings: Settings = options.NONE,
     measure: MeasureName = None,
     gains: options.GainsText = "linear",
@@ -85,6 +108,7 @@ def train(
         int | None,
         typer.Option("--folds", min=3, help="Judge the method by cross-validation before the model is made."),
     ] = None,
+    checkpoints: Checkpoints = None,
     seed: Annotated[int, typer.Option("--seed", min=0)] = 0,
     labels: options.LabelWords = None,
     skip_bad_rows: options.SkipBadRows = False,
@@ -98,18 +122,24 @@ def train(
     """
     from ranksift.collection.examples import read_examples
     from ranksift.cutoffs.limits import Limits
-    from ranksift.learning.features import read_as
     from ranksift.learning.model_folder import place_for_a_model
     from ranksift.learning.ranker import FEWEST_TO_CHECK
 
     if list_models:
         show(_list(model))
         return
-    if at_most is not None and cutoff is None and model is not None and not method_named(model).filters:
+    if at_most is not None and cutoff is None and model is not None and not method_named(model).brings_cut():
         cutoff = "global"
     ranker = configured(
         model,
-        {"loss": loss, "measure": measure, "gains": gains, "scaling": scaling, "seed": seed},
+        {
+            "loss": loss,
+            "freeze": freeze or None,
+            "measure": measure,
+            "gains": gains,
+            "scaling": scaling,
+            "seed": seed,
+        },
         settings,
         usual=of_lists(cutoff),
     )
@@ -125,17 +155,12 @@ def train(
         raise InputError("no examples are given", remedy="name a LETOR, CSV, JSONL or Parquet file")
     if out is None and folds is None:
         raise InputError("no folder is named", remedy="say where the model goes: --out MODEL")
-    if out is not None:
-        place_for_a_model(out)
+    kept = None if out is None else training_folder(ranker, place_for_a_model(out), checkpoints)
     reading = options.reading_of(labels, skip_bad_rows)
     examples = read_examples(data if len(data) > 1 else data[0], **reading)
     held_out = None
     if validation:
-        held_out = (
-            read_examples(validation, features=(), **reading)
-            if ranker.reads_texts()
-            else read_as(examples.feature_names, validation, **reading)
-        )
+        held_out = ranker.read_as(examples.feature_names, validation, **reading)
     tell_what_is_odd(examples, held_out, ranker)
     if measure is not None and held_out is not None and getattr(ranker, "stop_by", None) == "loss":
         note(f"{type(ranker).__name__} stops by its loss; with --set stop_by=measure it stops by {measure}")
@@ -143,7 +168,10 @@ def train(
         _cross_validated(ranker, examples, folds, rule, seed)
     if out is None:
         return
-    ranker.fit(examples, held_out)
+    with resumable(kept):
+        ranker.fit(examples, held_out, checkpoints=kept)
+    if not is_first():
+        return
     if rule is not None:
         if held_out is None:
             note("the cutoff is fitted to the documents that the model was trained on, and too sure; give --validation")
@@ -153,16 +181,59 @@ def train(
     if plot is not None:
         _draw_tradeoff(ranker, at_most, plot)
     ranker.save(out)
-    unread = ranker.card_.get("texts", {})
-    if unread.get("longer"):
-        note(
-            f"{unread['longer']:.1%} of the documents are longer than max_length={unread['max_length']}; "
-            f"{unread['unread']:.1%} of all tokens are not read"
-        )
+    end_training(kept)
     checked = [] if ranker.cut_choice_ is None else [ranker.cut_choice_.table(marked=at_most is None)]
-    show(told(ranker, {"training": examples, "validation": held_out}), *checked, *_kept_to(ranker), f"The model: {out}")
-    if ranker.filters and rule is None and not checked:
+    show(told(ranker, {"training": examples, "validation": held_out}), *checked, *_kept_to(ranker), *places(out, kept))
+    if ranker.brings_cut() and rule is None and not checked:
         note(f"the cut was not checked: it takes {FEWEST_TO_CHECK} held-out queries; give more as --validation")
+
+
+def training_folder(ranker: Ranker, model: Path, given: Path | None) -> TrainingFolder | None:
+    """Where a training is kept: beside the model, unless another folder is named; None where the method keeps none."""
+    from ranksift.learning.training_folder import TrainingFolder
+
+    if not ranker.keeps_checkpoints():
+        if given is not None:
+            what = f"--checkpoints is of rankers from texts, and {type(ranker).__name__} is none"
+            raise InputError(what, remedy="leave it out")
+        return None
+    path = model.with_name(f"{model.name}.training") if given is None else given
+    if model.resolve() in (path.resolve(), *path.resolve().parents):
+        raise InputError("is in the folder of the model", source=str(path), remedy="name another folder: --checkpoints")
+    folder = TrainingFolder(path, progress=progress, note=note)
+    folder.check()
+    return folder
+
+
+@contextmanager
+def resumable(kept: TrainingFolder | None) -> Iterator[None]:
+    """Tell who interrupts a training how it goes on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if kept is not None and kept.begun():
+            note(f"stopped; the same command goes on from {kept.path}")
+        raise
+
+
+def end_training(kept: TrainingFolder | None) -> None:
+    """Remove the checkpoints of a model that is saved, and draw its logs where matplotlib is there."""
+    from ranksift.plotting import can_draw
+
+    if kept is None:
+        return
+    try:
+        kept.remove_checkpoints()
+        if kept.logs() and can_draw():
+            draw(kept.plot(), kept.picture)
+    except InputError as error:  # the model is there, and counts more
+        note(f"{error}; the model is saved")
+
+
+def places(model: Path, kept: TrainingFolder | None) -> list[str]:
+    """Where the model is, and the log of its training."""
+    found = [f"The model: {model}"]
+    return found if kept is None or not kept.logs() else [*found, f"The log of its training: {kept.path}"]
 
 
 def _kept_to(ranker: Ranker) -> list[str]:
@@ -205,9 +276,9 @@ def told(ranker: Ranker, given: dict[str, Examples | None]) -> Table:
     columns: list[Column | str] = ["", "queries", "documents", measure]
     if ranker.cutoff_ is not None:
         columns.append(Column("dropped", digits=1, style="percent"))
-    features = len(ranker.feature_names_)
-    source = "texts" if ranker.reads_texts() else f"{features} feature{'s' * (features != 1)}"
-    title = f"{type(ranker).__name__} from {source}"
+    count = len(ranker.feature_names_)
+    features = [f"{count} feature{'s' * (count != 1)}"] if count or not ranker.reads_texts() else []
+    title = f"{type(ranker).__name__} from {' and '.join([*['texts'] * ranker.reads_texts(), *features])}"
     notes = [] if ranker.cutoff_ is None else [f"{measure} is of what the model's cutoff, {ranker.cutoff_.rule}, keeps"]
     return Table(columns, rows, title=title, notes=notes)
 
@@ -217,12 +288,12 @@ def tell_what_is_odd(examples: Examples, held_out: Examples | None, ranker: Rank
     from ranksift.collection.gains import Gains
 
     labels, gains = examples.labels[examples.judged], Gains.of(ranker.gains)
-    if len(labels) and labels.min() == labels.max():
+    if len(labels) and labels.min() == labels.max() and not ranker.reads_texts():  # which refuses it
         note(f"{examples.name}: every label is {labels[0]:g}, so there is nothing to learn")
     unused = gains.unused(labels)
     if unused:
         note(f"{examples.name}: {unused}")
-    if len(labels) and ranker.filters and (gains(labels) >= 0).all():
+    if len(labels) and ranker.brings_cut() and (gains(labels) >= 0).all():
         note(
             f"{examples.name}: no gain is negative, so there is nothing to filter; {type(ranker).__name__} may drop "
             "good documents all the same, and LambdaMART drops none"
@@ -240,33 +311,64 @@ def configured(model: str | None, given: dict[str, Any], settings: list[str], us
     """A ranker by its name, with the parameters that were given, and usual ones where others were not."""
     if model is None:
         raise InputError("no method is named", remedy="name one: --model LambdaMART; --list shows all")
-    kind = method_named(model)
-    known = kind().get_params()
+    from ranksift.learning.search_space import parameter_of
+    from ranksift.learning.stacked import StackedRanker
+
+    ranker = method_named(model)
+    known = ranker.get_params()
     parameters = {name: value for name, value in given.items() if value is not None}
     own = options.settings_of(settings)
+    if isinstance(ranker, StackedRanker):
+        of_text = ("loss", "freeze")
+        parameters = {f"text.{name}" if name in of_text else name: value for name, value in parameters.items()}
+        own = {ranker.place_of(name): value for name, value in own.items()}
     for name in own:
         if name in parameters and parameters[name] != known.get(name):
-            raise InputError(f"{name} is given by --{name} and by --set", remedy="leave one out")
+            option = name.rpartition(".")[2]
+            raise InputError(f"{name} is given by --{option} and by --set", remedy="leave one out")
     parameters = {**usual, **parameters, **own}
+    if "freeze" not in known and "options" in known and parameters.pop("freeze", False):  # of the model inside
+        parameters["options"] = {**(parameters.get("options") or {}), "freeze": True}
     for name in parameters:
-        if name not in known:
-            raise InputError(f"{kind.__name__} has no parameter {name!r}", remedy=f"it has: {', '.join(known)}")
-    ranker = kind(**parameters)
+        parameter_of(ranker, name)  # refuses one that is unknown
+    ranker.set_params(**nested(parameters, known))
     ranker.check_can_fit()
     return ranker
 
 
-def method_named(name: str) -> type[Ranker]:
-    """A method by its name, in small letters too."""
-    from ranksift.learning.methods import SHORT_NAMES, known_rankers
+def nested(parameters: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
+    """Parameters of which some are entries of a mapping, as text.freeze is of text.
 
+    >>> nested({"text.freeze": True, "text.epochs": 2, "folds": 3}, {"text": None})
+    {'folds': 3, 'text': {'freeze': True, 'epochs': 2}}
+    """
+    found = {name: value for name, value in parameters.items() if "." not in name}
+    for name, value in parameters.items():
+        whole, dot, key = name.partition(".")
+        if dot:
+            found[whole] = {**(found.get(whole, known[whole]) or {}), key: value}
+    return found
+
+
+def method_named(name: str) -> Ranker:
+    """A method by its name, in small letters too, as it is by default; text+NAME is the method NAME on top of texts."""
+    from ranksift.learning.methods import SHORT_NAMES, known_rankers
+    from ranksift.learning.stacked import StackedRanker
+    from ranksift.learning.text.ranker import TextRanker
+
+    below, plus, top = name.partition("+")
+    if plus:
+        if not isinstance(method_named(below), TextRanker):
+            what = f"method {name!r}: a text ranker stands below another method, and {below!r} is none"
+            raise InputError(what, remedy="write it as text+LambdaMARTf")
+        return StackedRanker(type(method_named(top)).__name__)
     rankers = known_rankers()
     by_word = {word.lower().replace("-", ""): kind for word, kind in rankers.items()}
     by_word |= {short: rankers[word] for short, word in SHORT_NAMES.items()}
     kind = by_word.get(name.lower().replace("-", "").replace("_", ""))
     if kind is None:
         raise InputError(f"method {name!r} is unknown", remedy=f"use {', '.join(rankers)}")
-    return kind
+    return kind()
 
 
 def of_lists(cutoff: str | None) -> dict[str, Any]:
@@ -321,5 +423,5 @@ def _list(model: str | None) -> Table:
     if model is None:
         rows = [[name, summary_of(kind)] for name, kind in sorted(known_rankers().items())]
         return Table(["method", "what it is"], rows, notes=["--list --model NAME shows the parameters of a method"])
-    kind = method_named(model)
+    kind = type(method_named(model))
     return parameter_table(kind, summary_of(kind), scaling=kind.natural_scaling)

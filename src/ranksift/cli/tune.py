@@ -10,18 +10,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ranksift.cli import options
-from ranksift.cli.output import note, progress, show, write
+from ranksift.cli.output import is_alone, note, progress, show, write
 from ranksift.cli.train import (
     CutoffSettings,
     Data,
+    Freeze,
     Loss,
     Scaling,
     Settings,
     configured,
+    end_training,
     of_lists,
+    places,
+    resumable,
     rule_named,
     tell_what_is_odd,
     told,
+    training_folder,
 )
 from ranksift.errors import InputError
 
@@ -66,6 +71,7 @@ def tune(
             "[default: the method's own space, less what is --set]",
         ),
     ] = options.NONE,
+    freeze: Freeze = False,
     settings: Settings = options.NONE,
     measure: Annotated[
         str | None,
@@ -117,14 +123,22 @@ def tune(
     random. What the method does by default is always tried.
     """
     from ranksift.collection.examples import read_examples
-    from ranksift.learning.features import read_as
     from ranksift.learning.model_folder import place_for_a_model
     from ranksift.learning.tuning import holds_trials
     from ranksift.learning.tuning import tune as search
 
+    if not is_alone():
+        raise InputError("ranksift tune runs in one process", remedy="start it without torchrun")
     ranker = configured(
         model,
-        {"loss": loss, "measure": measure, "gains": gains, "scaling": scaling, "seed": seed},
+        {
+            "loss": loss,
+            "freeze": freeze or None,
+            "measure": measure,
+            "gains": gains,
+            "scaling": scaling,
+            "seed": seed,
+        },
         settings,
         usual=of_lists(cutoff),
     )
@@ -133,6 +147,7 @@ def tune(
     if not data:
         raise InputError("no examples are given", remedy="name a LETOR, CSV, JSONL or Parquet file")
     place = None if out is None else place_for_a_model(out)
+    training = None if place is None else training_folder(ranker, place, None)
     kept = storage if storage is not None or place is None else place.with_name(f"{place.name}.tuning")
     was_there = kept is not None and kept.exists()
     if kept is not None and storage is None:
@@ -143,47 +158,52 @@ def tune(
             raise InputError(what, source=str(kept.parent), remedy="make room, or name another folder") from None
     reading = options.reading_of(labels, skip_bad_rows)
     examples = read_examples(data if len(data) > 1 else data[0], **reading)
-    held_out = read_as(examples.feature_names, validation, **reading) if validation else None
+    held_out = ranker.read_as(examples.feature_names, validation, **reading) if validation else None
     tell_what_is_odd(examples, held_out, ranker)
-    try:
-        found = search(
-            ranker,
-            examples,
-            held_out,
-            space=where,
-            trials=trials,
-            folds=folds,
-            cutoff=rule,
-            margin=margin,
-            storage=kept,
-            seed=seed,
-            progress=progress("Tuning"),
-        )
-    except KeyboardInterrupt:
-        if kept is None:
-            note("stopped; the trials are lost: --storage would keep them")
-        else:
-            note(
-                f"stopped; the same command goes on from {kept}" if kept.exists() else "stopped before the first trial"
+    with ranker.remembering():  # until the best one is fitted, too
+        try:
+            found = search(
+                ranker,
+                examples,
+                held_out,
+                space=where,
+                trials=trials,
+                folds=folds,
+                cutoff=rule,
+                margin=margin,
+                storage=kept,
+                seed=seed,
+                progress=progress("Tuning"),
             )
-        raise
-    except InputError:
-        if kept is not None and not was_there and not holds_trials(kept):
-            with suppress(OSError):  # what is wrong already counts more
-                kept.unlink(missing_ok=True)
-        raise
-    show(_table(found, "validation" if validation else f"{folds} folds"))
-    if out is None:
-        return
-    best = found.fit()
+        except KeyboardInterrupt:
+            if kept is None:
+                note("stopped; the trials are lost: --storage would keep them")
+            else:
+                note(
+                    f"stopped; the same command goes on from {kept}"
+                    if kept.exists()
+                    else "stopped before the first trial"
+                )
+            raise
+        except InputError:
+            if kept is not None and not was_there and not holds_trials(kept):
+                with suppress(OSError):  # what is wrong already counts more
+                    kept.unlink(missing_ok=True)
+            raise
+        show(_table(found, "validation" if validation else f"{folds} folds"))
+        if out is None:
+            return
+        with resumable(training):
+            best = found.fit(checkpoints=training)
     best.save(out)
+    end_training(training)
     if kept is not None and storage is None:
         try:
             kept.unlink(missing_ok=True)
         except OSError as error:
             note(f"{kept} cannot be removed ({error.strerror or error}); the model is saved without it")
     write("\n")
-    show(told(best, {"training": examples, "validation": held_out}), f"The model: {out}")
+    show(told(best, {"training": examples, "validation": held_out}), *places(out, training))
 
 
 def space_of(given: list[str]) -> dict[str, Any]:
@@ -228,7 +248,11 @@ def _number(text: str, words: str) -> int | float:
 
 def _space(ranker: Ranker, given: list[str], settings: list[str], *, stopped: bool) -> dict[str, Any]:
     """Where to search: where it is said, or in the method's own space, less what is fixed."""
+    from ranksift.learning.stacked import StackedRanker
+
     fixed = options.settings_of(settings)
+    if isinstance(ranker, StackedRanker):
+        fixed = {ranker.place_of(name): value for name, value in fixed.items()}
     if given:
         found = space_of(given)
         both = next((name for name in found if name in fixed), None)
@@ -236,7 +260,7 @@ def _space(ranker: Ranker, given: list[str], settings: list[str], *, stopped: bo
             raise InputError(f"{both} is both --set and searched", remedy="leave one out")
         return found
     own = ranker.natural_space(stopped=stopped)
-    found = {name: values for name, values in own.items() if name.partition(".")[0] not in fixed}
+    found = {name: values for name, values in own.items() if not {name, name.partition(".")[0]} & {*fixed}}
     if not found:
         raise InputError(
             f"{type(ranker).__name__} has nothing to tune by itself", remedy="name it: --space NAME=VALUES"
