@@ -14,7 +14,7 @@ export OMP_WAIT_POLICY := PASSIVE
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test coverage lint bench docs experiments pins clean
+.PHONY: help demo test system coverage lint bench docs experiments pins clean
 
 # A test process per core. They share the cores, so that a numerical library in one of them uses one thread.
 PYTEST := $(BIN)/pytest --numprocesses auto --maxprocesses 8 --dist worksteal
@@ -43,9 +43,16 @@ lint: $(VENV)/.dev-$(VERSION)
 	$(TIMED) "types" $(BIN)/mypy
 	$(TIMED) "import contracts" $(BIN)/lint-imports
 
-test: lint
+test: lint system
 	$(TIMED) "doctests and tests" $(PYTEST)
 	@$(TIMED) --table
+
+# A real browser and a real PostgreSQL server. Whoever may not install them sees which tests are skipped.
+system:
+	@if command -v chromium > /dev/null && ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium postgresql > /dev/null; \
+	else echo "note: no Chromium or no PostgreSQL, so that their tests are skipped: apt-get install chromium postgresql"; fi
 
 coverage: $(VENV)/.dev-$(VERSION)
 	$(PYTEST) --cov --cov-report=term

@@ -1,0 +1,1 @@
+"""Which question to ask next: strategies as functions of the log of a task."""

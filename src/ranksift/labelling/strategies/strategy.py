@@ -1,0 +1,65 @@
+"""What every labelling strategy is: a pure function from the log of a task to its next question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from ranksift.labelling.judgments import Judgment, Question
+
+
+@dataclass(frozen=True)
+class State:
+    """Where a task stands.
+
+    Attributes
+    ----------
+    question
+        What to ask next; None where the task is done.
+    groups
+        Where the task is done: the top k, best first, tied items together. The last group may reach beyond k.
+    rest
+        Items that are not forbidden and not in ``groups``, in the order in which they were given.
+    forbidden
+        Items that were flagged.
+    judgments
+        How many answers counted so far, flags included; skipped questions do not count.
+    expected
+        How many more are expected.
+    cycles
+        Items that contradict each other: each is preferred to the next one, and the last to the first.
+    """
+
+    question: Question | None
+    groups: tuple[tuple[str, ...], ...]
+    rest: tuple[str, ...]
+    forbidden: tuple[str, ...]
+    judgments: int
+    expected: float
+    cycles: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def done(self) -> bool:
+        """Whether there is nothing more to ask."""
+        return self.question is None
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The top k and then the rest, best first; forbidden items are not in it."""
+        return (*(item for group in self.groups for item in group), *self.rest)
+
+
+class Strategy(Protocol):
+    """Asks until the ordered top k is known.
+
+    A strategy is a value: the same items, the same log and the same seed give the same state, wherever and however
+    often it is asked.
+    """
+
+    k: int
+    seed: int
+
+    def state(self, items: Sequence[str], log: Sequence[Judgment]) -> State:
+        """Where a task stands after a log; ``items`` are in the order of a prior run, if there is one."""
+        ...
