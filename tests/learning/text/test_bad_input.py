@@ -186,3 +186,20 @@ def test_a_container_has_the_memory_that_it_may_have(monkeypatch, tmp_path):
     for said, there in (("max\n", whole), ("1048576\n", 1 << 20), (f"{1 << 60}\n", whole)):
         limit.write_text(said)
         assert training.memory_there(torch.device("cpu")) == there
+
+
+def test_what_a_model_read_beside_documents_and_lacks_is_reported(train, capsys):
+    assert train([{**row, "position": at % 3 + 1} for at, row in enumerate(SHORT)])[0] == 0
+    Path("plain.jsonl").write_text("".join(json.dumps(row) + "\n" for row in SHORT))
+    assert run(["rank", "model", "data.jsonl", "--out", "run"]) == 0
+    assert "less reliable" not in capsys.readouterr().err
+    assert run(["rank", "model", "plain.jsonl", "--out", "run"]) == 0
+    assert "plain.jsonl: lacks 'position', which the model read beside each document" in capsys.readouterr().err
+
+
+def test_a_table_without_texts_is_asked_for_them(train, capsys):
+    assert train(SHORT)[0] == 0
+    Path("ids.csv").write_text("query_id,doc_id,label\nq1,d1,1\n")
+    assert run(["rank", "model", "ids.csv"]) == 2
+    said = capsys.readouterr().err
+    assert said == "ids.csv:1: no texts among 'query_id', 'doc_id', 'label'; give columns query and doc\n"

@@ -365,6 +365,8 @@ def _features(
         raise table.wrong(f"two features are called {twice[:40]!r}", "rename one of them")
     found = tuple(columns) if asked else tuple(c for c in columns if _is_feature(table, c, most))
     if not found and layout.texts is None:
+        if asked:  # features are asked for, and none are: texts are wanted
+            raise table.wrong(f"no texts among {_listed(table.names)}", "give columns query and doc")
         raise table.wrong(f"no feature among {_listed(table.names)}", "give one column of numbers at least")
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import KW_ONLY, dataclass, replace
@@ -14,7 +15,8 @@ from numpy.typing import NDArray
 from ranksift.collection.examples import Examples
 from ranksift.collection.gains import Gains
 from ranksift.collection.ragged import Floats
-from ranksift.errors import InputError
+from ranksift.collection.texts import CONTEXT
+from ranksift.errors import InputError, RankSiftWarning
 from ranksift.learning.objective import stopping_value
 from ranksift.learning.outputs import Outputs, ScoreKind, check_scores, parse_loss
 from ranksift.learning.ranker import Ranker
@@ -364,10 +366,18 @@ class TextRanker(Ranker):
     def _tokens(self, examples: Examples) -> Tokens:
         texts = examples.texts
         assert texts is not None
+        self._warn_of_missing(texts, examples.name)
         docs = self._docs(examples)
         found = self._tokenizer.pairs(texts.queries, docs, examples.offsets, max_length=self.max_length)
         self._unread = str(found.cut) if found.cut.cut_documents or found.cut.cut_queries else ""
         return found
+
+    def _warn_of_missing(self, texts: Texts, name: str) -> None:
+        """Warn where texts of a named source lack what the model read beside each document in training."""
+        missing = [repr(column) for column in self._told if column in CONTEXT and getattr(texts, column) is None]
+        if missing and name:
+            what = f"lacks {', '.join(missing)}, which the model read beside each document in training"
+            warnings.warn(f"{name}: {what}, so that its scores are less reliable", RankSiftWarning, stacklevel=2)
 
     def left_unread(self) -> str:
         """What was too long of the texts that were read last."""
