@@ -1,0 +1,357 @@
+"""Who judges what: the paper's rotation of folds over tools, and the ordinary assignment with balanced loads."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from ranksift.errors import InputError
+from ranksift.labelling.records import NewTask, Purpose, Task, Tool
+
+
+def rotation(
+    queries: Sequence[str],
+    people: Sequence[int],
+    *,
+    tools: Sequence[Tool] = ("pairs", "grades"),
+    assignments: int = 2,
+    strategy: str = "tournament",
+    k: int = 10,
+    seed: int = 0,
+) -> list[NewTask]:
+    """The paper's assignment, to compare tools: folds of queries × assessors × tools.
+
+    Queries are dealt into as many folds as there are assessors. In the first assignment assessor i judges fold i with
+    the first tool and fold i + 1 with the second; each further assignment moves on by as many folds as there are
+    tools. So every query is judged with every tool by as many assessors as there are assignments, every assessor uses
+    every tool, and nobody sees a query twice. Agreement needs two assignments at least.
+
+    Parameters
+    ----------
+    queries, people
+        Ids of both.
+    tools
+        Which are compared.
+    assignments
+        How many assessors judge each query with each tool. Tasks of the first assignment label, the others overlap.
+    strategy, k
+        Of tasks with pairs.
+    seed
+        Of the folds.
+
+    Examples
+    --------
+    >>> tasks = rotation([f"q{i}" for i in range(50)], [1, 2, 3, 4, 5])
+    >>> len(tasks), sum(task.purpose == "label" for task in tasks)
+    (200, 100)
+    """
+    _check(queries, people)
+    if assignments < 1:
+        raise InputError(f"{assignments} assignments are asked for", remedy="ask for 1, or for 2 to see agreement")
+    if len(set(tools)) < len(tools) or not tools:
+        raise InputError("the tools to compare are not different ones", remedy="name each tool once: pairs, grades")
+    needed = len(tools) * assignments
+    if needed > len(people):
+        what = f"{len(tools)} tools × {assignments} assignments need {needed} assessors, and there are {len(people)}"
+        raise InputError(what, remedy="add assessors, or ask for fewer assignments: nobody may see a query twice")
+    if len(queries) < len(people):
+        what = f"{len(queries)} queries are too few for {len(people)} assessors to use every tool"
+        raise InputError(what, remedy="add queries, or take fewer assessors")
+    random = np.random.default_rng(seed)
+    folds = [part.tolist() for part in np.array_split(random.permutation(len(queries)), len(people))]
+    tasks = []
+    for number in range(assignments):
+        purpose: Purpose = "label" if number == 0 else "overlap"
+        for i, person in enumerate(people):
+            for t, tool in enumerate(tools):
+                fold = folds[(i + number * len(tools) + t) % len(people)]
+                for q in sorted(fold):
+                    tasks.append(_task(queries[q], person, tool, purpose, strategy, k, random))
+    return tasks
+
+
+def ordinary(
+    queries: Sequence[str],
+    people: Sequence[int],
+    *,
+    per_query: int = 1,
+    overlap: float = 0.0,
+    tool: Tool = "pairs",
+    strategy: str = "tournament",
+    k: int = 10,
+    existing: Iterable[Task] = (),
+    seed: int = 0,
+) -> list[NewTask]:
+    """The tasks that are missing for every query to have its assessors, as evenly spread as possible.
+
+    Call it again whenever queries or people were added or removed: what is there already counts, so that it adds what
+    is missing and nothing else. What somebody finished stays, even if that person has left.
+
+    Parameters
+    ----------
+    queries, people
+        Ids of those that are active.
+    per_query
+        How many assessors label each query.
+    overlap
+        The share of queries that one more assessor judges, to see agreement.
+    tool, strategy, k
+        Of the tasks.
+    existing
+        All tasks of the project. Unfinished ones are the load that is balanced; nobody gets a query again that they
+        have or had, with whatever tool.
+    seed
+        Of everything that is drawn.
+
+    Examples
+    --------
+    >>> tasks = ordinary(["q1", "q2", "q3", "q4"], [7, 8], overlap=0.5)
+    >>> [sum(task.person == person for task in tasks) for person in (7, 8)]
+    [3, 3]
+    """
+    _check(queries, people)
+    if per_query < 1:
+        raise InputError(f"{per_query} assessors per query are asked for", remedy="ask for 1 or more")
+    if not 0 <= overlap <= 1:
+        raise InputError(f"{overlap:g} is not a share of queries", remedy="give an overlap from 0 to 1")
+    most = per_query + (overlap > 0)
+    if most > len(people):
+        more = ", one of them to see agreement" if overlap > 0 else ""
+        what = f"{most} assessors per query{more} are asked for, and there are {len(people)}"
+        raise InputError(what, remedy="add assessors, or ask for fewer per query")
+    random = np.random.default_rng(seed)
+    standing = _Standing.of(queries, people, existing, tool)
+    wanted: list[tuple[str, Purpose]] = []
+    for query in queries:
+        wanted += [(query, "label")] * max(per_query - standing.count[query, "label"], 0)
+    again = [query for query in queries if standing.count[query, "overlap"]]
+    free = [query for query in queries if not standing.count[query, "overlap"]]
+    missing = min(max(int(np.floor(overlap * len(queries) + 0.5)) - len(again), 0), len(free))
+    wanted += [(free[i], "overlap") for i in sorted(random.permutation(len(free))[:missing].tolist())]
+    chosen = _balanced([query for query, _ in wanted], standing, people, random)
+    return [
+        _task(query, person, tool, purpose, strategy, k, random)
+        for (query, purpose), person in zip(wanted, chosen, strict=True)
+    ]
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What a finished task found.
+
+    Attributes
+    ----------
+    query_id, person
+        Whose it is.
+    groups
+        The top k, best first, tied documents together.
+    rest
+        The others.
+    """
+
+    query_id: str
+    person: int
+    groups: tuple[tuple[str, ...], ...]
+    rest: tuple[str, ...] = ()
+
+
+def verification(
+    finished: Iterable[Finished],
+    people: Sequence[int],
+    *,
+    pairs: int = 10,
+    edge: int = 2,
+    k: int = 10,
+    existing: Iterable[Task] = (),
+    seed: int = 0,
+) -> list[NewTask]:
+    """Some pairs of each finished task for a second assessor: asking the first one again would repeat their errors.
+
+    Parameters
+    ----------
+    finished
+        What was found.
+    people
+        Who may verify.
+    pairs
+        How many pairs of each task, chosen by :func:`pairs_to_verify`.
+    edge
+        How many of these ask whether a document of the rest belongs into the top.
+    k
+        Of the tasks.
+    existing
+        All tasks of the project: who has or had a query does not verify it, and a task is verified once.
+    seed
+        Of what is drawn.
+
+    Examples
+    --------
+    >>> found = Finished("q1", 1, (("a",), ("b",), ("c",)), ("d", "e"))
+    >>> [task] = verification([found], [1, 2], pairs=3, edge=1)
+    >>> task.person, task.purpose, task.pairs[:2]
+    (2, 'verify', (('a', 'b'), ('b', 'c')))
+    """
+    if pairs < 1 or not 0 <= edge <= pairs:
+        raise InputError(f"{pairs} pairs with {edge} at the edge cannot be chosen", remedy="ask for 1 pair or more")
+    random = np.random.default_rng(seed)
+    tasks = list(existing)
+    done = {task.query_id for task in tasks if task.purpose == "verify" and (task.active or task.done)}
+    found = [one for one in finished if one.query_id not in done]
+    queries = list(dict.fromkeys(one.query_id for one in found))
+    if not queries:
+        return []
+    _check(queries, people)
+    standing = _Standing.of(queries, people, tasks, "pairs")
+    for one in found:
+        standing.seen[one.query_id].add(one.person)
+    # One task per query verifies the first log of it; a second log of the same query is itself a second opinion.
+    first = {one.query_id: one for one in reversed(found)}
+    chosen = _balanced(queries, standing, people, random, remedy="add an assessor who has not seen it")
+    made = []
+    for query, person in zip(queries, chosen, strict=True):
+        asked = pairs_to_verify(first[query].groups, first[query].rest, pairs, edge=edge, seed=_seed(random))
+        if asked:
+            made.append(NewTask(query, person, "pairs", "verify", k=k, seed=_seed(random), pairs=asked))
+    return made
+
+
+def pairs_to_verify(
+    groups: Sequence[Sequence[str]], rest: Sequence[str], most: int, *, edge: int = 2, seed: int = 0
+) -> tuple[tuple[str, str], ...]:
+    """Which pairs of an order are worth a second opinion, the most telling first.
+
+    An error of the first assessor most likely swapped documents that are next to each other, and everything else about
+    an order follows from its neighbours: so neighbours come first, from the top. ``edge`` pairs set the last document
+    of the top beside others drawn from the rest. What is left is filled with documents that are two places apart, then
+    three. Documents in one group are tied neighbours.
+
+    Examples
+    --------
+    >>> pairs_to_verify([["a"], ["b", "c"]], [], 3)
+    (('a', 'b'), ('b', 'c'), ('a', 'c'))
+    """
+    top = [doc for group in groups for doc in group]
+    beyond = [rest[i] for i in np.random.default_rng(seed).permutation(len(rest))[: edge if top else 0].tolist()]
+    at_edge = [(top[-1], doc) for doc in beyond][:most]
+    by_distance = sorted(combinations(range(len(top)), 2), key=lambda pair: (pair[1] - pair[0], pair[0]))
+    inside = [(top[i], top[j]) for i, j in by_distance][: most - len(at_edge)]
+    neighbours = [pair for pair in inside if top.index(pair[1]) - top.index(pair[0]) == 1]
+    return (*neighbours, *at_edge, *inside[len(neighbours) :])
+
+
+# -- balance -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Standing:
+    """What is there before new tasks are made."""
+
+    load: dict[int, int]
+    seen: dict[str, set[int]]
+    count: dict[tuple[str, Purpose], int]
+
+    @classmethod
+    def of(cls, queries: Sequence[str], people: Sequence[int], existing: Iterable[Task], tool: Tool) -> _Standing:
+        purposes: tuple[Purpose, ...] = ("label", "overlap", "verify", "adjudicate")
+        load = dict.fromkeys(people, 0)
+        seen: dict[str, set[int]] = {query: set() for query in queries}
+        count = {(query, purpose): 0 for query in queries for purpose in purposes}
+        for task in existing:
+            seen.get(task.query_id, set()).add(task.person)
+            stays = task.done or (task.active and task.person in load)
+            if stays and task.tool == tool and task.query_id in seen:
+                count[task.query_id, task.purpose] += 1
+            if task.active and not task.done and task.person in load:
+                load[task.person] += 1
+        return cls(load, seen, count)
+
+
+def _balanced(
+    wanted: Sequence[str],
+    standing: _Standing,
+    people: Sequence[int],
+    random: np.random.Generator,
+    remedy: str = "add assessors",
+) -> list[int]:
+    """A person for each wanted query, so that loads are as even as they can be.
+
+    Each goes to whoever has least; then tasks are handed on along chains of people for as long as that makes a load
+    that is two larger than another one smaller. Where no such chain is left, loads are as even as any assignment could
+    make them (Harvey, Ladner, Lovász, Tamir: Semi-matchings for bipartite graphs and load balancing, 2003).
+    """
+    order = [people[i] for i in random.permutation(len(people)).tolist()]
+    load, seen = dict(standing.load), {query: set(had) for query, had in standing.seen.items()}
+    allowed = {query: [person for person in order if person not in standing.seen[query]] for query in set(wanted)}
+    chosen = [0] * len(wanted)
+    for i in sorted(random.permutation(len(wanted)).tolist(), key=lambda i: len(allowed[wanted[i]])):
+        query = wanted[i]
+        free = [person for person in order if person not in seen[query]]
+        if not free:
+            raise InputError(f"{query}: nobody is left who has not seen it", remedy=remedy)
+        chosen[i] = min(free, key=lambda person: load[person])
+        load[chosen[i]] += 1
+        seen[query].add(chosen[i])
+    while _hand_on(wanted, chosen, load, seen, order):
+        pass
+    return chosen
+
+
+def _hand_on(
+    wanted: Sequence[str], chosen: list[int], load: dict[int, int], seen: Mapping[str, set[int]], people: Sequence[int]
+) -> bool:
+    """Move one task each along a chain of people, from a large load to one that is smaller by two or more."""
+    for start in sorted(people, key=lambda person: -load[person]):
+        # By person: the task that would come to them.
+        reached: dict[int, int] = {}
+        queue, passed = deque([start]), {start}
+        while queue:
+            giver = queue.popleft()
+            for i, owner in enumerate(chosen):
+                if owner != giver:
+                    continue
+                for taker in people:
+                    if taker in passed or taker in seen[wanted[i]]:
+                        continue
+                    passed.add(taker)
+                    reached[taker] = i
+                    queue.append(taker)
+        least = min(passed, key=lambda person: load[person])
+        if load[start] - load[least] < 2:
+            continue
+        load[start] -= 1
+        load[least] += 1
+        taker = least
+        while taker != start:
+            i = reached[taker]
+            giver = chosen[i]
+            seen[wanted[i]].discard(giver)
+            seen[wanted[i]].add(taker)
+            chosen[i], taker = taker, giver
+        return True
+    return False
+
+
+def _task(
+    query: str, person: int, tool: Tool, purpose: Purpose, strategy: str, k: int, random: np.random.Generator
+) -> NewTask:
+    chosen = strategy if tool == "pairs" else "grades"
+    return NewTask(query, person, tool, purpose, strategy=chosen, k=k, seed=_seed(random))
+
+
+def _seed(random: np.random.Generator) -> int:
+    return int(random.integers(2**31))
+
+
+def _check(queries: Sequence[str], people: Sequence[int]) -> None:
+    if not queries:
+        raise InputError("there is no query to assign", remedy="import queries first")
+    if not people:
+        raise InputError("there is nobody to assign queries to", remedy="add assessors first")
+    for name, ids in (("query", queries), ("person", people)):
+        if len(set(ids)) < len(ids):
+            twice = next(one for i, one in enumerate(ids) if one in ids[:i])
+            raise InputError(f"{name} {twice} is named twice", remedy="name each once")
