@@ -57,8 +57,13 @@ class Strategy(Protocol):
     often it is asked.
     """
 
-    k: int
-    seed: int
+    @property
+    def k(self) -> int:
+        """How many items are to be found, in their order."""
+
+    @property
+    def seed(self) -> int:
+        """Of everything that is random."""
 
     def state(self, items: Sequence[str], log: Sequence[Judgment]) -> State:
         """Where a task stands after a log; ``items`` are in the order of a prior run, if there is one."""

@@ -1,0 +1,211 @@
+"""Assessors that are made up, and what strategies cost and find with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from math import exp, pi, sin, sqrt, tan
+from statistics import NormalDist
+from typing import Literal
+
+import numpy as np
+
+from ranksift.labelling.judgments import GRADES, Judgment, Question
+from ranksift.labelling.strategies import State, strategy
+from ranksift.labelling.strategies.pairwise import Course, Pairwise
+
+#: Seconds for a judgment in the paper's Table 1.
+SECONDS_PER_PAIR, SECONDS_PER_GRADE = 5.51, 13.87
+
+#: How errors come about: every judgment is turned round with the same probability, or closer items more often.
+Noise = Literal["flip", "thurstone"]
+
+#: Which share of the items has at most each grade, from the worst; the rest has the best one.
+_UP_TO_GRADE = (0.4, 0.65, 0.85, 0.95)
+
+_NORMAL = NormalDist()
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What is to be found out about the items of a query.
+
+    Attributes
+    ----------
+    score
+        Of each item; standard normal where it was made up. Equal scores are ties.
+    forbidden
+        Items that every assessor flags.
+    """
+
+    score: dict[str, float]
+    forbidden: frozenset[str] = frozenset()
+
+    @classmethod
+    def made_up(cls, items: Sequence[str], ties: float = 0.0, forbidden: float = 0.0, seed: int = 0) -> Truth:
+        """Scores that are drawn; ``ties`` is the share of all pairs that are tied, ``forbidden`` of the items.
+
+        Examples
+        --------
+        >>> truth = Truth.made_up(["a", "b", "c", "d"], forbidden=0.25, seed=1)
+        >>> len(truth.order), len(truth.forbidden)
+        (3, 1)
+        """
+        chance = np.random.default_rng([seed, 1])
+        score = chance.standard_normal(len(items))
+        if ties > 0:  # equally frequent levels
+            levels = max(round(1 / ties), 1)
+            share = np.array([_NORMAL.cdf(one) for one in score])
+            middle = (np.minimum(np.floor(share * levels), levels - 1) + 0.5) / levels
+            score = np.array([_NORMAL.inv_cdf(one) for one in middle])
+        flagged = chance.permutation(len(items))[: round(forbidden * len(items))]
+        return cls(
+            dict(zip(items, map(float, score), strict=True)), frozenset(items[int(place)] for place in sorted(flagged))
+        )
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """Items that are not forbidden, best first."""
+        return tuple(sorted((i for i in self.score if i not in self.forbidden), key=lambda i: -self.score[i]))
+
+    def labels(self, k: int) -> dict[str, int]:
+        """Position labels of the top k: tied items have that of the first of them; −1 of forbidden items."""
+        label: dict[str, int] = dict.fromkeys(self.forbidden, -1)
+        above, last = 0, None
+        for place, item in enumerate(self.order):
+            if self.score[item] != last:
+                above, last = place, self.score[item]
+            label[item] = max(k - above, 0)
+        return label
+
+
+@dataclass(frozen=True)
+class SimulatedAssessor:
+    """Somebody who answers as a truth says, but for noise: the same question always gets the same answer.
+
+    Attributes
+    ----------
+    truth
+        What the assessor sees through the noise. :meth:`Truth.made_up` draws one.
+    noise
+        The share of pairs of items, drawn at random, on which the assessor is wrong; of grades, on which the assessor
+        gives the next one up or down. Flags are never wrong.
+    model
+        ``"flip"``: any judgment is turned round with the same probability; one of tied items becomes a preference.
+        ``"thurstone"``: normal noise on the difference of scores, so that closer items are confused more often.
+    seed
+        Of the noise: assessors with different seeds err independently.
+    seconds_per_pair, seconds_per_grade
+        What a judgment takes on average.
+
+    Examples
+    --------
+    >>> truth = Truth({"good": 1.0, "bad": -1.0, "spam": 0.3}, frozenset({"spam"}))
+    >>> assessor = SimulatedAssessor(truth)
+    >>> assessor.answer(Question("bad", "good")).answer
+    'right'
+    >>> assessor.answer(Question("bad", "spam")).forbidden
+    ('spam',)
+    """
+
+    truth: Truth
+    noise: float = 0.0
+    model: Noise = "flip"
+    seed: int = 0
+    seconds_per_pair: float = SECONDS_PER_PAIR
+    seconds_per_grade: float = SECONDS_PER_GRADE
+
+    def answer(self, question: Question) -> Judgment:
+        """What the assessor says."""
+        flagged = tuple(item for item in question.items if item in self.truth.forbidden)
+        if question.right is None:
+            grade = None if flagged else self._grade(question.left)
+            return Judgment("grade", question.left, grade=grade, forbidden=flagged)
+        if flagged:
+            return Judgment("prefer", question.left, question.right, forbidden=flagged)
+        sign = self._sign(question.left, question.right)
+        said: Literal["left", "right", "tie"] = "left" if sign > 0 else "right" if sign < 0 else "tie"
+        return Judgment("prefer", question.left, question.right, answer=said)
+
+    def seconds(self, question: Question) -> float:
+        """How long it takes: log-normal around the mean, the same for the same question."""
+        spread = 0.5
+        mean = self.seconds_per_grade if question.right is None else self.seconds_per_pair
+        drawn = _NORMAL.inv_cdf(self._chance("seconds", *sorted(question.items)))
+        return mean * exp(spread * drawn - spread**2 / 2)
+
+    def _sign(self, left: str, right: str) -> int:
+        difference = self.truth.score[left] - self.truth.score[right]
+        sign = (difference > 0) - (difference < 0)
+        if self.noise <= 0:
+            return sign
+        first, second = sorted((left, right))
+        side = 1 if left == first else -1
+        chance = self._chance("pair", first, second)
+        if self.model == "flip":
+            if chance >= self.noise:
+                return sign
+            return -sign if sign else side * (1 if chance < self.noise / 2 else -1)
+        # Of two standard normal scores the difference has variance 2, and the wrong sign with arctan(s / √2) / π.
+        spread = sqrt(2) * tan(pi * min(self.noise, 0.499))
+        if sign == 0:
+            return 0
+        seen = difference + side * spread * _NORMAL.inv_cdf(chance)
+        return 1 if seen > 0 else -1
+
+    def _grade(self, item: str) -> int:
+        share = _NORMAL.cdf(self.truth.score[item])
+        grade = sum(share > most for most in _UP_TO_GRADE)
+        chance = self._chance("grade", item) if self.noise > 0 else 1.0
+        if chance < self.noise:
+            grade += 1 if (chance < self.noise / 2 and grade < len(GRADES) - 1) or grade == 0 else -1
+        return grade
+
+    def _chance(self, *about: str) -> float:
+        """Between 0 and 1, without the ends; a function of the seed and of what it is about."""
+        text = "\0".join((str(self.seed), *about))
+        return (int.from_bytes(blake2b(text.encode(), digest_size=7).digest()) + 0.5) / 2**56
+
+
+def with_tau(truth: Truth, tau: float | None, seed: int = 0) -> list[str]:
+    """Items in the order of a prior run whose Kendall's τ with the truth is ``tau`` on average; None: in no order.
+
+    Examples
+    --------
+    >>> truth = Truth({"a": 1.0, "b": 0.5, "c": -2.0})
+    >>> with_tau(truth, tau=1.0)
+    ['a', 'b', 'c']
+    """
+    chance = np.random.default_rng([seed, 2]).standard_normal(len(truth.score))
+    correlation = 0.0 if tau is None else sin(pi * tau / 2)  # of two normal variables
+    seen = {
+        item: correlation * score + sqrt(max(1 - correlation**2, 0.0)) * noise
+        for (item, score), noise in zip(truth.score.items(), chance, strict=True)
+    }
+    return sorted(seen, key=lambda item: -seen[item])
+
+
+def label(
+    name: str, items: Sequence[str], assessor: SimulatedAssessor, k: int = 10, seed: int = 0
+) -> tuple[State, float]:
+    """Label one query to the end; the last state, and the seconds on average that it took.
+
+    Examples
+    --------
+    >>> truth = Truth.made_up([f"d{i}" for i in range(20)])
+    >>> state, _ = label("tournament", list(truth.score), SimulatedAssessor(truth), k=3)
+    >>> state.order[:3] == truth.order[:3]
+    True
+    """
+    chosen = strategy(name, k=k, seed=seed)
+    if isinstance(chosen, Pairwise):
+        course = Course(chosen, items)
+        while (question := course.question) is not None:
+            course.add(assessor.answer(question))
+        state = course.state()
+        return state, state.judgments * assessor.seconds_per_pair
+    said = [assessor.answer(Question(item)) for item in items]
+    state = chosen.state(items, said)
+    return state, state.judgments * assessor.seconds_per_grade
