@@ -32,6 +32,17 @@ _NAMES = {
     "time": ("time", "timestamp", "date"),
     "parent": ("parent", "parent_id"),
     "asker": ("asker", "asker_id"),
+    # Of what is to be labelled: files of topics alone and of documents alone may call an id by less.
+    "topic id": ("query_id", "qid", "q_id", "question_id", "topic_id", "topic", "number", "_id", "id"),
+    "topic text": ("query_text", "query", "question_text", "question", "text", "title"),
+    "stored id": ("doc_id", "docno", "docid", "did", "document_id", "corpus_id", "_id", "id"),
+    "stored text": ("doc_text", "doc", "document_text", "document", "text", "passage", "contents", "body"),
+    "html": ("html", "doc_html"),
+    "title": ("title", "doc_title"),
+    "description": ("description", "desc"),
+    "language": ("language", "lang"),
+    "media": ("media", "media_type"),
+    "prior": ("prior",),
 }
 _SHOWN = 12
 

@@ -1,0 +1,140 @@
+"""What a run or a model says of documents before anybody judged them: their order, and what is obviously forbidden."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ranksift.collection.examples import Examples
+from ranksift.collection.run import read_run
+from ranksift.errors import InputError, RankSiftWarning
+from ranksift.labelling.plain_text import text_of
+from ranksift.labelling.records import Item, Query
+
+if TYPE_CHECKING:
+    from ranksift.learning.ranker import Ranker
+
+#: The share of good documents that a cut may have hidden where it was checked, for what it drops to be obvious.
+OBVIOUS = 0.02
+
+
+class WithPrior(NamedTuple):
+    """Queries whose documents have a prior, and what there is to know about it."""
+
+    queries: tuple[Query, ...]
+    notes: tuple[str, ...]
+
+
+def with_prior(
+    queries: Iterable[Query], source: str | os.PathLike[str], *, data: Any = None, obvious: float = OBVIOUS
+) -> WithPrior:
+    """Give documents the scores of a run or a saved model, which order them, and propose what is obviously forbidden.
+
+    A model that has a cut proposes to flag what it is surest to drop. For that, the cut is moved until, on the queries
+    on which it was checked when the model was made, it hides no more than the share ``obvious`` of good documents.
+    Where there is no such cut, as of a run, nothing is proposed.
+
+    Parameters
+    ----------
+    queries
+        With the contents of their documents, which a model that reads texts scores.
+    source
+        A run, or the folder of a model.
+    data
+        Of a model with features: the documents with their features, joined by query and document.
+    obvious
+        From 0, which proposes only what lies below all good documents of the check, to 1.
+
+    Examples
+    --------
+    >>> query = Query("q1", "A dentist?", items=(Item("d1", "No idea"), Item("d2", "Try Hanna")))
+    >>> [item.prior for item in with_prior([query], {"q1": {"d2": 7.5}}).queries[0].items]
+    [None, 7.5]
+    """
+    given = tuple(queries)
+    if not 0 <= obvious <= 1:
+        raise InputError(f"{obvious:g} is not a share of good documents", remedy="give one from 0 to 1, such as 0.02")
+    if isinstance(source, str | os.PathLike) and Path(source).is_dir():
+        scores, dropped, notes = _of_model(given, Path(source), data, obvious)
+    else:
+        if data is not None:
+            raise InputError("features are given for a run", remedy="give the folder of a model as --prior")
+        scores, dropped, notes = read_run(source).to_dict(), set(), []
+    pairs = [(query.query_id, item.doc_id) for query in given for item in query.items]
+    missing = [doc for query, doc in pairs if doc not in scores.get(query, {})]
+    name = os.fspath(source) if isinstance(source, str | os.PathLike) else None
+    if pairs and len(missing) == len(pairs):
+        remedy = "give scores of these queries and documents, by the same ids"
+        raise InputError("scores none of the documents to label", source=name, remedy=remedy)
+    if missing:
+        notes.append(f"{len(missing):,} of {len(pairs):,} documents have no prior, and come last")
+    done = [
+        replace(query, items=tuple(_scored(query.query_id, item, scores, dropped) for item in query.items))
+        for query in given
+    ]
+    return WithPrior(tuple(done), tuple(notes))
+
+
+def _scored(query: str, item: Item, scores: Mapping[str, Mapping[str, float]], dropped: set[tuple[str, str]]) -> Item:
+    prior = scores.get(query, {}).get(item.doc_id)
+    return replace(item, prior=prior, proposed_forbidden=(query, item.doc_id) in dropped)
+
+
+def _of_model(
+    queries: Sequence[Query], folder: Path, data: Any, obvious: float
+) -> tuple[dict[str, dict[str, float]], set[tuple[str, str]], list[str]]:
+    """Scores, what is proposed to be flagged, and notes."""
+    from ranksift.learning.saved_model import load
+
+    model = load(folder)
+    given = model.read(data) if data is not None else _texts(queries, model, folder)
+    values = model.scored(given)
+    names = [given.query_ids[i] for i in given.query.tolist()]
+    scores: dict[str, dict[str, float]] = {}
+    for query, doc, value in zip(names, given.docs, values.tolist(), strict=True):
+        scores.setdefault(query, {})[doc] = value
+    problem = _move_cut(model, obvious)
+    if problem or model.cutoff_ is None:
+        return scores, set(), [f"nothing is proposed to be forbidden: {problem}"]
+    from ranksift.collection.lists import Lists
+
+    lists = Lists.from_arrays(values, None, given.query)
+    rows = lists.row[~model.cutoff_.keep_lists(lists)].tolist()
+    dropped = {(names[row], given.docs[row]) for row in rows}
+    ours = {(query.query_id, item.doc_id) for query in queries for item in query.items}
+    count = len(dropped & ours)
+    said = f"{count:,} of {len(ours):,} documents are proposed to be forbidden, in a random half of the tasks"
+    return scores, dropped, [said]
+
+
+def _texts(queries: Sequence[Query], model: Ranker, folder: Path) -> Examples:
+    if not model.reads_texts() or model.feature_names_:
+        what = f"this {type(model).__name__} reads features, which documents to label do not have"
+        remedy = "give a file with their features, query_id and doc_id: --prior-data; or a run of the model as --prior"
+        raise InputError(what, source=str(folder), remedy=remedy)
+    rows = [(query, item) for query in queries for item in query.items]
+    return Examples.from_texts(
+        [query.text for query, _ in rows],
+        [text_of(item) for _, item in rows],
+        groups=[query.query_id for query, _ in rows],
+        doc_ids=[item.doc_id for _, item in rows],
+        position=[place for query in queries for place in range(1, len(query.items) + 1)],
+        name="documents to label",
+    )
+
+
+def _move_cut(model: Ranker, obvious: float) -> str:
+    """Move the cut of a model to what is obvious; else why that cannot be."""
+    if model.cutoff_ is None:
+        return "the model has no cut"
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RankSiftWarning)
+            model.at_most({"GoodFiltered": obvious})
+    except InputError as error:
+        return str(error)
+    return ""
