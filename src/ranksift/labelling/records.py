@@ -73,13 +73,20 @@ class Item:
 
 @dataclass(frozen=True)
 class Query:
-    """A query with its documents, best first where there is a prior run."""
+    """A query with its documents, best first where there is a prior run.
+
+    Attributes
+    ----------
+    active
+        False once it was retired: nobody gets it any more, and its judgments stay.
+    """
 
     query_id: str
     text: str
     description: str = ""
     language: str = ""
     items: tuple[Item, ...] = ()
+    active: bool = True
 
 
 @dataclass(frozen=True)

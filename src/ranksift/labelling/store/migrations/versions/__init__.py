@@ -1,0 +1,1 @@
+"""One file per step, which is never changed once it was released."""
