@@ -209,7 +209,7 @@ class Store:
         """The items of a query without their contents: best first by their prior, else in the order of the import."""
         with self._database.reading() as connection:
             joined = schema.items.join(schema.queries)
-            asked = sa.select(*_SHORT_ITEM).select_from(joined).where(schema.queries.c.query_id == query_id)
+            asked = sa.select(*_SHORT_ITEM).select_from(joined).where(schema.queries.c.query_id == _searched(query_id))
             found = tuple(_short_item(row) for row in connection.execute(asked.order_by(*_BEST_FIRST)))
             if not found:
                 self._query_row(connection, query_id)
@@ -220,7 +220,10 @@ class Store:
         with self._database.reading() as connection:
             joined = schema.items.join(schema.queries)
             asked = sa.select(*_SHORT_ITEM, schema.items.c.content).select_from(joined)
-            of_query, of_item = schema.queries.c.query_id == query_id, schema.items.c.doc_id == doc_id
+            of_query, of_item = (
+                schema.queries.c.query_id == _searched(query_id),
+                schema.items.c.doc_id == _searched(doc_id),
+            )
             row = connection.execute(asked.where(of_query, of_item)).one_or_none()
         if row is None:
             raise InputError(f"the query {query_id!r} has no document {doc_id!r}", remedy="check the ids")
@@ -234,7 +237,7 @@ class Store:
             _withdraw(connection, schema.tasks.c.query == row.id, ~schema.tasks.c.done)
 
     def _query_row(self, connection: sa.Connection, query_id: str) -> sa.Row[Any]:
-        asked = sa.select(schema.queries.c.id, *_QUERY).where(schema.queries.c.query_id == query_id)
+        asked = sa.select(schema.queries.c.id, *_QUERY).where(schema.queries.c.query_id == _searched(query_id))
         row = connection.execute(asked).one_or_none()
         if row is None:
             raise InputError(f"there is no query {query_id!r}", source=self.place, remedy="check the id")
@@ -315,6 +318,12 @@ class Store:
         with self._database.writing() as connection:
             connection.execute(sa.delete(schema.sessions).where(schema.sessions.c.cookie == _hash(cookie)))
 
+    def signed_in(self) -> bool:
+        """Whether anybody has a session that lasts."""
+        with self._database.reading() as connection:
+            lasting = sa.exists().where(schema.sessions.c.expires > _now())
+            return bool(connection.execute(sa.select(lasting)).scalar_one())
+
     def _person(self, *conditions: sa.ColumnElement[bool]) -> Person | None:
         with self._database.reading() as connection:
             row = connection.execute(sa.select(*_PERSON).where(*conditions)).one_or_none()
@@ -371,7 +380,9 @@ class Store:
         return [by_key[key] for key in keys]
 
     def _open_query(self, connection: sa.Connection, query_id: str) -> int:
-        asked = sa.select(schema.queries.c.id, schema.queries.c.active).where(schema.queries.c.query_id == query_id)
+        asked = sa.select(schema.queries.c.id, schema.queries.c.active).where(
+            schema.queries.c.query_id == _searched(query_id)
+        )
         row = connection.execute(asked.with_for_update(read=True)).one_or_none()
         if row is None:
             raise InputError(f"there is no query {query_id!r}", source=self.place, remedy="check the id")
@@ -394,7 +405,7 @@ class Store:
         if not wanted:
             return
         there = sa.select(schema.items.c.doc_id).where(
-            schema.items.c.query == number, schema.items.c.doc_id.in_(wanted)
+            schema.items.c.query == number, schema.items.c.doc_id.in_([_searched(one) for one in wanted])
         )
         if missing := wanted.difference(connection.scalars(there)):
             raise InputError(f"the query {query_id!r} has no document {min(missing)!r}", remedy="check the ids")
@@ -405,7 +416,7 @@ class Store:
         if person is not None:
             asked = asked.where(schema.tasks.c.person == _number(person))
         if query_id is not None:
-            asked = asked.where(schema.queries.c.query_id == query_id)
+            asked = asked.where(schema.queries.c.query_id == _searched(query_id))
         if active_only:
             asked = asked.where(schema.tasks.c.active)
         with self._database.reading() as connection:
@@ -519,7 +530,7 @@ class Store:
             .order_by(j.task, j.number)
         )
         if query_id is not None:
-            asked = asked.where(schema.queries.c.query_id == query_id)
+            asked = asked.where(schema.queries.c.query_id == _searched(query_id))
         with self._database.snapshot() as connection:
             for row in connection.execution_options(yield_per=1000).execute(asked):
                 said = {name: getattr(row, f"entry_{name}") for name in own}
@@ -648,9 +659,13 @@ def _hash(secret: str) -> str:
     return hashlib.sha256(secret.encode(errors="surrogatepass")).hexdigest()
 
 
-def _searched(key: str) -> str:
-    """A key from outside, as every database takes it; what none can hold finds nothing."""
-    return "" if "\0" in key else key.encode(errors="replace").decode()
+def _searched(name: str) -> str:
+    """An id or a key from outside; what no database can hold finds nothing, as nothing has an empty one."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return ""
+    return "" if "\0" in name else name
 
 
 def _number(value: int) -> int:
