@@ -209,6 +209,17 @@ def test_another_tool_counts_as_seen_but_not_as_done() -> None:
         ordinary(["q0"], [1], existing=graded)
 
 
+def test_a_shared_order_is_that_of_the_query_whenever_it_is_assigned() -> None:
+    tasks = rotation(names(10), [1, 2, 3, 4, 5], shared_order=True)
+    later = ordinary(names(10), [6, 7], per_query=2, shared_order=True)
+    by = defaultdict(set)
+    for t in [*tasks, *later]:
+        by[t.query_id].add(t.seed)
+    assert all(len(seeds) == 1 for seeds in by.values())
+    assert len({min(seeds) for seeds in by.values()}) == 10
+    assert len({t.seed for t in rotation(names(10), [1, 2, 3, 4, 5])}) == 40
+
+
 def test_strategies_of_tasks_are_those_of_their_tool() -> None:
     assert ordinary(["q"], [1], strategy="heap", k=5)[0].strategy == "heap"
     assert ordinary(["q"], [1], tool="grades", strategy="heap")[0].strategy == "grades"

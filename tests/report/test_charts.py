@@ -11,6 +11,7 @@ from ranksift.report.page import Figure, Paragraph, Section, Session, page
 CHARTS = {
     "dumbbells": charts.dumbbells([("a<b", 0.0, 1.0), ("c&d", 1.0, 0.25)], ("x", "y")),
     "stacks": charts.stacks([("a<b", [0.5, 0.25, 0.0, 0.25])], ["w", "x", "y", "z"], ["good", "bad", "warn", "rest"]),
+    "intervals": charts.intervals([("a<b", 0.5, 0.25, 1.0), ("c", 2.0, -1.0, 3.0), ("d", 0.0, float("nan"), 0.1)]),
     "strips": charts.strips([("a<b", [0.0, 0.5, 1.0, -2.5, 9.0, -9.0, 7.0])], -3, 3),
 }
 
@@ -32,6 +33,16 @@ def test_what_does_not_fit_is_counted():
     assert "2 beyond" in CHARTS["strips"]
     assert "4 of 7 outside of 0 to 1, from -9.00 to 9.00" in CHARTS["strips"]
     assert CHARTS["strips"].count('class="good dot"') == 3
+
+
+def test_an_interval_that_is_not_known_is_not_drawn():
+    assert CHARTS["intervals"].count('class="bond"') == 2
+    assert "a<b 0.50 (0.25 to 1.00); c 2.00 (-1.00 to 3.00); d 0.00" in CHARTS["intervals"].replace("&lt;", "<")
+    x1, x2 = map(
+        float, re.search(r'class="bond" x1="([\d.]+)" y1="[\d.]+" x2="([\d.]+)"', CHARTS["intervals"]).groups()
+    )
+    at = float(re.search(r'class="second" cx="([\d.]+)"', CHARTS["intervals"]).group(1))
+    assert (at - x1) * 2 == pytest.approx(x2 - at, abs=0.3)
 
 
 def test_lengths_are_in_proportion():

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from zlib import crc32
 
 import numpy as np
 
@@ -21,6 +22,7 @@ def rotation(
     assignments: int = 2,
     strategy: str = "tournament",
     k: int = 10,
+    shared_order: bool = False,
     seed: int = 0,
 ) -> list[NewTask]:
     """The paper's assignment, to compare tools: folds of queries × assessors × tools.
@@ -40,8 +42,11 @@ def rotation(
         How many assessors judge each query with each tool. Tasks of the first assignment label, the others overlap.
     strategy, k
         Of tasks with pairs.
+    shared_order
+        Have all assessors of a query begin with the same pairs, on the same sides, so that more pairs are judged by
+        two. What position does to answers then shows up as agreement; by default everyone begins elsewhere.
     seed
-        Of the folds.
+        Of the folds, and of what tasks draw.
 
     Examples
     --------
@@ -70,7 +75,9 @@ def rotation(
             for t, tool in enumerate(tools):
                 fold = folds[(i + number * len(tools) + t) % len(people)]
                 for q in sorted(fold):
-                    tasks.append(_task(queries[q], person, tool, purpose, strategy, k, random))
+                    drawn = _seed(random)
+                    chosen = _seed_of(queries[q], seed) if shared_order else drawn
+                    tasks.append(_task(queries[q], person, tool, purpose, strategy, k, chosen))
     return tasks
 
 
@@ -83,6 +90,7 @@ def ordinary(
     tool: Tool = "pairs",
     strategy: str = "tournament",
     k: int = 10,
+    shared_order: bool = False,
     existing: Iterable[Task] = (),
     seed: int = 0,
 ) -> list[NewTask]:
@@ -101,6 +109,8 @@ def ordinary(
         The share of queries that one more assessor judges, to see agreement.
     tool, strategy, k
         Of the tasks.
+    shared_order
+        As in :func:`rotation`.
     existing
         All tasks of the project. Unfinished ones are the load that is balanced; nobody gets a query again that they
         have or had, with whatever tool.
@@ -133,9 +143,10 @@ def ordinary(
     missing = min(max(int(np.floor(overlap * len(queries) + 0.5)) - len(again), 0), len(free))
     wanted += [(free[i], "overlap") for i in sorted(random.permutation(len(free))[:missing].tolist())]
     chosen = _balanced([query for query, _ in wanted], standing, people, random)
+    seeds = [_seed_of(query, seed) if shared_order else _seed(random) for query, _ in wanted]
     return [
-        _task(query, person, tool, purpose, strategy, k, random)
-        for (query, purpose), person in zip(wanted, chosen, strict=True)
+        _task(query, person, tool, purpose, strategy, k, own)
+        for (query, purpose), person, own in zip(wanted, chosen, seeds, strict=True)
     ]
 
 
@@ -335,11 +346,14 @@ def _hand_on(
     return False
 
 
-def _task(
-    query: str, person: int, tool: Tool, purpose: Purpose, strategy: str, k: int, random: np.random.Generator
-) -> NewTask:
+def _task(query: str, person: int, tool: Tool, purpose: Purpose, strategy: str, k: int, seed: int) -> NewTask:
     chosen = strategy if tool == "pairs" else "grades"
-    return NewTask(query, person, tool, purpose, strategy=chosen, k=k, seed=_seed(random))
+    return NewTask(query, person, tool, purpose, strategy=chosen, k=k, seed=seed)
+
+
+def _seed_of(query: str, seed: int) -> int:
+    """The same for everybody who has the query, whenever they get it."""
+    return _seed(np.random.default_rng([seed, crc32(query.encode())]))
 
 
 def _seed(random: np.random.Generator) -> int:

@@ -64,6 +64,31 @@ def stacks(rows: Sequence[tuple[str, Sequence[float]]], names: Sequence[str], cl
     return _svg(height, parts, "; ".join(told))
 
 
+def intervals(rows: Sequence[tuple[str, float, float, float]], low: float = 0.0, high: float = 1.0) -> str:
+    """A value with its interval for each row; an interval that is not known (NaN) is left out.
+
+    >>> intervals([("pairs", 0.7, 0.6, 0.8)]).startswith("<svg")
+    True
+    """
+    height = 12 + _ROW * len(rows) + 22
+    parts = [_axis(low, high, 5, 12, height - 22)]
+    words = []
+    for i, (name, value, start, end) in enumerate(rows):
+        y = 12 + _ROW * (i + 0.5)
+        known = not (math.isnan(start) or math.isnan(end))
+        parts.append(_text(_LEFT - 12, y + 4, name, "name", "end"))
+        if known:
+            x1, x2 = (_x(min(max(x, low), high), low, high) for x in (start, end))
+            parts.append(f'<line class="bond" x1="{x1:.1f}" y1="{y:.1f}" x2="{x2:.1f}" y2="{y:.1f}"/>')
+        at = _x(min(max(value, low), high), low, high)
+        parts += [
+            f'<circle class="second" cx="{at:.1f}" cy="{y:.1f}" r="6"/>',
+            _text(at, y - 10, f"{value:.2f}", "number", "middle"),
+        ]
+        words.append(f"{name} {value:.2f}" + (f" ({start:.2f} to {end:.2f})" if known else ""))
+    return _svg(height, parts, "; ".join(words))
+
+
 def strips(rows: Sequence[tuple[str, Sequence[float]]], low: float, high: float) -> str:
     """A dot for every value of a row: red outside of 0 to 1, counted at the edge where it does not fit."""
     top, row = 12, 64
