@@ -161,6 +161,20 @@ def test_documents_that_came_later_open_a_finished_query_again():
     assert labelled(made.contents).labels == {}
 
 
+def test_what_was_withdrawn_and_retired_is_said():
+    made = Made(queries=("q1", "q2", "q3"))
+    for query in made.queries:
+        made.add("ann", "abcde", query=query)
+    made.tasks[1] = replace(made.tasks[1], active=False)
+    found = labelled(replace(made.contents, retired=frozenset({"q3"})))
+    assert [*found.labels] == ["q1", "q3"]
+    assert set(found.notes) == {
+        "1 query (q2) of 2 not finished with pairs: left out",
+        "1 query (q3) retired: what was finished of it counts",
+        "1 task withdrawn: in the log, and nowhere in the labels",
+    }
+
+
 # -- several assessors -------------------------------------------------------------------------------------------------
 
 

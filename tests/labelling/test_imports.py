@@ -94,6 +94,11 @@ def test_a_column_called_html_is_html(table):
     assert collect([table([row])]).queries[0].items == (Item("d", "<b>x</b>", media="html"),)
 
 
+def test_the_text_of_a_query_may_stand_in_one_row(table):
+    found = collect([table([ROWS[0], {**ROWS[1], "query": ""}, {**ROWS[1], "doc_id": "d3", "query": None}])])
+    assert [len(query.items) for query in found.queries] == [3]
+
+
 def test_an_export_of_examples_is_taken(tmp_path: Path):
     forum = rs.datasets.synthetic_forum(5).examples
     forum.save(tmp_path / "forum.jsonl")
@@ -108,7 +113,8 @@ BAD = [
     ({"doc": "  "}, "the text of the document is empty"),
     ({"doc": 7}, "the text of the document is a int"),
     ({"doc": "a\0b"}, "NUL"),
-    ({"query": ""}, "the text of the query is empty"),
+    ({"query_id": "q7", "query": " "}, "query 'q7' has no text"),
+    ({"query": 5}, "the text of the query is a int"),
     ({"query": "Another?"}, "another text of query 'q1' than before"),
     ({"doc_id": "d1"}, "document 'd1' of query 'q1' stands here twice"),
     ({"media": "pdf"}, "'pdf' is not a kind of document; write text or html"),

@@ -36,6 +36,13 @@ if TYPE_CHECKING:
 Rule = Literal["adjudicated", "majority", "mean", "first"]
 RULES: tuple[Rule, ...] = get_args(Rule)
 
+#: Columns of rows, where there may be none.
+ORDER = ("query_id", "rank", "doc_id", "label")
+PREFERENCES = ("query_id", "left", "right", "answer", "left_forbidden", "right_forbidden", "assessor", "purpose",
+               "active_seconds", "created", "note")  # fmt: skip
+LOG = ("task", "number", "query_id", "assessor", "tool", "purpose", "kind", "left", "right", "answer", "grade",
+       "forbidden", "proposed", "active_seconds", "note", "created", "client_id", "counts")  # fmt: skip
+
 _SHOWN = 5
 _COUNTED = ("prefer", "grade")
 
@@ -52,6 +59,8 @@ class Contents:
         Retired ones and withdrawn ones, too.
     entries
         The log of all tasks.
+    retired
+        Queries that are assigned to nobody any more.
     """
 
     project: Project
@@ -59,11 +68,13 @@ class Contents:
     people: tuple[Person, ...]
     tasks: tuple[Task, ...]
     entries: tuple[Entry, ...]
+    retired: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, store: Store, *, contents: bool = False) -> Contents:
         """Read all of a project; the ``contents`` of documents only where they are asked for."""
-        queries = store.queries()
+        queries = store.queries(active_only=False)
+        active = {query.query_id for query in store.queries()}
         if contents:
             queries = [store.query(query.query_id) for query in queries]
         return cls(
@@ -72,6 +83,7 @@ class Contents:
             tuple(store.people()),
             tuple(store.tasks(active_only=False)),
             tuple(store.entries()),
+            frozenset(query.query_id for query in queries if query.query_id not in active),
         )
 
 
@@ -283,13 +295,13 @@ class _Log:
     def finished(self) -> list[_Said]:
         """What finished tasks of labelling came to, in the order in which they were given."""
         found = []
-        for task in sorted(self.contents.tasks, key=lambda one: (one.created, one.key)):
+        for task in self._active():
             if task.purpose not in ("label", "overlap") or task.query_id not in self.queries:
                 continue
             log = [entry.judgment for entry in self.entries[task.key]]
             query = self.queries[task.query_id]
             said = _said(task, self.person.get(task.person, ""), query, log, self.contents.project.k)
-            if said is not None and (task.active or log):  # nobody has done a task that was taken back untouched
+            if said is not None:
                 found.append(said)
         return found
 
@@ -297,7 +309,7 @@ class _Log:
         """Single answers that verify, or that settle a dispute."""
         own = [
             entry
-            for task in sorted(self.contents.tasks, key=lambda one: (one.created, one.key))
+            for task in self._active()
             if task.purpose == purpose and task.query_id == query and task.tool == tool
             for entry in self.counting.get(task.key, ())
             if entry.judgment.kind in _COUNTED
@@ -307,21 +319,32 @@ class _Log:
     def notes(self, known: Mapping[str, Sequence[_Said]], tool: Tool, rule: Rule, assessor: str | None) -> list[str]:
         """What was left out or settled."""
         found = []
-        unfinished = [query for query in self.queries if query not in known]
+        gone = self.contents.retired
+        unfinished = [query for query in self.queries if query not in known and query not in gone]
         if unfinished:
             which, by = _counted(unfinished, "query", "queries"), f" by {assessor}" if assessor else ""
-            found.append(f"{which} of {len(self.queries)} not finished{by} with {tool}: left out")
+            found.append(f"{which} of {len(self.queries) - len(gone)} not finished{by} with {tool}: left out")
+        if gone:
+            kept = _counted(sorted(gone), "query", "queries")
+            found.append(f"{kept} retired: what was finished of {'it' if len(gone) == 1 else 'them'} counts")
         several = [query for query, own in known.items() if len(own) > 1]
         if several and assessor is None:
             found.append(f"{_counted(several, 'query', 'queries')} with several assessors: the rule is {rule}")
         retired = sorted({said.person for own in known.values() for said in own} & self._retired())
         if retired:
             found.append(f"{_counted(retired, 'assessor')} retired: what they finished counts")
+        withdrawn = sum(not task.active and bool(self.counting.get(task.key)) for task in self.contents.tasks)
+        if withdrawn:
+            found.append(f"{withdrawn} task{'s' * (withdrawn != 1)} withdrawn: in the log, and nowhere in the labels")
         undone = sum(len(own) for own in self.entries.values()) - sum(len(own) for own in self.counting.values())
         if undone:
             steps = sum(entry.judgment.kind == "undo" for own in self.entries.values() for entry in own)
             found.append(f"{undone - steps} judgment{'s' * (undone - steps != 1)} undone: in the log, and nowhere else")
         return found
+
+    def _active(self) -> list[Task]:
+        """Tasks that were not withdrawn, in the order in which they were given."""
+        return sorted((task for task in self.contents.tasks if task.active), key=lambda one: (one.created, one.key))
 
     def _retired(self) -> set[str]:
         return {person.name for person in self.contents.people if not person.active}

@@ -313,7 +313,7 @@ class _Gathering:
         docs = table.ids(find_column(table.names, "document id", **place), "document")
         contents, media = _contents(table, "document text", self.media)
         asked = find_if_any(table.names, "query text", **place)
-        texts = [""] * table.height if asked is None else texts_of(table.cells.objects(asked), "query", table.fail)
+        texts = [""] * table.height if asked is None else _asked(table, asked)
         title, description, language = (_words(table, role) for role in ("title", "description", "language"))
         prior = _priors(table)
         for row, (query_id, doc_id) in enumerate(zip(queries, docs, strict=True)):
@@ -395,6 +395,15 @@ class _Documents:
         return cls(", ".join(map(display_name, sources)), items)
 
 
+def _asked(table: SourceTable, column: int) -> list[str]:
+    """The texts of queries; empty where a row leaves that to others of its query."""
+    cells = table.cells.objects(column)
+    given = [row for row, cell in enumerate(cells) if not _is_gap(cell)]
+    fail: Fail = lambda row, what, remedy: table.fail(given[row], what, remedy)  # noqa: E731
+    said = dict(zip(given, texts_of([cells[row] for row in given], "query", fail), strict=True))
+    return [said.get(row, "") for row in range(table.height)]
+
+
 def _contents(table: SourceTable, role: str, media: Media | None) -> tuple[list[str], list[Media]]:
     """The texts of documents, and what each is: as the column media says, else html where the column is called so."""
     html = find_if_any(table.names, "html", source=table.source, line=table.line)
@@ -422,7 +431,7 @@ def _words(table: SourceTable, role: str) -> list[str]:
         return [""] * table.height
     found = []
     for row, value in enumerate(table.cells.objects(column)):
-        if value is None or value != value:  # NaN is where pandas has nothing
+        if _is_gap(value):
             found.append("")
         elif isinstance(value, str | int | float):
             found.append(" ".join(str(value).split()) if role != "description" else str(value).strip())
@@ -431,6 +440,10 @@ def _words(table: SourceTable, role: str) -> list[str]:
         if "\0" in found[-1] or any("\ud800" <= c <= "\udfff" for c in found[-1]):
             raise table.fail(row, f"the {role} is no valid text", "repair its encoding")
     return found
+
+
+def _is_gap(cell: object) -> bool:
+    return cell is None or cell != cell or (isinstance(cell, str) and not cell.strip())  # NaN is not itself
 
 
 def _priors(table: SourceTable) -> list[float | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,9 +30,7 @@ class WithPrior(NamedTuple):
     notes: tuple[str, ...]
 
 
-def with_prior(
-    queries: Iterable[Query], source: str | os.PathLike[str], *, data: Any = None, obvious: float = OBVIOUS
-) -> WithPrior:
+def with_prior(queries: Iterable[Query], source: Any, *, data: Any = None, obvious: float = OBVIOUS) -> WithPrior:
     """Give documents the scores of a run or a saved model, which order them, and propose what is obviously forbidden.
 
     A model that has a cut proposes to flag what it is surest to drop. For that, the cut is moved until, on the queries
@@ -43,7 +42,7 @@ def with_prior(
     queries
         With the contents of their documents, which a model that reads texts scores.
     source
-        A run, or the folder of a model.
+        A model or its folder, or a run: anything that :func:`read_run` takes.
     data
         Of a model with features: the documents with their features, joined by query and document.
     obvious
@@ -58,8 +57,9 @@ def with_prior(
     given = tuple(queries)
     if not 0 <= obvious <= 1:
         raise InputError(f"{obvious:g} is not a share of good documents", remedy="give one from 0 to 1, such as 0.02")
-    if isinstance(source, str | os.PathLike) and Path(source).is_dir():
-        scores, dropped, notes = _of_model(given, Path(source), data, obvious)
+    model = _model_of(source)
+    if model is not None:
+        scores, dropped, notes = _of_model(given, model, data, obvious)
     else:
         if data is not None:
             raise InputError("features are given for a run", remedy="give the folder of a model as --prior")
@@ -84,14 +84,28 @@ def _scored(query: str, item: Item, scores: Mapping[str, Mapping[str, float]], d
     return replace(item, prior=prior, proposed_forbidden=(query, item.doc_id) in dropped)
 
 
+def _model_of(source: Any) -> Ranker | None:
+    """The model that is given, or that a folder has; None for a run."""
+    if isinstance(source, str | os.PathLike):
+        if not Path(source).is_dir():
+            return None
+        from ranksift.learning.saved_model import load
+
+        return load(source)
+    from ranksift.learning.ranker import Ranker
+
+    if not isinstance(source, Ranker):
+        return None
+    own = copy.copy(source)  # its cut is moved here, and not there
+    own.card_ = dict(source.card_)
+    return own
+
+
 def _of_model(
-    queries: Sequence[Query], folder: Path, data: Any, obvious: float
+    queries: Sequence[Query], model: Ranker, data: Any, obvious: float
 ) -> tuple[dict[str, dict[str, float]], set[tuple[str, str]], list[str]]:
     """Scores, what is proposed to be flagged, and notes."""
-    from ranksift.learning.saved_model import load
-
-    model = load(folder)
-    given = model.read(data) if data is not None else _texts(queries, model, folder)
+    given = model.read(data) if data is not None else _texts(queries, model)
     values = model.scored(given)
     names = [given.query_ids[i] for i in given.query.tolist()]
     scores: dict[str, dict[str, float]] = {}
@@ -111,11 +125,11 @@ def _of_model(
     return scores, dropped, [said]
 
 
-def _texts(queries: Sequence[Query], model: Ranker, folder: Path) -> Examples:
+def _texts(queries: Sequence[Query], model: Ranker) -> Examples:
     if not model.reads_texts() or model.feature_names_:
         what = f"this {type(model).__name__} reads features, which documents to label do not have"
         remedy = "give a file with their features, query_id and doc_id: --prior-data; or a run of the model as --prior"
-        raise InputError(what, source=str(folder), remedy=remedy)
+        raise InputError(what, remedy=remedy)
     rows = [(query, item) for query in queries for item in query.items]
     return Examples.from_texts(
         [query.text for query, _ in rows],
