@@ -1,0 +1,120 @@
+"""``ranksift label serve``: the pages and the API of a labelling project."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ranksift.cli.label_place import Place
+from ranksift.errors import InputError, missing_library
+
+if TYPE_CHECKING:
+    from socket import socket
+
+    from ranksift.labelling.store import Store
+
+
+def serve(
+    project: Place,
+    host: Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0 for all.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on; 0 takes a free one.")] = 8765,
+    root_path: Annotated[
+        str, typer.Option(help="The prefix of all addresses behind a proxy.", metavar="PREFIX", show_default="none")
+    ] = "",
+    url: Annotated[
+        str,
+        typer.Option(
+            help="Where people reach the pages, for personal links.",
+            metavar="URL",
+            envvar="RANKSIFT_LABEL_URL",
+            show_default="host and port",
+        ),
+    ] = "",
+    secure: Annotated[bool, typer.Option("--secure", help="Send cookies over HTTPS only.")] = False,
+    proxy: Annotated[
+        str,
+        typer.Option(
+            help="Addresses of proxies whose X-Forwarded headers are believed, with commas between.",
+            metavar="ADDRESSES",
+            show_default="none",
+        ),
+    ] = "",
+    idle: Annotated[int, typer.Option(min=5, help="Seconds after which an idle assessor's clock stops.")] = 60,
+) -> None:
+    """Serve the pages on which assessors judge and leads follow, and the JSON API.
+
+    ranksift label serve forum
+    """
+    try:
+        import jinja2  # noqa: F401
+        import starlette  # noqa: F401
+        import uvicorn
+    except ImportError:
+        raise missing_library("the pages need", "Starlette, Jinja2 and uvicorn", "label") from None
+    from ranksift.labelling.store import Store
+    from ranksift.labelling.web import Settings, application
+
+    store = Store.open(project)
+    try:
+        prefix = checked_prefix(root_path)
+        door = listening(host, port)
+        base = url.rstrip("/") or f"http://{_as_in_urls(host)}:{door.getsockname()[1]}{prefix}"
+        app = application(store, Settings(root_path=prefix, secure=secure, idle_seconds=idle))
+        config = uvicorn.Config(
+            app,
+            log_level="warning",
+            access_log=False,  # personal links would be in it
+            proxy_headers=bool(proxy),
+            forwarded_allow_ips=proxy or None,
+            server_header=False,
+            timeout_graceful_shutdown=10,
+        )
+        print(f"{store.project.title}: {base}/", file=sys.stderr)
+        _invite(store, base)
+        print("Press Ctrl-C to stop.", file=sys.stderr, flush=True)
+        uvicorn.Server(config).run([door])
+    finally:
+        store.close()
+
+
+def checked_prefix(root_path: str) -> str:
+    """A prefix as routes want it: with a stroke before it and none behind it."""
+    prefix = "/" + root_path.strip("/") if root_path.strip("/") else ""
+    if not prefix.isascii() or any(character in prefix for character in " ?#%\\\"'<>;"):
+        raise InputError(f"--root-path {root_path!r} is not a path", remedy="give a prefix such as /label")
+    return prefix
+
+
+def listening(host: str, port: int) -> socket:
+    """A socket that listens, or one line that says why there is none."""
+    import socket as sockets
+
+    try:
+        flags = sockets.AI_PASSIVE
+        family, _, _, _, address = sockets.getaddrinfo(host, port, type=sockets.SOCK_STREAM, flags=flags)[0]
+        made = sockets.socket(family)
+        made.setsockopt(sockets.SOL_SOCKET, sockets.SO_REUSEADDR, 1)
+        made.bind(address)
+        made.listen(2048)
+    except OSError as error:
+        what = f"cannot listen on {host}:{port} ({error.strerror or error})"
+        raise InputError(what, remedy="choose another --host or --port") from None
+    return made
+
+
+def _as_in_urls(host: str) -> str:
+    return "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
+
+
+def _invite(store: Store, base: str) -> None:
+    """Print the link of the first lead, if nobody has signed in yet."""
+    if store.signed_in():
+        return
+    lead = next((person for person in store.people() if person.role == "lead" and person.active), None)
+    if lead is None:
+        lead, token = store.add_person("Lead", "lead")
+    else:
+        token = store.new_link(lead.id)
+    print(f"Sign in as {lead.name}: {base}/in/{token}", file=sys.stderr)
