@@ -1,7 +1,7 @@
 """A whole project in one file of text, which either kind of database can write and read.
 
 Every line is JSON. The first one says what this is; then comes a line for each table and one for each of its rows; the
-last one has the number of rows and the SHA-256 of all lines before it.
+last one has the SHA-256 of all lines before it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ROWS_AT_ONCE = 200
 
 def write(connection: sa.Connection, path: str | os.PathLike[str]) -> None:
     """Write all tables, as this transaction sees them."""
-    digest, rows = hashlib.sha256(), 0
+    digest = hashlib.sha256()
     with writing(path) as file:
 
         def line(what: Any) -> None:
@@ -42,8 +42,7 @@ def write(connection: sa.Connection, path: str | os.PathLike[str]) -> None:
             key = [*table.primary_key.columns]
             for row in connection.execution_options(yield_per=_ROWS_AT_ONCE).execute(sa.select(table).order_by(*key)):
                 line([value.isoformat() if isinstance(value, datetime) else value for value in row])
-                rows += 1
-        file.write(json.dumps({"rows": rows, "sha256": digest.hexdigest()}).encode() + b"\n")
+        file.write(json.dumps({"sha256": digest.hexdigest()}).encode() + b"\n")
 
 
 @dataclass(frozen=True)
@@ -86,8 +85,10 @@ class Archive:
                 rows = []
             if isinstance(what, dict):
                 name, columns = what["table"], what["columns"]
-            else:
+            elif name:
                 rows.append(what)
+            else:
+                raise ValueError("a row before the first table")
         if name:
             yield name, columns, rows
 
@@ -123,7 +124,9 @@ def _typed(table: sa.Table, columns: list[str], row: list[Any]) -> dict[str, Any
     values = dict(zip(columns, row, strict=True))
     for name, value in values.items():
         if isinstance(table.c[name].type, sa.DateTime) and value is not None:
-            values[name] = datetime.fromisoformat(value)
+            values[name] = moment = datetime.fromisoformat(value)
+            if moment.tzinfo is None:
+                raise ValueError("a moment without its time zone")
     return values
 
 

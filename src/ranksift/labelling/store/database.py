@@ -7,7 +7,7 @@ import re
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 from sqlalchemy.engine import URL  # noqa: TID253
 
-from ranksift.errors import InputError, on_one_line
+from ranksift.errors import InputError, missing_library, on_one_line
 from ranksift.files import PATH, display_name, flush_to_disk, unfinished_name
 from ranksift.labelling.store.outcome import Unavailable
 
@@ -33,6 +33,7 @@ _CREATE = "create a project there with: ranksift label new"
 _PATIENCE = 30
 # Whoever creates or migrates holds this lock; the number is ours, and says nothing.
 _ADVISORY = 7_242_617
+_MIGRATING = threading.Lock()  # Alembic's steps write to the connection of whoever came last
 _PRAGMAS = (
     f"busy_timeout = {1000 * _PATIENCE}",  # first: the next one may have to wait
     "journal_mode = WAL",
@@ -68,20 +69,7 @@ class Database:
             url = URL.create("sqlite", database=str(self.file))
         # One thread writes at a time: SQLite lets others wait too, but wakes them late and in no order.
         self._turn: AbstractContextManager[Any] = threading.Lock() if self.file else nullcontext()
-        options = {} if self.file or "connect_timeout" in url.query else {"connect_timeout": 10}
-        self.engine = sa.create_engine(
-            url,
-            connect_args=options,
-            pool_size=16,
-            max_overflow=32 if self.file else 8,
-            pool_pre_ping=not self.file,  # the server may have been started again
-            hide_parameters=True,  # documents and notes do not belong into a log of errors
-        )
-        if self.file:
-            sa.event.listen(self.engine, "connect", _prepare_sqlite)
-            sa.event.listen(self.engine, "begin", _begin_sqlite)
-        else:
-            sa.event.listen(self.engine, "connect", _prepare_postgresql)
+        self.engine = _engine(url)
 
     def _postgresql(self, text: str) -> URL:
         """What to connect to; the message of an error quotes nothing in which a password may be."""
@@ -118,12 +106,7 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[sa.Connection]:
         """A transaction that writes; when it is left, what it wrote is on the disk, or nothing of it."""
-        with (
-            self._in_one_line(),
-            self._turn,
-            self.engine.connect().execution_options(begin="BEGIN IMMEDIATE") as connection,
-            connection.begin(),
-        ):
+        with self._in_one_line(), self._turn, _written(self.engine) as connection:
             yield connection
 
     @contextmanager
@@ -160,45 +143,78 @@ class Database:
 
     @contextmanager
     def creating(self, version: str = "head") -> Iterator[sa.Connection]:
-        """A transaction that begins with empty tables of a version; what was made is removed where it fails."""
-        made = self._make_folder()
-        new = not self.exists()
-        try:
-            with self.writing() as connection:
-                if self._encoding(connection) != "UTF8":
-                    remedy = "create the database with ENCODING 'UTF8'"
-                    raise InputError("the database does not hold UTF-8", source=self.place, remedy=remedy)
-                self._lock_versions(connection)
-                if _version(connection) is not None:
-                    remedy = "open it, or choose another place"
-                    raise InputError("there is a labelling project already", source=self.place, remedy=remedy)
-                if taken := sorted(set(sa.inspect(connection).get_table_names())):
-                    remedy = "give the project a place of its own"
-                    raise InputError(
-                        f"there are other tables ({', '.join(taken[:3])})", source=self.place, remedy=remedy
-                    )
+        """A transaction that begins with empty tables of a version; nothing is left of one that fails."""
+        if self.file:
+            with self._new_file(self.file) as engine, self._in_one_line(), _written(engine) as connection:
                 self._migrate(connection, version)
                 yield connection
-        except BaseException:
-            self.close()
-            if self.file and new:
-                for path in (self.file, *(Path(f"{self.file}{end}") for end in ("-wal", "-shm"))):
-                    path.unlink(missing_ok=True)
-                if made:
-                    self.file.parent.rmdir()
-            raise
+            return
+        with self.writing() as connection:
+            if connection.scalar(sa.text("SHOW server_encoding")) != "UTF8":
+                remedy = "create the database with ENCODING 'UTF8'"
+                raise InputError("the database does not hold UTF-8", source=self.place, remedy=remedy)
+            self._lock_versions(connection)
+            self._check_nothing_is_there(connection)
+            self._migrate(connection, version)
+            yield connection
 
-    def _make_folder(self) -> bool:
-        """Make the folder of the file, where it has one: whether it is new."""
-        if self.file is None or self.file.parent.is_dir():
+    @contextmanager
+    def _new_file(self, file: Path) -> Iterator[sa.Engine]:
+        """A file under a hidden name, which gets its own once all is well, unless another one has it by then."""
+        made = self._make_folder(file.parent)
+        part = file.with_name(unfinished_name(file.name))
+        engine = _engine(URL.create("sqlite", database=str(part)))
+        try:
+            if not file.exists():
+                yield engine
+                engine.dispose()
+                try:
+                    os.link(part, file)
+                    return
+                except FileExistsError:
+                    pass
+                except OSError:  # there are disks without links
+                    if not file.exists():
+                        os.rename(part, file)
+                        return
+            with self.reading() as connection:
+                self._check_nothing_is_there(connection)
+            remedy = "remove it, or choose another place"
+            raise InputError(f"there is a file {file.name} with nothing in it", source=self.place, remedy=remedy)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise InputError(f"cannot be made ({reason})", source=self.place, remedy="check the folder") from None
+        finally:
+            engine.dispose()
+            for end in ("", "-wal", "-shm"):
+                Path(f"{part}{end}").unlink(missing_ok=True)
+            if made and not file.exists():
+                with suppress(OSError):  # somebody else put something there
+                    file.parent.rmdir()
+
+    def _make_folder(self, folder: Path) -> bool:
+        """Make the folder where there is none: whether it is new."""
+        if folder.is_dir():
             return False
         try:
-            self.file.parent.mkdir(parents=True)
+            folder.mkdir(mode=0o700, parents=True)  # who else is on the machine need not read it
+        except FileExistsError:
+            if folder.is_dir():  # somebody was quicker
+                return False
+            raise InputError("this is a file", source=self.place, remedy="name a folder") from None
         except OSError as error:
             reason = error.strerror or str(error)
             remedy = "name a folder that can be made"
             raise InputError(f"cannot be made ({reason})", source=self.place, remedy=remedy) from None
         return True
+
+    def _check_nothing_is_there(self, connection: sa.Connection) -> None:
+        if _version(connection) is not None:
+            remedy = "open it, or choose another place"
+            raise InputError("there is a labelling project already", source=self.place, remedy=remedy)
+        if taken := sorted(sa.inspect(connection).get_table_names()):
+            remedy = "give the project a place of its own"
+            raise InputError(f"there are other tables ({', '.join(taken[:3])})", source=self.place, remedy=remedy)
 
     def bring_forward(self) -> None:
         """Check that a project is here, and migrate an older one; what is newer than this program is refused."""
@@ -233,15 +249,12 @@ class Database:
         script = _script()
         steps = {"fn": lambda now, _: script._upgrade_revs(version, now)}  # as Alembic's own command does
         context = MigrationContext.configure(connection, opts=_VERSIONS | steps)
-        with Operations.context(context):
+        with _MIGRATING, Operations.context(context):
             context.run_migrations()
 
     def _lock_versions(self, connection: sa.Connection) -> None:
         if not self.file:
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_ADVISORY)))
-
-    def _encoding(self, connection: sa.Connection) -> str:
-        return "UTF8" if self.file else str(connection.scalar(sa.text("SHOW server_encoding")))
 
     def _copy_aside(self) -> None:
         """Copy the SQLite file as it is before a migration; of PostgreSQL, whoever runs the server has copies."""
@@ -283,6 +296,33 @@ def current_version() -> str:
 def is_known(version: str) -> bool:
     """Whether this program can make tables of a version."""
     return any(step.revision == version for step in _script().walk_revisions())
+
+
+def _engine(url: URL) -> sa.Engine:
+    """The pool of connections."""
+    sqlite = url.drivername == "sqlite"
+    options = {} if sqlite or "connect_timeout" in url.query else {"connect_timeout": 10}
+    try:
+        engine = sa.create_engine(
+            url,
+            connect_args=options,
+            pool_size=16,
+            max_overflow=32 if sqlite else 8,
+            pool_pre_ping=not sqlite,  # the server may have been started again
+            hide_parameters=True,  # documents and notes do not belong into a log of errors
+        )
+    except ImportError:
+        raise missing_library("a PostgreSQL database needs", "psycopg", "label") from None
+    sa.event.listen(engine, "connect", _prepare_sqlite if sqlite else _prepare_postgresql)
+    if sqlite:
+        sa.event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+@contextmanager
+def _written(engine: sa.Engine) -> Iterator[sa.Connection]:
+    with engine.connect().execution_options(begin="BEGIN IMMEDIATE") as connection, connection.begin():
+        yield connection
 
 
 def _script() -> ScriptDirectory:

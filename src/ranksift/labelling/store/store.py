@@ -197,11 +197,12 @@ class Store:
                     found[number].append(_short_item(rest))
         return [Query(**_without_id(row), items=tuple(found[row.id])) for row in rows]
 
-    def query(self, query_id: str) -> Query:
-        """A query and its items with their contents."""
+    def query(self, query_id: str, contents: bool = True) -> Query:
+        """A query and its items, with their contents unless these are not needed."""
         with self._database.snapshot() as connection:
             row = self._query_row(connection, query_id)
-            asked = sa.select(*_SHORT_ITEM, schema.items.c.content).where(schema.items.c.query == row.id)
+            content = schema.items.c.content if contents else sa.literal("").label("content")
+            asked = sa.select(*_SHORT_ITEM, content).where(schema.items.c.query == row.id)
             found = [Item(**one._mapping) for one in connection.execute(asked.order_by(*_BEST_FIRST))]
         return Query(**_without_id(row), items=tuple(found))
 

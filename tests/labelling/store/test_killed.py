@@ -1,0 +1,167 @@
+"""What was acknowledged is there, whoever is killed and however many write at the same time."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from ranksift.errors import InputError
+from ranksift.labelling.records import NewTask, Project
+from ranksift.labelling.store import Moved, Saved, Store
+from tests.labelling.store.filled import LEFT, PROJECT, filled, query
+
+APPENDER = Path(__file__).with_name("appender.py")
+
+
+def appender(place: str, key: str, name: str, first: int, last: int) -> subprocess.Popen[str]:
+    """A process that appends."""
+    command = [sys.executable, str(APPENDER), place, key, name, str(first), str(last)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def acknowledged(lines: str) -> list[tuple[int, int]]:
+    """What a client was promised, as pairs of its number and that of the log; half a line is no promise."""
+    whole = lines[: lines.rfind("\n") + 1]
+    return [(int(one), int(other)) for one, other in (line.split() for line in whole.splitlines())]
+
+
+def logged(store: Store) -> dict[str, int]:
+    """The number of each client id in the log, which has no gap and nothing twice."""
+    entries = list(store.entries())
+    assert [entry.number for entry in entries] == [*range(1, len(entries) + 1)]
+    assert [task.judgments for task in store.tasks()] == [len(entries)]
+    numbers = {entry.client_id: entry.number for entry in entries}
+    assert len(numbers) == len(entries)
+    return numbers
+
+
+def test_a_killed_client_loses_nothing(place: str) -> None:
+    store, _, task = filled(place)
+    promised: dict[str, int] = {}
+    with store:
+        for wait in (1, 2, 5, 11, 23):  # killed after so many promises, in the midst of the next one
+            process = appender(place, task.key, "client", len(promised), 10**9)
+            assert process.stdout is not None
+            lines = [process.stdout.readline() for _ in range(wait)]
+            process.kill()
+            rest, _ = process.communicate()
+            for number, place_in_log in acknowledged("".join(lines) + rest):
+                promised[f"client-{number}"] = place_in_log
+            assert process.returncode == -9
+        numbers = logged(store)
+        assert len(promised) >= 42
+        assert promised.items() <= numbers.items()
+        assert len(numbers) <= len(promised) + 1  # the last one may be on the disk without a promise
+        last = len(numbers)
+        assert store.append(task.key, "after all", LEFT, after=last) == Saved(last + 1, repeated=False)
+
+
+def test_two_processes_on_one_task(place: str) -> None:
+    store, _, task = filled(place)
+    with store:
+        processes = [appender(place, task.key, name, 1, 40) for name in ("one", "two")]
+        for number in range(40):  # and the process of the test
+            while True:
+                try:
+                    store.append(task.key, f"here-{number}", LEFT, after=len(store.log(task.key)))
+                    break
+                except Moved:
+                    continue
+        said = {name: process.communicate()[0] for name, process in zip(("one", "two"), processes, strict=True)}
+        assert [process.returncode for process in processes] == [0, 0]
+        numbers = logged(store)
+        assert len(numbers) == 120
+        for name, lines in said.items():
+            assert {f"{name}-{number}": at for number, at in acknowledged(lines)}.items() <= numbers.items()
+            assert len(acknowledged(lines)) == 40
+
+
+@pytest.mark.parametrize("same", [True, False], ids=["the same judgment", "different ones"])
+def test_threads_on_one_task(place: str, same: bool) -> None:
+    """Each round, all of them answer the same question; one is first, and the others learn that."""
+    store, _, task = filled(place)
+
+    def send(thread: int, after: int) -> str:
+        try:
+            saved = store.append(task.key, f"{0 if same else thread}-{after}", LEFT, after=after)
+        except Moved as moved:
+            return f"moved to {moved.judgments}"
+        assert saved.number == after + 1
+        return "repeated" if saved.repeated else "saved"
+
+    with store, ThreadPoolExecutor(12) as pool:
+        for after in range(8):
+            found = sorted(pool.map(send, range(12), [after] * 12))
+            assert found == sorted(["saved"] + ["repeated" if same else f"moved to {after + 1}"] * 11)
+        assert len(logged(store)) == 8
+
+
+def test_many_threads_on_many_tasks(place: str) -> None:
+    """More threads than there are connections."""
+    with Store.create(place, PROJECT) as store, ThreadPoolExecutor(60) as pool:
+        store.add([query()])
+        people = list(pool.map(lambda number: store.add_person(f"p{number}", "assessor")[0], range(60)))
+        assert sorted(person.id for person in people) == [*range(1, 61)]
+        tasks = store.assign([NewTask("q1", person.id, "pairs") for person in people])
+
+        def work(key: str) -> None:
+            for after in range(5):
+                store.append(key, f"c{after}", LEFT, after=after)
+                assert len(store.log(key)) == after + 1
+
+        list(pool.map(work, [task.key for task in tasks]))
+        assert [task.judgments for task in store.tasks()] == [5] * 60
+        assert len(list(store.entries())) == 300
+
+
+def test_two_leads_at_once(place: str) -> None:
+    """Two stores on one place assign, import, retire and change the same; one of them is refused."""
+    first = Store.create(place, PROJECT)
+    first.add([query(f"q{number}") for number in range(20)])
+    leads = [first.add_person(name, "lead")[0].id for name in ("Lea", "Max")]
+    people = [first.add_person(f"p{number}", "assessor")[0].id for number in range(10)]
+    second = Store.open(place)
+    everything = [NewTask(f"q{q}", person, "pairs") for q in range(20) for person in people]
+
+    def outcome(act: object, *values: object) -> str:
+        try:
+            act(*values)  # type: ignore[operator]
+        except InputError:
+            return "refused"
+        return "done"
+
+    with first, second, ThreadPoolExecutor(2) as pool:
+        both = list(pool.map(lambda store: outcome(store.assign, everything), (first, second)))
+        assert sorted(both) == ["done", "refused"]
+        assert len(first.tasks()) == 200
+        added = [query(f"new {number}") for number in range(20)]
+        both = list(pool.map(lambda store: outcome(store.add, added), (first, second)))
+        assert sorted(both) == ["done", "refused"]
+        assert len(first.queries()) == 40
+        both = list(pool.map(lambda store: outcome(store.add_person, "Zoë", "assessor"), (first, second)))
+        assert sorted(both) == ["done", "refused"]
+        # Each retires the other; somebody has to stay.
+        both = list(pool.map(lambda store, who: outcome(store.retire, who), (first, second), leads))
+        assert sorted(both) == ["done", "refused"]
+        list(pool.map(lambda store: store.change(Project(store.place, k=5)), (first, second)))
+        assert first.project == second.project
+
+
+def test_many_create_one_project(place: str) -> None:
+    def create(number: int) -> str:
+        try:
+            Store.create(place, Project(f"number {number}")).close()
+        except InputError as error:
+            return str(error).removeprefix(f"{place}: ")
+        return "created"
+
+    with ThreadPoolExecutor(4) as pool:
+        found = sorted(pool.map(create, range(4)))
+    assert found[0] == "created"
+    assert all("there is a labelling project already" in one for one in found[1:])
+    with Store.open(place) as store:
+        assert store.project.title.startswith("number ")
