@@ -1,5 +1,6 @@
 """What labelling costs: against plain loops, and what outliers do."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import numpy as np
@@ -81,6 +82,14 @@ def test_intervals_and_medians_are_those_of_a_plain_bootstrap() -> None:
     assert found.median_seconds.value == pytest.approx(np.median([x for own in logs for x in own]))
 
 
+def test_intervals_do_not_depend_on_the_keys_of_tasks() -> None:
+    """A store draws them."""
+    random = np.random.default_rng(5)
+    entries = [e for i in range(9) for e in log(f"q{i}", "ann", pairs(4), seconds=random.lognormal(1, 1, 4).tolist())]
+    renamed = [replace(e, task=f"{99 - int(e.query_id[1:])}") for e in entries]
+    assert costs(entries) == costs(renamed)
+
+
 def test_outliers_are_counted_by_kind_and_medians_withstand_them() -> None:
     random = np.random.default_rng(2)
     seconds = random.lognormal(1.5, 0.3, 60).tolist()
@@ -124,8 +133,6 @@ def test_progress_is_what_strategies_expect_at_the_pace_of_each_tool() -> None:
 
 
 def test_pace_is_that_of_the_last_week() -> None:
-    from dataclasses import replace
-
     old = [replace(e, created=e.created - timedelta(days=100)) for e in log("p", "ann", pairs(50))]
     new = log("q", "ann", pairs(11))
     found = progress([*old, *new], [task("s", "ann", 1, done=False)], {key("s", "ann"): 10.0})

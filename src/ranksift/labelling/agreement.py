@@ -232,13 +232,13 @@ def effective_entries(entries: Iterable[Entry]) -> list[Entry]:
     The same as :func:`ranksift.labelling.judgments.effective`, with the times and notes of each judgment.
     """
     counting: dict[str, list[Entry]] = {}
-    for entry in sorted(entries, key=lambda e: e.number):
+    for entry in sorted(entries, key=lambda e: (e.query_id, e.person, e.tool, _ORDER.index(e.purpose), e.number)):
         own = counting.setdefault(entry.task, [])
         if entry.judgment.kind != "undo":
             own.append(entry)
         elif own:
             own.pop()
-    return [entry for task in sorted(counting) for entry in counting[task]]
+    return [entry for own in counting.values() for entry in own]
 
 
 def pairwise(entries: Iterable[Entry], *, inferred: bool = False, purposes: Sequence[Purpose] = INDEPENDENT) -> Ratings:

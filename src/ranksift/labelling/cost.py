@@ -132,7 +132,7 @@ def costs(
             own[entry.task].append(entry)
     times = {tool: _usual([e for log in own.values() for e in log if e.tool == tool]) for tool in ("pairs", "grades")}
     rows: dict[tuple[str, str, str], list[_Spent]] = defaultdict(list)
-    for key in sorted(own):
+    for key in sorted(own, key=lambda key: (*_owner(own[key][0]), key)):
         log = own[key]
         task, first = known.get(key), log[0]
         strategy = task.strategy if task else first.more.get("strategy", "")
@@ -216,6 +216,11 @@ class _Spent(NamedTuple):
     skipped: int
     slow: int
     fast: int
+
+
+def _owner(entry: Entry) -> tuple[str, str, str, str]:
+    """Keys are drawn: what is computed must not depend on them."""
+    return entry.query_id, entry.person, entry.tool, entry.purpose
 
 
 def _answers(entry: Entry) -> bool:
