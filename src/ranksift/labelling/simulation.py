@@ -8,12 +8,15 @@ from functools import cached_property
 from hashlib import blake2b
 from math import exp, pi, sin, sqrt, tan
 from statistics import NormalDist
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
+from ranksift.errors import InputError
+from ranksift.labelling.floor import floor
 from ranksift.labelling.judgments import GRADES, Judgment, Question
-from ranksift.labelling.strategies import State, strategy
+from ranksift.labelling.strategies import STRATEGIES, State
+from ranksift.labelling.strategies import strategy as strategy_of
 from ranksift.labelling.strategies.pairwise import Course, Pairwise
 
 #: Seconds for a judgment in the paper's Table 1.
@@ -187,6 +190,160 @@ def with_tau(truth: Truth, tau: float | None, seed: int = 0) -> list[str]:
     return sorted(seen, key=lambda item: -seen[item])
 
 
+@dataclass(frozen=True)
+class Simulation:
+    """What a strategy costs and finds, over many queries.
+
+    Attributes
+    ----------
+    strategy, n, k, queries, noise, model, ties, forbidden, prior_tau, assessors, seed
+        What was simulated, as it was given to :func:`simulate`.
+    mean, sd, standard_error
+        Judgments of a query by all assessors: their mean, its spread over queries, and how sure the mean is.
+    verifying
+        How many of these are by assessors after the first.
+    minutes
+        Of a query, on average, by all assessors.
+    kndcg
+        Mean κ-NDCG@k of the order that was found against the truth.
+    right
+        The share of queries whose top k is right, and in the right order.
+    floor
+        Bits in the ordered top k: no strategy needs fewer judgments without ties and a prior.
+    """
+
+    strategy: str
+    n: int
+    k: int
+    queries: int
+    noise: float
+    model: Noise
+    ties: float
+    forbidden: float
+    prior_tau: float | None
+    assessors: int
+    seed: int
+    mean: float
+    sd: float
+    standard_error: float
+    verifying: float
+    minutes: float
+    kndcg: float
+    right: float
+    floor: float
+
+    def to_json(self) -> dict[str, Any]:
+        """As the command writes it."""
+        given = (
+            "strategy",
+            "n",
+            "k",
+            "queries",
+            "noise",
+            "model",
+            "ties",
+            "forbidden",
+            "prior_tau",
+            "assessors",
+            "seed",
+        )
+        return {
+            **{name: getattr(self, name) for name in given},
+            "judgments": {"mean": self.mean, "sd": self.sd, "standard_error": self.standard_error},
+            "verifying": self.verifying,
+            "minutes": self.minutes,
+            f"kNDCG@{self.k}": self.kndcg,
+            "right": self.right,
+            "floor": self.floor,
+        }
+
+
+def simulate(
+    strategy: str = "tournament",
+    n: int = 50,
+    k: int = 10,
+    queries: int = 1000,
+    noise: float = 0.0,
+    ties: float = 0.0,
+    forbidden: float = 0.0,
+    prior_tau: float | None = None,
+    assessors: int = 1,
+    seed: int = 0,
+    model: Noise = "flip",
+    seconds_per_pair: float = SECONDS_PER_PAIR,
+    seconds_per_grade: float = SECONDS_PER_GRADE,
+) -> Simulation:
+    """Label made-up queries with a strategy.
+
+    Parameters
+    ----------
+    strategy
+        Its name.
+    n, k, queries
+        Items of a query, how many of them are to be found in their order, and how many queries there are.
+    noise, model
+        Of each assessor: see :class:`SimulatedAssessor`.
+    ties, forbidden
+        The share of pairs that are tied, and of items that are flagged.
+    prior_tau
+        Mean Kendall's τ between the order in which items are given and the truth; None: they are in no order.
+    assessors
+        With 2, a second assessor verifies the order that the first one found, and a third one settles what they
+        disagree on: see :func:`verify`.
+    seed
+        Of everything.
+    seconds_per_pair, seconds_per_grade
+        What a judgment takes.
+
+    Examples
+    --------
+    >>> found = simulate("heap", n=20, k=5, queries=10)
+    >>> found.right, round(found.kndcg, 4), found.mean > found.floor
+    (1.0, 1.0, True)
+    """
+    _check(strategy, n, k, queries, noise, ties, forbidden, prior_tau, assessors)
+    from ranksift.evaluation.evaluate import evaluate
+
+    counts = np.zeros((queries, 2))
+    seconds = 0.0
+    right = 0
+    truths: dict[str, dict[str, int]] = {}
+    found: dict[str, dict[str, float]] = {}
+    names = [f"d{number:0{len(str(n))}d}" for number in range(1, n + 1)]
+    for query in range(queries):
+        here = seed * 1_000_003 + query
+        truth = Truth.made_up(names, ties, forbidden, here)
+        first, *others = (
+            SimulatedAssessor(truth, noise, model, 3 * here + each, seconds_per_pair, seconds_per_grade)
+            for each in range(3 if assessors == 2 else 1)
+        )
+        state, spent = label(strategy, with_tau(truth, prior_tau, here), first, k, here)
+        order, verifying = state.order, 0
+        if others:
+            order, verifying = verify(state, others[0], others[1], k)
+        counts[query] = state.judgments, verifying
+        seconds += spent + verifying * seconds_per_pair
+        score = truth.score
+        right += [score[item] for item in order[:k]] == [score[item] for item in truth.order[:k]]
+        truths[str(query)] = truth.labels(k)
+        found[str(query)] = {item: float(-place) for place, item in enumerate(order)}
+    all_ = counts.sum(axis=1)
+    sd = float(all_.std(ddof=1)) if queries > 1 else 0.0
+    kndcg = evaluate(truths, found, [f"kNDCG@{k}"]).mean_of(f"kNDCG@{k}")
+    assert isinstance(kndcg, float)  # of one run
+    return Simulation(
+        strategy, n, k, queries, noise, model, ties, forbidden, prior_tau, assessors, seed,
+        mean=float(all_.mean()),
+        sd=sd,
+        standard_error=sd / sqrt(queries),
+        verifying=float(counts[:, 1].mean()),
+        minutes=seconds / queries / 60,
+        kndcg=kndcg,
+        right=right / queries,
+        floor=floor(n, k, forbidden),
+    )  # fmt: skip
+
+
 def label(
     name: str, items: Sequence[str], assessor: SimulatedAssessor, k: int = 10, seed: int = 0
 ) -> tuple[State, float]:
@@ -199,7 +356,7 @@ def label(
     >>> state.order[:3] == truth.order[:3]
     True
     """
-    chosen = strategy(name, k=k, seed=seed)
+    chosen = strategy_of(name, k=k, seed=seed)
     if isinstance(chosen, Pairwise):
         course = Course(chosen, items)
         while (question := course.question) is not None:
@@ -209,3 +366,64 @@ def label(
     said = [assessor.answer(Question(item)) for item in items]
     state = chosen.state(items, said)
     return state, state.judgments * assessor.seconds_per_grade
+
+
+def verify(
+    state: State, second: SimulatedAssessor, third: SimulatedAssessor, k: int = 10
+) -> tuple[tuple[str, ...], int]:
+    """Let a second assessor verify a top k, and a third one settle the disagreements.
+
+    Only neighbours in the order are shown: a judgment on them is the one on which the order stands, and the likeliest
+    to be wrong. Where two of three say that a pair is the other way round it is turned, and the better one is compared
+    with its new neighbour. It gives the order and the number of judgments that it took.
+
+    Examples
+    --------
+    >>> truth = Truth({"a": 2.0, "b": 1.0, "c": 0.0})
+    >>> wrong = State(None, (("b",), ("a",)), ("c",), (), 3, 0.0)
+    >>> verify(wrong, SimulatedAssessor(truth), SimulatedAssessor(truth), k=2)
+    (('a', 'b', 'c'), 2)
+    """
+    order, judgments = list(state.order), 0
+    tied = {item: number for number, group in enumerate(state.groups) for item in group}
+    for start in range(1, min(k, len(order))):
+        place = start
+        while place > 0:
+            upper, lower = order[place - 1], order[place]
+            if upper in tied and tied.get(upper) == tied.get(lower):
+                break
+            question = Question(upper, lower)
+            judgments += 1
+            if second.answer(question).answer != "right":
+                break
+            judgments += 1
+            if third.answer(question).answer != "right":
+                break
+            order[place - 1], order[place] = lower, upper
+            place -= 1
+    return tuple(order), judgments
+
+
+def _check(
+    name: str,
+    n: int,
+    k: int,
+    queries: int,
+    noise: float,
+    ties: float,
+    forbidden: float,
+    prior_tau: float | None,
+    assessors: int,
+) -> None:
+    if name not in STRATEGIES:
+        raise InputError(f"there is no strategy {name!r}", remedy=f"choose one of {', '.join(STRATEGIES)}")
+    for what, count in (("n", n), ("k", k), ("queries", queries)):
+        if count < 1:
+            raise InputError(f"{what} is {count}", remedy="give a whole number from 1")
+    for what, share, most in (("noise", noise, 0.5), ("ties", ties, 1.0), ("forbidden", forbidden, 1.0)):
+        if not 0 <= share <= most:
+            raise InputError(f"{what} is {share}", remedy=f"give a share between 0 and {most:g}")
+    if prior_tau is not None and not -1 <= prior_tau <= 1:
+        raise InputError(f"the prior's τ is {prior_tau}", remedy="give a correlation between -1 and 1")
+    if assessors not in (1, 2):
+        raise InputError(f"{assessors} assessors are simulated by nobody", remedy="give 1 or 2")

@@ -17,8 +17,8 @@ class AllPairs(Pairwise):
 
     Examples
     --------
-    >>> AllPairs().state(["a", "b", "c"], []).expected
-    3.0
+    >>> AllPairs().state(["a", "b"], []).expected
+    1.0
     """
 
     def search(self, known: Knowledge) -> Search:
@@ -33,9 +33,9 @@ class AllPairs(Pairwise):
         return sorted(range(known.items), key=lambda item: -wins[item])
 
     def forecast(self, items: int) -> float:
-        """Fitted to simulations of 2 to 200 items."""
-        pairs = items * (items - 1) / 2
-        return min(pairs, items * log(max(items, 1)) ** 2 / 2.4 + 1)
+        """Fitted to simulations of 5 to 50 items."""
+        length = log(max(items, 1))
+        return min(items * (items - 1) / 2, items * length * (0.33 * length + 0.3))
 
 
 @dataclass(frozen=True)

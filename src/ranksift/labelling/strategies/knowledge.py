@@ -30,11 +30,19 @@ class Knowledge:
         self.above = [0] * items
         self.below = [0] * items
         self.tied = [1 << item for item in range(items)]
+        self.forbidden = 0  # sets of items that were flagged, and that were shown
+        self.seen = 0
         self.cycles: list[tuple[int, ...]] = []
         self._said: list[set[int]] = [set() for _ in range(items)]
 
     def compare(self, first: int, second: int) -> Sign | None:
-        """What is known of two items; None where nothing is."""
+        """What is known of two items, a forbidden one being worse than any other; None where nothing is."""
+        if self.forbidden >> first & 1 or self.forbidden >> second & 1:
+            return (self.forbidden >> second & 1) - (self.forbidden >> first & 1)
+        return self._preference(first, second)
+
+    def _preference(self, first: int, second: int) -> Sign | None:
+        """What follows from preferences alone."""
         if self.below[first] >> second & 1:
             return 1
         if self.above[first] >> second & 1:
@@ -43,7 +51,7 @@ class Knowledge:
 
     def add(self, first: int, second: int, sign: Sign) -> bool:
         """Learn what somebody says of two items; False where it contradicts what was said before, which stands."""
-        known = self.compare(first, second)
+        known = self._preference(first, second)
         if known is not None and known != sign:
             better, worse = (first, second) if sign >= 0 else (second, first)
             if sign == 0 and known > 0:  # so that the path leads from the worse one to the better one

@@ -92,7 +92,6 @@ class Course:
         self.items = tuple(items)
         self.judgments = 0
         self._number = {item: i for i, item in enumerate(self.items)}
-        self._forbidden = 0
         self._said: list[tuple[int, int, Sign]] = []
         self._answers: dict[tuple[int, int], list[Sign]] = {}
         self._skipped: dict[tuple[int, int], int] = {}  # and when last
@@ -107,9 +106,10 @@ class Course:
         self.judgments += judgment.kind in ("prefer", "grade")
         numbers = [self._number[item] for item in judgment.question.items if item in self._number]
         flagged = sum(1 << self._number[item] for item in set(judgment.forbidden) if item in self._number)
-        new = flagged & ~self._forbidden
-        self._forbidden |= flagged
-        changed = bool(new)
+        changed = flagged & ~self._told.forbidden != 0
+        self._told.forbidden |= flagged
+        if judgment.kind == "prefer":
+            self._told.seen |= sum(1 << number for number in set(numbers))
         if len(numbers) == 2 and numbers[0] != numbers[1]:
             changed |= self._learn(judgment, *numbers)
         if changed:  # the algorithm may have built on what it was
@@ -130,12 +130,12 @@ class Course:
         question = self.question
         groups = self._groups() if question is None else ()
         shown = {item for group in groups for item in group}
-        allowed = [i for i in range(len(self.items)) if not self._forbidden >> i & 1]
+        allowed = [i for i in range(len(self.items)) if not self._told.forbidden >> i & 1]
         return State(
             question=question,
             groups=tuple(tuple(self.items[item] for item in group) for group in groups),
             rest=tuple(self.items[item] for item in allowed if item not in shown),
-            forbidden=tuple(self.items[item] for item in bits(self._forbidden)),
+            forbidden=tuple(self.items[item] for item in bits(self._told.forbidden)),
             judgments=self.judgments,
             expected=0.0 if question is None else self._expected(allowed),
             cycles=tuple(tuple(self.items[item] for item in cycle) for cycle in self._told.cycles),
@@ -170,6 +170,7 @@ class Course:
         self._known = self._told
         if self._assumed and self.strategy.transitive:
             self._known = Knowledge(len(self.items))
+            self._known.forbidden, self._known.seen = self._told.forbidden, self._told.seen
             for first, second, sign in self._said:
                 self._known.add(first, second, sign)
             for pair in sorted(self._assumed):
@@ -206,10 +207,8 @@ class Course:
 
     def _answer(self, first: int, second: int) -> Sign | None:
         """What is known of a comparison."""
-        bad = self._forbidden
-        if bad and (bad >> first & 1 or bad >> second & 1):
-            return (bad >> second & 1) - (bad >> first & 1)
-        if self.strategy.transitive:
+        forbidden = self._known.forbidden
+        if self.strategy.transitive or forbidden >> first & 1 or forbidden >> second & 1:
             return self._known.compare(first, second)
         pair, direction = ((first, second), 1) if first < second else ((second, first), -1)
         answers, used = self._answers.get(pair, ()), self._used[pair]
@@ -226,7 +225,7 @@ class Course:
         count = 0
         tied = self._told.tied
         for item in self._order or ():
-            if self._forbidden >> item & 1:
+            if self._told.forbidden >> item & 1:
                 continue
             if groups and tied[groups[-1][-1]] >> item & 1:
                 groups[-1].append(item)
@@ -237,14 +236,14 @@ class Course:
             count += 1
         if groups:
             shown = {item for group in groups for item in group}
-            more = [i for i in bits(tied[groups[-1][-1]] & ~self._forbidden) if i not in shown]
+            more = [i for i in bits(tied[groups[-1][-1]] & ~self._told.forbidden) if i not in shown]
             groups[-1].extend(more)
         return groups
 
     def _expected(self, allowed: Sequence[int]) -> float:
         """What the whole is expected to take less what was done, and never less than what cannot be spared."""
         lost = sum(1 for item in allowed if self._told.above[item])
-        flags = self._forbidden.bit_count()
+        flags = self._told.forbidden.bit_count()
         seen = lost + flags
         share = flags / seen if seen else 0.0
         hidden = share * (len(allowed) - lost)

@@ -38,22 +38,21 @@ class SortedList(Pairwise):
 
 
 def insert(order: list[int], item: int) -> Search:
-    """Put an item in its place: below the last one at once, otherwise by halving."""
+    """Put an item in its place: below the last one at once, otherwise by halving.
+
+    Items come best first, so that a newcomer belongs more often into the lower half: each cut is a little below the
+    middle.
+    """
     low, high = 0, len(order)
-    if order:
-        better = yield item, order[-1]
-        if better != 1:
-            order.append(item)
-            return order
-        high -= 1
+    at = high - 1
     while low < high:
-        middle = (low + high) // 2
-        better = yield item, order[middle]
+        better = yield item, order[at]
         if better == 0:
-            low = high = middle + 1
+            low = high = at + 1
         elif better == 1:
-            high = middle
+            high = at
         else:
-            low = middle + 1
+            low = at + 1
+        at = min(low + (high - low) * 3 // 5, high - 1)
     order.insert(low, item)
     return order

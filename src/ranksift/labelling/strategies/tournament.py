@@ -1,4 +1,4 @@
-"""A knockout tournament, played again for each place: what is known is not played."""
+"""A knockout tournament, played on for each place among those that only the best so far have beaten."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from ranksift.labelling.strategies.pairwise import Pairwise, Search
 
 @dataclass(frozen=True)
 class Tournament(Pairwise):
-    """The winner of a knockout is the best; without it the same bracket gives the second, and so on.
+    """Unbeaten items meet until one is left: the best. Without it others are unbeaten, and the next best is among them.
 
-    Only matches on the way that the winner took have to be played again, so that a place takes about log2 n judgments
-    after the first.
+    Equals meet: always the two unbeaten items that are better than the fewest others. First those that nobody has seen,
+    so that one judgment may flag two forbidden items. The first place takes n - 1 judgments, each other one about
+    log2 n - 1.
 
     Examples
     --------
@@ -26,26 +27,32 @@ class Tournament(Pairwise):
 
     def search(self, known: Knowledge) -> Search:
         """Play for the first place, then for the second, down to the k-th."""
-        bracket = self.shuffled(known.items)
+        rest = self.shuffled(known.items)
         order: list[int] = []
-        while bracket and len(order) < self.k:
-            winners = bracket
-            while len(winners) > 1:
-                round_, winners = winners, []
-                for first in range(0, len(round_), 2):
-                    match = round_[first : first + 2]
-                    if -1 in match or len(match) == 1:  # a walkover
-                        winners.append(max(match))
-                        continue
-                    better = yield match[0], match[1]
-                    winners.append(match[better == -1])
-            if winners[0] == -1:
+        while rest and len(order) < self.k:
+            while len(unbeaten := _unbeaten(rest, known)) > 1:
+                first, second = sorted(
+                    unbeaten, key=lambda item: (known.below[item].bit_count(), known.seen >> item & 1)
+                )[:2]
+                yield first, second
+            if not unbeaten:  # all others are forbidden
                 break
-            order.append(winners[0])
-            bracket = [-1 if item == winners[0] else item for item in bracket]
+            order.append(unbeaten[0])
+            rest.remove(unbeaten[0])
         return order
 
     def forecast(self, items: int) -> float:
         """All but one lose a match, and each place after the first takes a way through the bracket."""
         k = min(self.k, items)
-        return max(items - 1 + (k - 1) * (log2(max(items, 2)) - 1.0), 0.0)
+        return max(items - 1, 0) + sum(max(log2(items - place) - 0.85, 0.0) for place in range(k - 1))
+
+
+def _unbeaten(rest: list[int], known: Knowledge) -> list[int]:
+    """Items that none of the rest is better than; of tied ones the first."""
+    here = sum(1 << item for item in rest) & ~known.forbidden
+    unbeaten = []
+    for item in rest:
+        if here >> item & 1 and not known.above[item] & here:
+            unbeaten.append(item)
+            here &= ~known.tied[item] | 1 << item
+    return unbeaten

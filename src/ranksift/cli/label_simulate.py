@@ -1,0 +1,92 @@
+"""``ranksift label simulate``: what a strategy costs and finds, before anybody has judged anything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from ranksift.cli import options
+from ranksift.cli.output import progress, show, write_json
+
+
+def simulate(
+    strategies: Annotated[
+        list[str],
+        typer.Option("--strategy", "-s", metavar="NAME", help="Repeat for more, or: all.  [default: tournament]"),
+    ] = options.NONE,
+    n: Annotated[int, typer.Option("--n", min=1, help="Items of a query.")] = 50,
+    k: Annotated[int, typer.Option("--k", min=1, help="How many are to be found, in their order.")] = 10,
+    queries: Annotated[int, typer.Option("--queries", min=1, help="How many queries.")] = 1000,
+    noise: Annotated[float, typer.Option("--noise", min=0, max=0.5, help="Share of pairs judged wrongly.")] = 0.0,
+    model: Annotated[
+        Literal["flip", "thurstone"],
+        typer.Option("--noise-model", help="Any pair is confused as often, or closer ones more often."),
+    ] = "flip",
+    ties: Annotated[float, typer.Option("--ties", min=0, max=1, help="Share of pairs that are tied.")] = 0.0,
+    forbidden: Annotated[float, typer.Option("--forbidden", min=0, max=1, help="Share of items to flag.")] = 0.0,
+    prior_tau: Annotated[
+        float | None,
+        typer.Option("--prior-tau", min=-1, max=1, help="Kendall's tau of a prior order with the truth."),
+    ] = None,
+    assessors: Annotated[
+        int, typer.Option("--assessors", min=1, max=2, help="2: a second one verifies, a third one settles.")
+    ] = 1,
+    seconds_per_pair: Annotated[float, typer.Option("--seconds-per-pair", min=0, help="As in the paper.")] = 5.51,
+    seconds_per_grade: Annotated[float, typer.Option("--seconds-per-grade", min=0, help="As in the paper.")] = 13.87,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Same seed, same numbers.")] = 0,
+    format: Annotated[Literal["table", "json"], typer.Option("--format", help="How to print.")] = "table",
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write here, not to the terminal.")
+    ] = None,
+) -> None:
+    """Simulate labelling: judgments, minutes and kappa-NDCG of strategies on made-up queries.
+
+    ranksift label simulate --strategy tournament --strategy heap --noise 0.05
+    """
+    from ranksift.evaluation.table import Table
+    from ranksift.labelling.simulation import simulate as simulation_of
+    from ranksift.labelling.strategies import STRATEGIES
+
+    names = list(STRATEGIES) if "all" in strategies else strategies or ["tournament"]
+    found = [
+        simulation_of(
+            name,
+            n=n,
+            k=k,
+            queries=queries,
+            noise=noise,
+            ties=ties,
+            forbidden=forbidden,
+            prior_tau=prior_tau,
+            assessors=assessors,
+            seed=seed,
+            model=model,
+            seconds_per_pair=seconds_per_pair,
+            seconds_per_grade=seconds_per_grade,
+        )
+        for name in progress("simulating", len(names))(names)
+    ]
+    if format == "json":
+        data = [one.to_json() for one in found]
+        write_json(data[0] if len(data) == 1 else data, out)
+        return
+    rows = [
+        [
+            one.strategy,
+            f"{one.mean:.1f}",
+            f"{one.sd:.1f}",
+            f"{one.standard_error:.1f}",
+            f"{one.minutes:.1f}",
+            f"{one.kndcg:.4f}",
+            f"{100 * one.right:.1f}",
+        ]
+        for one in found
+    ]
+    columns = ["strategy", "judgments", "sd", "se", "minutes", f"kNDCG@{k}", "right, %"]
+    notes = [
+        f"{queries:,} queries of {n} items, the top {k} in their order; means of a query",
+        f"at least {found[0].floor:.1f} judgments by information theory, without ties and without a prior",
+    ]
+    show(Table(columns, rows, notes=notes), out=out)
