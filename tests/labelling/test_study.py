@@ -1,17 +1,21 @@
-"""The made-up study: through a store and without one, and what errors do to agreement."""
+"""The made-up study: through the pages of a project and without them, and what errors do to agreement."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from starlette.testclient import TestClient
 
 from ranksift.labelling import agreement as ag
 from ranksift.labelling.judgments import Question
-from ranksift.labelling.records import Project
+from ranksift.labelling.records import Project, Task
 from ranksift.labelling.store import Store
 from ranksift.labelling.study import Assessor, Perception, made_up_utilities, rehearse, set_up, work_through
 from ranksift.labelling.task_state import task_state
+from ranksift.labelling.web import application
+from ranksift.labelling.web.desk import shown as sides
 
 CLEAR = Perception(0, 0, 0, 0, 0, (0.2, 0.5, 1.0, 2.0))
 BLURRED = Perception(0.1, 0.2, 0.14, 0.05, 0.1, (0.2, 0.5, 1.0, 2.0))
@@ -22,19 +26,28 @@ def panel(perception: Perception, seed: int = 0) -> list[Assessor]:
     return [Assessor(i, UTILITIES, perception, seed) for i in range(1, 6)]
 
 
-def test_the_store_has_the_log_that_was_rehearsed(tmp_path: Path) -> None:
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[tuple[Store, dict[int, TestClient], list[Task]]]:
+    """The study's project, and a client of its pages for every assessor."""
     with Store.create(tmp_path / "study", Project("Study", k=3, strategy="heap")) as store:
-        tasks = set_up(store, UTILITIES)
-        people = {task.person: i + 1 for i, task in enumerate({t.person: t for t in tasks}.values())}
-        assessors = {person: Assessor(number, UTILITIES, BLURRED) for person, number in people.items()}
-        judged = {task.key: work_through(store, task, assessors[task.person]) for task in tasks}
-        stored = list(store.entries())
-        assert all(task.done for task in store.tasks())
-        for task in store.tasks():
-            items = [item.doc_id for item in store.items(task.query_id)]
-            assert task_state(task, items, store.log(task.key)).done
-            assert work_through(store, task, assessors[task.person]) == judged[task.key]  # nothing is asked again
-    rehearsed = rehearse(UTILITIES, panel(BLURRED), k=3)
+        tasks, tokens = set_up(store, UTILITIES)
+        app, clients = application(store), {}
+        for person, token in tokens.items():
+            clients[person] = TestClient(app)
+            clients[person].headers["authorization"] = f"Bearer {token}"
+        yield store, clients, tasks
+
+
+def test_the_log_of_the_pages_is_the_one_that_was_rehearsed(served) -> None:
+    store, clients, tasks = served
+    assessors = {person: Assessor(i, UTILITIES, BLURRED) for i, person in enumerate(clients, 1)}
+    judged = {task.key: work_through(clients[task.person], task.key, assessors[task.person]) for task in tasks}
+    stored = list(store.entries())
+    for task in store.tasks():
+        assert task.done
+        assert work_through(clients[task.person], task.key, assessors[task.person]) == judged[task.key]
+    assert len(list(store.entries())) == len(stored)  # nothing is asked again
+    rehearsed = rehearse(UTILITIES, panel(BLURRED), k=3, sides=sides)
 
     def said(entries):
         return sorted(
@@ -45,22 +58,20 @@ def test_the_store_has_the_log_that_was_rehearsed(tmp_path: Path) -> None:
     assert said(stored) == said(rehearsed)
 
 
-def test_a_task_that_was_begun_is_continued(tmp_path: Path) -> None:
-    with Store.create(tmp_path / "study", Project("Study", k=3)) as store:
-        tasks = set_up(store, UTILITIES)
-        for tool in ("pairs", "grades"):
-            task = next(t for t in tasks if t.tool == tool)
-            assessor = Assessor(1, UTILITIES, BLURRED)
-            items = [item.doc_id for item in store.items(task.query_id)]
-            for i in range(3):
-                question = task_state(task, items, store.log(task.key)).question
-                assert question is not None
-                store.append(task.key, f"mine-{i}", assessor.answer(task.query_id, question), after=i)
-            count = work_through(store, task, assessor)
-            log = store.log(task.key)
-            assert len(log) == count > 3
-            assert task_state(task, items, log).done
-            assert store.task(task.key).done
+def test_a_task_that_was_begun_is_continued(served) -> None:
+    store, clients, tasks = served
+    for tool in ("pairs", "grades"):
+        task = next(t for t in tasks if t.tool == tool)
+        assessor = Assessor(1, UTILITIES, BLURRED)
+        items = [item.doc_id for item in store.items(task.query_id)]
+        for i in range(3):
+            question = task_state(task, items, store.log(task.key)).question
+            assert question is not None
+            store.append(task.key, f"mine-{i}", assessor.answer(task.query_id, question), after=i)
+        count = work_through(clients[task.person], task.key, assessor)
+        log = store.log(task.key)
+        assert len(log) == count > 3
+        assert task_state(task, items, log).done
 
 
 def test_clear_eyes_agree_about_everything_and_find_the_truth() -> None:

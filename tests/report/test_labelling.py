@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from starlette.testclient import TestClient
 from typer import Typer
 from typer.testing import CliRunner
 
@@ -19,6 +20,7 @@ from ranksift.labelling.judgments import Judgment
 from ranksift.labelling.records import Item, Person, Project, Query
 from ranksift.labelling.store import Store
 from ranksift.labelling.study import Assessor, Perception, made_up_utilities, set_up, work_through
+from ranksift.labelling.web import application
 from ranksift.report import labelling as report_of
 from tests.labelling.logs import graded, log, prefer, task
 
@@ -31,10 +33,11 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project in which all but the last three tasks are done."""
     folder = tmp_path_factory.mktemp("labelling") / "project"
     with Store.create(folder, Project("Cafés <b>in town</b>", k=3)) as store:
-        tasks = set_up(store, UTILITIES)
-        people = {person: i for i, person in enumerate(dict.fromkeys(t.person for t in tasks))}
+        tasks, tokens = set_up(store, UTILITIES)
+        client = TestClient(application(store))
         for one in tasks[:-3]:
-            work_through(store, one, Assessor(people[one.person], UTILITIES, EYES))
+            client.headers["authorization"] = f"Bearer {tokens[one.person]}"
+            work_through(client, one.key, Assessor(one.person, UTILITIES, EYES))
     return folder
 
 

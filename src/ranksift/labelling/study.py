@@ -6,11 +6,11 @@ that what the two tools differ by is what the questions do, not who was asked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 from zlib import crc32
 
 import numpy as np
@@ -148,6 +148,16 @@ def _view(assessor: Assessor, query: str) -> _View:
     return _View({doc: i for i, doc in enumerate(utility)}, seen, slips - slips.T, graded)
 
 
+class Client(Protocol):
+    """What speaks to the JSON API: ``httpx.Client``, or Starlette's ``TestClient``."""
+
+    def get(self, url: str, /) -> Any:
+        """Fetch."""
+
+    def post(self, url: str, /, *, json: Any) -> Any:
+        """Send."""
+
+
 def set_up(
     store: Store,
     utilities: Mapping[str, Mapping[str, float]],
@@ -155,17 +165,22 @@ def set_up(
     assessors: int = ASSESSORS,
     assignments: int = 2,
     seed: int = 0,
-) -> list[Task]:
-    """Queries, assessors and the paper's assignment in an empty project; its strategy and k count."""
+) -> tuple[list[Task], dict[int, str]]:
+    """Queries, assessors and the paper's assignment in an empty project; its strategy and k count.
+
+    Returns
+    -------
+    The tasks, and by person the token with which they sign in.
+    """
     project = store.project
     store.add(
         Query(query, query, items=tuple(Item(doc, doc) for doc in documents)) for query, documents in utilities.items()
     )
-    people = [store.add_person(f"U{i + 1}", "assessor")[0].id for i in range(assessors)]
-    return store.assign(
+    added = [store.add_person(f"U{i + 1}", "assessor") for i in range(assessors)]
+    tasks = store.assign(
         rotation(
             list(utilities),
-            people,
+            [person.id for person, _ in added],
             assignments=assignments,
             strategy=project.strategy,
             k=project.k,
@@ -173,44 +188,34 @@ def set_up(
             seed=seed,
         )
     )
+    return tasks, {person.id: token for person, token in added}
 
 
-def work_through(store: Store, task: Task, assessor: Assessor) -> int:
-    """Answer everything that a task asks, judgment by judgment into the store; how many there were.
+def work_through(client: Client, key: str, assessor: Assessor) -> int:
+    """Answer everything that a task asks, through the JSON API; how many judgments its log has then.
 
     A task that was begun is continued.
     """
-    query = task.query_id
-    docs = [item.doc_id for item in store.items(query)]
-    log = store.log(task.key)
-    chosen = strategy(task.strategy, k=task.k, seed=task.seed)
-    if isinstance(chosen, Pairwise):
-        course = Course(chosen, docs)
-        for judgment in log:
-            course.add(judgment)
-        number, question = len(log), course.question
-        while question is not None:
-            said = assessor.answer(query, question)
-            course.add(said)
-            following = course.question
-            number = _append(store, task, assessor, question, said, number, done=following is None)
-            question = following
-        return number
-    state = chosen.state(docs, log)
-    while state.question is not None:
-        said = assessor.answer(query, state.question)
-        log.append(said)
-        following_state = chosen.state(docs, log)
-        _append(store, task, assessor, state.question, said, len(log) - 1, done=following_state.done)
-        state = following_state
-    return len(log)
-
-
-def _append(
-    store: Store, task: Task, assessor: Assessor, question: Question, said: Judgment, after: int, *, done: bool
-) -> int:
-    seconds = assessor.seconds(task.query_id, question)
-    return store.append(task.key, f"{task.key}-{after}", said, after=after, active_seconds=seconds, done=done).number
+    state = client.get(f"/api/v1/tasks/{key}/question").json()
+    query = state["query"]["id"]
+    while state["question"] is not None:
+        cards = state["question"]
+        question = Question(cards["left"]["id"], cards["right"]["id"] if "right" in cards else None)
+        said = assessor.answer(query, question)
+        body = {
+            "client_id": f"{key}-{state['after']}",
+            "after": state["after"],
+            "kind": said.kind,
+            "left": said.left,
+            "right": said.right,
+            "answer": said.answer,
+            "grade": said.grade,
+            "active_seconds": assessor.seconds(query, question),
+        }
+        reply = client.post(f"/api/v1/tasks/{key}/judgments", json=body)
+        reply.raise_for_status()
+        state = reply.json()["state"]
+    return int(state["after"])
 
 
 def made_up_utilities(queries: int = QUERIES, documents: int = DOCUMENTS, seed: int = 0) -> dict[str, dict[str, float]]:
@@ -234,9 +239,12 @@ def rehearse(
     chosen: str = "heap",
     k: int = 10,
     assignments: int = 2,
+    sides: Callable[[Question, int], Question] = lambda question, seed: question,
     seed: int = 0,
 ) -> list[Entry]:
     """The log that the paper's assignment leads to, without a store: to try settings and seeds out.
+
+    ``sides`` draws which document of a pair is shown on the left, by the seed of the task, as a page does.
 
     Examples
     --------
@@ -253,7 +261,7 @@ def rehearse(
     ):
         assessor, docs = people[task.person], list(utilities[task.query_id])
         key = f"{task.query_id}/{task.person}/{task.tool}"
-        for number, (question, said) in enumerate(_answers(task, docs, assessor), 1):
+        for number, (question, said) in enumerate(_answers(task, docs, assessor, sides), 1):
             seconds = assessor.seconds(task.query_id, question)
             name = f"U{task.person}"
             where = (key, task.query_id, name, task.tool, task.purpose, number, f"{key}/{number}")
@@ -261,16 +269,19 @@ def rehearse(
     return log
 
 
-def _answers(task: NewTask, docs: Sequence[str], assessor: Assessor) -> Iterator[tuple[Question, Judgment]]:
+def _answers(
+    task: NewTask, docs: Sequence[str], assessor: Assessor, sides: Callable[[Question, int], Question]
+) -> Iterator[tuple[Question, Judgment]]:
     chosen = strategy(task.strategy, k=task.k, seed=task.seed)
     if isinstance(chosen, Pairwise):
         course = Course(chosen, docs)
-        while (question := course.question) is not None:
+        while course.question is not None:
+            question = sides(course.question, task.seed)
             said = assessor.answer(task.query_id, question)
             course.add(said)
             yield question, said
         return
     log: list[Judgment] = []
-    while (question := chosen.state(docs, log).question) is not None:
-        log.append(assessor.answer(task.query_id, question))
-        yield question, log[-1]
+    while (asked := chosen.state(docs, log).question) is not None:
+        log.append(assessor.answer(task.query_id, asked))
+        yield asked, log[-1]
