@@ -61,7 +61,7 @@ def test_the_first_screen_is_the_answer(html: str, contents: Contents) -> None:
     found = report_of.findings(contents, samples=100)
     pairs = found.kinds[report_of.PAIRS]
     assert "37 of 40 tasks are done (92%)" in glance
-    assert f"{pairs.overall.value:.1%} of {pairs.units}" in glance
+    assert f"{pairs.overall.value:.1%} of {pairs.units} cases" in glance
     (spent,) = [c for c in costs(contents.entries, contents.tasks) if c.tool == "pairs"]
     assert f"{spent.per_query.value:.1f} judgments" in glance
     assert "What to do next" in glance
@@ -82,17 +82,21 @@ def test_the_same_project_gives_the_same_page(html: str, contents: Contents) -> 
 
 def test_tables_hold_what_agreement_found(contents: Contents) -> None:
     found = report_of.findings(contents, samples=50)
-    summary, first, second, *rest = report_of.agreement_tables(found)
+    summary, details, first, second, *rest = report_of.agreement_tables(found)
     by = {row[0].value: row for row in summary.rows}
     direct = ag.agreement(ag.pairwise(contents.entries), samples=50)
     assert by["pairs"][1].value == direct.units
-    assert str(by["pairs"][4].value).startswith(f"{direct.overall.value:.2f} (")
+    assert str(by["pairs"][3].value).startswith(f"{direct.overall.value:.2f} (")
+    assert [row[1].value for row in details.rows] == [estimate.value for estimate in direct.estimates().values()]
+    flags = [row[list(found.kinds).index("flags") + 1].value for row in details.rows]
+    assert flags[0] == 1.0  # nobody flagged anything
+    assert flags[1:] == [None] * 8
     assert [cell.value for cell in first.rows[0][1:4]] == pytest.approx(direct.matrix()[0].tolist())
     inferred = ag.agreement(ag.from_grades(contents.entries), samples=0)
     assert [cell.value for cell in second.rows[2][1:4]] == pytest.approx(inferred.matrix()[2].tolist())
     tools = rest[-1]
     assert tools.rows[0][2].value == pytest.approx(ag.chi_square(direct.agreed, inferred.agreed)[0])
-    both = report_of.agreement_tables(found, symmetrised=True)[1]
+    both = report_of.agreement_tables(found, symmetrised=True)[2]
     assert [cell.value for cell in both.rows[0][1:4]] == pytest.approx(direct.matrix(symmetrised=True)[0].tolist())
 
 

@@ -23,12 +23,17 @@ if TYPE_CHECKING:
 #: Krippendorff's marks: what is reliable, and what allows tentative conclusions only.
 RELIABLE, TENTATIVE = 0.8, 0.667
 
-PAIRS = "pairs"
-FOLLOWING = "pairs, with those that follow"
-INFERRED = "preferences inferred from grades"
-GRADES = "grades"
-FLAGS = "forbidden or not"
-VERIFIED = "verified pairs"
+PAIRS, FOLLOWING, INFERRED, GRADES, FLAGS, VERIFIED = "pairs", "following", "inferred", "grades", "flags", "verified"
+
+#: What kinds of judgments there are to agree about.
+KINDS = {
+    PAIRS: "pairs",
+    FOLLOWING: "pairs, with those that follow by transitivity",
+    INFERRED: "preferences inferred from grades",
+    GRADES: "grades",
+    FLAGS: "what is forbidden",
+    VERIFIED: "verified pairs",
+}
 
 _TOOLS = {"pairs": "pairs", "grades": "grades"}
 _MOST_DISPUTES = 25
@@ -124,7 +129,7 @@ def findings(contents: Contents, *, samples: int = 1000, seed: int = 0) -> Findi
 
 def agreement_tables(found: Findings, *, symmetrised: bool = False) -> list[Table]:
     """All about agreement: a summary, the preference matrices, two people at a time, and the tools compared."""
-    tables = [summary_table(found)]
+    tables = [summary_table(found), detail_table(found)]
     for name in (PAIRS, INFERRED):
         if name in found.kinds:
             tables.append(matrix_table(name, found.kinds[name], symmetrised=symmetrised))
@@ -135,27 +140,32 @@ def agreement_tables(found: Findings, *, symmetrised: bool = False) -> list[Tabl
 
 
 def summary_table(found: Findings) -> Table:
-    """A row for each kind of judgment; below each number its interval."""
+    """A row for each kind of judgment, with intervals."""
     rows: list[list[Cell | Value]] = []
     for name, one in found.kinds.items():
-        estimates = one.estimates()
-        chosen = ("overall", "untied", "kappa", "fleiss", "alpha_nominal", "alpha_ordinal", "alpha_interval")
-        # Of two categories, distances say nothing new.
-        plain = len(one.categories) < 3
-        cells = [
-            "-" if plain and key in ("alpha_ordinal", "alpha_interval") else _share(estimates[key]) for key in chosen
-        ]
-        rows.append([name, one.units, one.queries, one.people, *cells])
-    heads = ["about", "units", "queries", "people", *(_SHORT[k] for k in ("overall", "untied", "kappa", "fleiss"))]
-    heads += [_SHORT[k] for k in ("alpha_nominal", "alpha_ordinal", "alpha_interval")]
-    notes = ["In brackets: 95% intervals of a bootstrap over queries; a dash where there are too few to say."]
+        alpha = one.alpha_nominal if len(one.categories) < 3 else one.alpha_ordinal
+        rows.append([name, one.units, one.queries, *map(_share, (one.overall, one.untied, alpha))])
+    notes = [f"{name}: {KINDS[name]}." for name in found.kinds if KINDS[name] != name]
+    notes.append("In brackets: 95% intervals of a bootstrap over queries; without one where there are too few.")
     asked = found.repeats.asked
     if asked:
-        notes.append(
-            f"Pairs that one assessor was asked about again: {asked}, with the same answer in "
-            f"{found.repeats.same / asked:.1%}."
-        )
-    return Table(heads, rows, title="Agreement between assessors", notes=notes)
+        same = f"the same answer in {found.repeats.same / asked:.1%}"
+        notes.append(f"Pairs that one assessor was asked about again: {asked}, with {same}.")
+    columns = ["about", "units", "queries", "agreement", "without ties", "Krippendorff's α"]
+    return Table(columns, rows, title="Agreement between assessors", notes=notes)
+
+
+def detail_table(found: Findings) -> Table:
+    """Every measure of every kind."""
+    rows: list[list[Cell | Value]] = []
+    for key, called in ag.ESTIMATES.items():
+        cells: list[Cell | Value] = []
+        for one in found.kinds.values():
+            # Of two categories, distances say nothing new.
+            plain = len(one.categories) < 3 and key.split("_")[-1] in ("linear", "quadratic", "ordinal", "interval")
+            cells.append(None if plain else _known(one.estimates()[key].value))
+        rows.append([called, *cells])
+    return Table(["measure", *(Column(name, 3) for name in found.kinds)], rows, title="All measures")
 
 
 def matrix_table(name: str, found: Agreement, *, symmetrised: bool = False) -> Table:
@@ -170,7 +180,7 @@ def matrix_table(name: str, found: Agreement, *, symmetrised: bool = False) -> T
     if not symmetrised:
         columns.append(Column("pairs"))
     side = "Both assessors of a pair are taken as the first one in turn." if symmetrised else _FIRST
-    return Table(columns, rows, title=f"What another assessor says: {name}", notes=[side])
+    return Table(columns, rows, title=f"What another assessor says: {KINDS[name]}", notes=[side])
 
 
 _FIRST = "The row is the assessor who labels, the column the one who overlaps; A is what the first one had on the left."
@@ -181,7 +191,7 @@ def people_table(name: str, rows: Sequence[Between]) -> Table:
     cells = [[b.first, b.second, b.units, b.overall, None if math.isnan(b.kappa) else b.kappa] for b in rows]
     columns: list[Column | str] = ["first", "second", "units"]
     columns += [Column("agreement", 1, "percent"), Column("Cohen's κ", 2)]
-    return Table(columns, cells, title=f"Agreement of every two people: {name}")
+    return Table(columns, cells, title=f"Agreement of every two people: {KINDS[name]}")
 
 
 def tools_table(tools: tuple[ag.Difference, ag.Difference]) -> Table:
@@ -288,7 +298,7 @@ def labelling_page(contents: Contents, *, command: str = "", samples: int = 1000
     )
     sections = [
         glance,
-        Section("How far", list(_far(contents, far))),
+        Section("How far", list(_far(contents))),
         Section("Agreement", list(_agreement(found))),
         Section("Cost", list(_cost(contents, spent, samples, seed))),
     ]
@@ -338,7 +348,9 @@ def how_alike(found: Findings) -> list[str]:
             alpha = one.alpha_nominal if name == FLAGS else one.alpha_ordinal
             untied = "" if math.isnan(one.untied.value) else f", {one.untied.value:.1%} where both have a preference"
             level = "" if math.isnan(alpha.value) else f"; Krippendorff's α is {_share(alpha)}, {_verdict(alpha)}"
-            lines.append(f"About {name} assessors agree in {one.overall.value:.1%} of {one.units}{untied}{level}.")
+            lines.append(
+                f"About {KINDS[name]} assessors agree in {one.overall.value:.1%} of {one.units} cases{untied}{level}."
+            )
     if found.tools:
         apart = found.tools[0].difference
         which, sign = ("more", 1) if apart.value > 0 else ("less", -1)
@@ -417,7 +429,8 @@ def next_steps(contents: Contents, found: Findings, far: Progress) -> list[str]:
         steps.append("Give some queries to a second assessor: without that nothing can be said of agreement.")
     low = [name for name in (PAIRS, GRADES, FLAGS) if name in found.kinds and _is_low(found.kinds[name], name)]
     if low:
-        steps.append(f"Talk through the disagreements about {' and '.join(low)}, and sharpen the guidelines there.")
+        about = " and ".join(KINDS[one] for one in low)
+        steps.append(f"Talk through the disagreements about {about}, and sharpen the guidelines there.")
     if found.disputes:
         steps.append(f"Settle {_counted(len(found.disputes), 'disagreement')}, the furthest apart first (below).")
     if active and not open_tasks and not bare:
@@ -430,8 +443,7 @@ def _is_low(one: Agreement, name: str) -> bool:
     return alpha.value < TENTATIVE
 
 
-def _far(contents: Contents, far: Progress) -> Iterator[Block]:
-    yield Paragraph(how_far(contents, far))
+def _far(contents: Contents) -> Iterator[Block]:
     names = {person.id: person.name for person in contents.people}
     rows = []
     for person in sorted({task.person for task in contents.tasks if task.active}, key=lambda p: names.get(p, str(p))):
@@ -443,24 +455,27 @@ def _far(contents: Contents, far: Progress) -> Iterator[Block]:
         figure = stacks(bars, ["done", "begun", "not begun"], ["good", "warn", "rest"])
         yield Figure(figure, "The share of each assessor's tasks that is done.")
         yield Grid(Table(["assessor", "tasks", "done", "begun"], [list(row) for row in rows]))
+    else:
+        yield Paragraph("Nobody has a task.")
 
 
 def _agreement(found: Findings) -> Iterator[Block]:
-    yield Bullets(how_alike(found))
+    if not found.kinds:
+        yield Paragraph("Nobody has judged what another has judged.")
     for name, one in found.kinds.items():
         rows = [(_SHORT[key], *estimate) for key, estimate in one.estimates().items() if not math.isnan(estimate.value)]
         if len(one.categories) < 3:
             rows = [row for row in rows if row[0] in ("agreement", "Cohen's κ", "α nominal")]
         if rows and name in (PAIRS, INFERRED, GRADES, FLAGS):
             low = -0.5 if min(row[1] for row in rows) < 0 else 0.0
-            caption = f"Agreement about {name}, with 95 % intervals of a bootstrap over queries."
+            caption = f"Agreement about {KINDS[name]}, with 95 % intervals of a bootstrap over queries."
             yield Figure(intervals(rows, low, 1.0), caption)
     for name in (PAIRS, INFERRED):
         if name in found.kinds:
             shares = found.kinds[name].matrix().tolist()
             bars = [(row, own) for row, own in zip(ag.PREFERENCE_NAMES, shares, strict=True) if not math.isnan(own[0])]
             figure = stacks(bars, [f"the other says {c}" for c in ag.PREFERENCE_NAMES], ["good", "rest", "bad"])
-            yield Figure(figure, f"What another assessor says, given what one says (rows): {name}.")
+            yield Figure(figure, f"What another assessor says, given what one says (rows): {KINDS[name]}.")
     if found.kinds:
         for table in agreement_tables(found):
             yield Grid(table)
@@ -470,7 +485,6 @@ def _cost(contents: Contents, spent: Sequence[Cost], samples: int, seed: int) ->
     if not spent:
         yield Paragraph("Nothing is judged yet.")
         return
-    yield Bullets(what_cost(spent) or ["No task is finished yet."])
     by_way = costs(contents.entries, contents.tasks, by=("tool", "strategy"), samples=samples, seed=seed)
     yield Grid(cost_table(by_way, "By tool and strategy"))
     by_person = costs(contents.entries, contents.tasks, by=("tool", "person"), samples=samples, seed=seed)
