@@ -7,7 +7,7 @@ import os
 import platform
 import sys
 
-from benchmarks import compare, cutoffs, evaluation, learning, study
+from benchmarks import compare, cutoffs, evaluation, labelling, learning, study
 
 
 def main() -> None:
@@ -24,6 +24,7 @@ def main() -> None:
         "cutoffs": cutoffs.report,
         "learning": learning.report,
         "memory": learning.many_documents,
+        "labelling": labelling.report,
     }
     parser.add_argument("--only", default=",".join(parts), help=f"some parts, with commas between: {', '.join(parts)}")
     options = parser.parse_args()

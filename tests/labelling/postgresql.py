@@ -13,8 +13,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 ADMINISTRATOR = "labeller"
-_SAFE = ("fsync=on", "full_page_writes=on", "synchronous_commit=on")
-_QUICK = ("fsync=off", "full_page_writes=off", "synchronous_commit=off")
+_SAFE = ("fsync", "on", "full_page_writes", "on", "synchronous_commit", "on")
+_QUICK = ("fsync", "off", "full_page_writes", "off", "synchronous_commit", "off")
 
 
 def programs() -> Path | None:
@@ -44,10 +44,9 @@ class Server:
         try:
             initdb = ["--username", ADMINISTRATOR, "--auth-local=trust", "--auth-host=scram-sha-256"]
             server._run("initdb", *initdb, "--encoding=UTF8", "--locale=C", "--no-sync", "--pgdata", f"{folder}/data")
-            settings = [*(_SAFE if safe else _QUICK), f"unix_socket_directories={folder}", f"port={port}"]
-            settings += ["listen_addresses=127.0.0.1", "shared_buffers=64MB", "timezone=Asia/Tehran"]
-            options = " ".join(f"-c {setting}" for setting in settings)
-            server._run("pg_ctl", "start", "-w", "-D", f"{folder}/data", "-l", f"{folder}/log", "-o", options)
+            server._set("port", str(port), "unix_socket_directories", str(folder), "timezone", "Asia/Tehran")
+            server._set("listen_addresses", "127.0.0.1", "shared_buffers", "64MB", *(_SAFE if safe else _QUICK))
+            server._run("pg_ctl", "start", "-w", "-D", f"{folder}/data", "-l", f"{folder}/log")
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
@@ -57,6 +56,11 @@ class Server:
         """Stop it and remove everything."""
         self._run("pg_ctl", "stop", "-m", "immediate", "-D", f"{self.folder}/data")
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def crash(self) -> None:
+        """End all of its processes at once, as an accident does, and start it again."""
+        self._run("pg_ctl", "stop", "-m", "immediate", "-D", f"{self.folder}/data")
+        self._run("pg_ctl", "start", "-w", "-D", f"{self.folder}/data", "-l", f"{self.folder}/log")
 
     def execute(self, statement: str, database: str = "postgres") -> None:
         """Run a statement as the administrator."""
@@ -69,6 +73,10 @@ class Server:
         """How to reach a database, with its tables in a schema of their own where one is named."""
         options = f"&options={quote(f'-csearch_path={schema}', safe='')}" if schema else ""
         return f"postgresql://{ADMINISTRATOR}@/{database}?host={self.folder}&port={self.port}{options}"
+
+    def _set(self, *settings: str) -> None:
+        with (self.folder / "data" / "postgresql.conf").open("a") as file:
+            file.writelines(f"{name} = '{value}'\n" for name, value in zip(settings[::2], settings[1::2], strict=True))
 
     def _run(self, program: str, *arguments: str) -> None:
         folder = programs()

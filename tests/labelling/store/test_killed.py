@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import threading
+import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -11,7 +15,8 @@ import pytest
 
 from ranksift.errors import InputError
 from ranksift.labelling.records import NewTask, Project
-from ranksift.labelling.store import Moved, Saved, Store
+from ranksift.labelling.store import Moved, Saved, Store, Unavailable
+from tests.labelling.postgresql import Server, programs
 from tests.labelling.store.filled import LEFT, PROJECT, filled, query
 
 APPENDER = Path(__file__).with_name("appender.py")
@@ -58,6 +63,54 @@ def test_a_killed_client_loses_nothing(place: str) -> None:
         assert len(numbers) <= len(promised) + 1  # the last one may be on the disk without a promise
         last = len(numbers)
         assert store.append(task.key, "after all", LEFT, after=last) == Saved(last + 1, repeated=False)
+
+
+def test_a_server_that_crashes_loses_nothing() -> None:
+    """A store goes on by itself when PostgreSQL is there again, and all that it acknowledged is."""
+    if programs() is None and not os.environ.get("CI"):
+        pytest.skip("PostgreSQL is not installed (Debian: apt install postgresql)")
+    server = Server.start(safe=True)
+    stop = threading.Event()
+    promised: dict[str, int] = {}
+    unavailable: list[str] = []
+    try:
+        store, _, task = filled(server.url())
+
+        def work() -> None:
+            while not stop.is_set():
+                client = f"c{len(promised)}"
+                try:
+                    promised[client] = store.append(task.key, client, LEFT, after=len(promised)).number
+                except Unavailable as error:  # and it is sent again
+                    unavailable.append(str(error))
+                    time.sleep(0.05)
+
+        with store, ThreadPoolExecutor(1) as pool:
+            working = pool.submit(work)
+            try:
+                for least in (20, 60):
+                    while len(promised) < least and not working.done():
+                        time.sleep(0.01)
+                    server.crash()
+                while len(promised) < 100 and not working.done():
+                    time.sleep(0.01)
+            finally:
+                stop.set()
+            working.result()
+            assert promised == logged(store)
+            assert all("\n" not in one and "the database says" in one for one in unavailable)
+    finally:
+        server.stop()
+
+
+def test_connections_that_were_cut_are_made_anew(new_place: Callable[[str], str], postgresql: Server) -> None:
+    store, _, task = filled(new_place("postgresql"))
+    with store:
+        for after in range(3):
+            assert store.append(task.key, f"c{after}", LEFT, after=after).number == after + 1
+            with store._database.reading() as connection:
+                number = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar()
+            postgresql.execute(f"SELECT pg_terminate_backend({number}, 5000)")
 
 
 def test_two_processes_on_one_task(place: str) -> None:

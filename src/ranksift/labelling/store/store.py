@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from typing import Any, get_args
@@ -26,6 +26,7 @@ from ranksift.labelling.store.database import Database
 from ranksift.labelling.store.outcome import Moved, Saved
 
 _MEDIA = ("text", "html")
+_FEW = 100  # of as many ids each is looked up; of more, all that there are are read
 _LARGEST_SEED = 2**63 - 1
 _LONGEST_SESSION = 3650
 
@@ -35,6 +36,7 @@ _PERSON = [schema.people.c[one.name] for one in fields(Person)]
 _SHORT_ITEM = [schema.items.c[name] for name in ("doc_id", "title", "media", "language", "prior", "proposed_forbidden")]
 _BEST_FIRST = (schema.items.c.prior.desc().nulls_last(), schema.items.c.id)
 _TASK = [schema.queries.c.query_id, *(schema.tasks.c[one.name] for one in fields(Task) if one.name != "query_id")]
+_ONCE = [schema.tasks.c[name] for name in ("query", "person", "tool", "purpose")]
 _TASKS = schema.tasks.join(schema.queries).join(schema.people)
 _JUDGMENT = [schema.judgments.c[one.name] for one in fields(Judgment)]
 
@@ -134,31 +136,29 @@ class Store:
         added = list(queries)  # before the transaction, in which nobody else can write
         for query in added:
             _check_query(query)
-        new = 0
         try:
             with self._database.writing() as connection:
                 known = {row.query_id: row for row in connection.execute(sa.select(schema.queries))}
+                before = len(known)
+                there = {query.query_id for query in added if query.query_id in known}
                 for query in added:
-                    there = known.get(query.query_id)
-                    new += there is None
-                    number = self._new_query(connection, query) if there is None else there.id
-                    if there is not None:
-                        self._complete(connection, query, there)
-                    self._add_items(connection, query, number)
-                    known[query.query_id] = connection.execute(
-                        sa.select(schema.queries).where(schema.queries.c.id == number)
-                    ).one()
+                    row = known.get(query.query_id)
+                    if row is None:
+                        row = known[query.query_id] = self._new_query(connection, query)
+                    else:
+                        row = known[query.query_id] = self._complete(connection, query, row)
+                    self._add_items(connection, query, row.id, there)
+                    there.add(query.query_id)
         except sa.exc.IntegrityError:
             remedy = "import them again"
             raise InputError("somebody else adds the same queries now", source=self.place, remedy=remedy) from None
-        return new, sum(len(query.items) for query in added)
+        return len(known) - before, sum(len(query.items) for query in added)
 
-    def _new_query(self, connection: sa.Connection, query: Query) -> int:
-        values = {column.name: getattr(query, column.name) for column in _QUERY}
-        result = connection.execute(sa.insert(schema.queries).values(values | {"active": True, "created": _now()}))
-        return int(result.inserted_primary_key[0])  # type: ignore[index]
+    def _new_query(self, connection: sa.Connection, query: Query) -> sa.Row[Any]:
+        values = {column.name: getattr(query, column.name) for column in _QUERY} | {"active": True, "created": _now()}
+        return connection.execute(sa.insert(schema.queries).values(values).returning(schema.queries)).one()
 
-    def _complete(self, connection: sa.Connection, query: Query, there: sa.Row[Any]) -> None:
+    def _complete(self, connection: sa.Connection, query: Query, there: sa.Row[Any]) -> sa.Row[Any]:
         """Fill in what a query that is there lacks; refuse what differs, as judgments were given on it."""
         if not there.active:
             raise InputError(f"the query {query.query_id!r} was retired", remedy="use another id")
@@ -168,22 +168,27 @@ class Store:
             if getattr(there, name):
                 remedy = "use another id, or leave it as it is"
                 raise InputError(f"the query {query.query_id!r} is there with another {name}", remedy=remedy)
-        if filled:
-            connection.execute(sa.update(schema.queries).where(schema.queries.c.id == there.id).values(filled))
+        if not filled:
+            return there
+        change = sa.update(schema.queries).where(schema.queries.c.id == there.id).values(filled)
+        return connection.execute(change.returning(schema.queries)).one()
 
-    def _add_items(self, connection: sa.Connection, query: Query, number: int) -> None:
+    def _add_items(self, connection: sa.Connection, query: Query, number: int, there: Collection[str]) -> None:
+        """Add the items of a query; one that is there has some already."""
         if not query.items:
             return
-        there = connection.scalars(sa.select(schema.items.c.doc_id).where(schema.items.c.query == number))
-        seen = set(there)
+        seen: set[str] = set()
+        if query.query_id in there:
+            seen.update(connection.scalars(sa.select(schema.items.c.doc_id).where(schema.items.c.query == number)))
         for item in query.items:
             if item.doc_id in seen:
                 remedy = "remove it from the import"
                 raise InputError(f"the query {query.query_id!r} has the document {item.doc_id!r} twice", remedy=remedy)
             seen.add(item.doc_id)
         connection.execute(sa.insert(schema.items), [{"query": number, **_values(item)} for item in query.items])
-        whole = schema.tasks.c.purpose.in_(("label", "overlap"))
-        connection.execute(sa.update(schema.tasks).where(schema.tasks.c.query == number, whole).values(done=False))
+        if query.query_id in there:
+            whole = schema.tasks.c.purpose.in_(("label", "overlap"))
+            connection.execute(sa.update(schema.tasks).where(schema.tasks.c.query == number, whole).values(done=False))
 
     def queries(self, active_only: bool = True) -> list[Query]:
         """Queries in the order in which they were added, with the items but without their contents."""
@@ -349,36 +354,33 @@ class Store:
             _check_task(task)
         if not wanted:
             return []
-        now, keys = _now(), [secrets.token_urlsafe(16) for _ in wanted]
+        now = _now()
+        made = []
         try:
             with self._database.writing() as connection:
                 for number in sorted({task.person for task in wanted}):
                     self._active_person(connection, number)
                 numbers = {one: self._open_query(connection, one) for one in sorted({task.query_id for task in wanted})}
+                asked = sa.select(*_ONCE).where(schema.tasks.c.active)
+                taken = {tuple(row) for row in connection.execute(asked)}
+                rows = []
                 for task in wanted:
-                    asked = {doc_id for pair in task.pairs for doc_id in pair}
-                    self._check_items(connection, numbers[task.query_id], task.query_id, asked)
-                rows = [
-                    {
-                        **{name: value for name, value in _values(task).items() if name != "query_id"},
-                        "key": key,
-                        "query": numbers[task.query_id],
-                        "active": True,
-                        "done": False,
-                        "judgments": 0,
-                        "created": now,
-                    }
-                    for task, key in zip(wanted, keys, strict=True)
-                ]
-                for row, task in zip(rows, wanted, strict=True):
-                    self._check_free(connection, row, task)
-                    connection.execute(sa.insert(schema.tasks), row)
-                found = connection.execute(sa.select(*_TASK).select_from(_TASKS).where(schema.tasks.c.key.in_(keys)))
-                by_key = {row.key: _task(row) for row in found}
+                    number = numbers[task.query_id]
+                    self._check_items(connection, number, task.query_id, {one for pair in task.pairs for one in pair})
+                    same = (number, task.person, task.tool, task.purpose)
+                    if same in taken:
+                        raise self._assigned_already(task)
+                    taken.add(same)
+                    fresh = {"key": secrets.token_urlsafe(16), "active": True, "done": False, "judgments": 0}
+                    made.append(Task(**{**vars(task), **fresh, "created": now}))
+                    row = _values(made[-1]) | {"query": number}
+                    del row["query_id"]
+                    rows.append(row)
+                connection.execute(sa.insert(schema.tasks), rows)
         except sa.exc.IntegrityError:
             remedy = "look at the tasks and assign what is missing"
             raise InputError("somebody else assigns the same tasks now", source=self.place, remedy=remedy) from None
-        return [by_key[key] for key in keys]
+        return made
 
     def _open_query(self, connection: sa.Connection, query_id: str) -> int:
         asked = sa.select(schema.queries.c.id, schema.queries.c.active).where(
@@ -391,24 +393,18 @@ class Store:
             raise InputError(f"the query {query_id!r} was retired", source=self.place, remedy="choose another one")
         return int(row.id)
 
-    def _check_free(self, connection: sa.Connection, row: dict[str, Any], task: NewTask) -> None:
-        same = [schema.tasks.c[name] == row[name] for name in ("query", "person", "tool", "purpose")]
-        if connection.scalar(sa.select(schema.tasks.c.id).where(*same, schema.tasks.c.active)) is not None:
-            raise InputError(
-                f"person {task.person} has the query {task.query_id!r} already ({task.tool}, {task.purpose})",
-                source=self.place,
-                remedy="withdraw that task first, or leave it out",
-            )
+    def _assigned_already(self, task: NewTask) -> InputError:
+        what = f"person {task.person} has the query {task.query_id!r} already ({task.tool}, {task.purpose})"
+        return InputError(what, source=self.place, remedy="withdraw that task first, or leave it out")
 
-    def _check_items(self, connection: sa.Connection, number: int, query_id: str, asked: Iterable[str]) -> None:
+    def _check_items(self, connection: sa.Connection, number: int, query_id: str, wanted: Collection[str]) -> None:
         """Refuse documents that the query does not have: what is in the log stays there."""
-        wanted = set(asked)
         if not wanted:
             return
-        there = sa.select(schema.items.c.doc_id).where(
-            schema.items.c.query == number, schema.items.c.doc_id.in_([_searched(one) for one in wanted])
-        )
-        if missing := wanted.difference(connection.scalars(there)):
+        there = sa.select(schema.items.c.doc_id).where(schema.items.c.query == number)
+        if len(wanted) <= _FEW:
+            there = there.where(schema.items.c.doc_id.in_([_searched(one) for one in wanted]))
+        if missing := set(wanted).difference(connection.scalars(there)):
             raise InputError(f"the query {query_id!r} has no document {min(missing)!r}", remedy="check the ids")
 
     def tasks(self, person: int | None = None, query_id: str | None = None, active_only: bool = True) -> list[Task]:
