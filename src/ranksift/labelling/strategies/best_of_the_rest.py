@@ -33,6 +33,6 @@ class BestOfTheRest(Pairwise):
         return order
 
     def forecast(self, items: int) -> float:
-        """One round over all; then half of them were met before whoever was the best, and one of them beat the others."""
+        """One round over all; in each later one about half of the rest has to be compared again."""
         k = min(self.k, items)
         return max(items - 1, 0) + sum((items - place) / 2 for place in range(1, k))
