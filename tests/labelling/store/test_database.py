@@ -304,6 +304,7 @@ def test_an_older_backup_is_restored(
         migrations()
         with Store.restore(tmp_path / "backup", new_place()) as restored:
             assert list(restored.entries()) == list(store.entries())
+            assert list(tmp_path.rglob("labels-before-migration-*")) == []  # there is nothing to copy aside
             with restored._database.reading() as connection:
                 assert connection.exec_driver_sql("SELECT colour FROM project").scalar() == "blue"
 

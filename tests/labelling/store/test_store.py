@@ -15,7 +15,7 @@ from ranksift.labelling.records import Item, NewTask, Person, Project, Query, Ta
 from ranksift.labelling.store import Moved, Saved, Store
 from tests.labelling.store.filled import DOCUMENTS, LEFT, PROJECT, filled, query
 
-SIX = Item("d5", "five", "the fifth", "html", "fa", 2.5, True)
+FIFTH = Item("d5", "five", "the fifth", "html", "fa", 2.5, True)
 
 
 @pytest.fixture
@@ -99,10 +99,20 @@ def test_a_query_gets_further_items(project: tuple[Store, Person, Task]) -> None
     [verify] = store.assign([NewTask("q1", person.id, "pairs", "verify", pairs=(("d1", "d2"),))])
     for key in (task.key, verify.key):
         store.append(key, "c", LEFT, after=0, done=True)
-    assert store.add([query(items=(SIX,)), query("q2"), Query("q1", "")]) == (1, 5)
+    assert store.add([query(items=(FIFTH,)), query("q2"), Query("q1", "")]) == (1, 5)
     assert [item.doc_id for item in store.items("q1")] == ["d5", *DOCUMENTS]
-    assert store.item("q1", "d5") == SIX
+    assert store.item("q1", "d5") == FIFTH
     assert [store.task(key).done for key in (task.key, verify.key)] == [False, True]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(("known", "done"), [(None, True), (4, False), (5, True)])
+def test_nobody_is_done_with_items_that_came_meanwhile(
+    project: tuple[Store, Person, Task], known: int | None, done: bool
+) -> None:
+    store, _, task = project
+    store.add([query(items=(FIFTH,))])
+    assert store.append(task.key, "c", LEFT, after=0, done=True, of=known) == Saved(1, repeated=False)
+    assert store.task(task.key) == replace(task, judgments=1, done=done)
 
 
 def test_a_query_gets_what_it_lacks(store: Store) -> None:
@@ -198,7 +208,7 @@ def test_a_query_is_retired(project: tuple[Store, Person, Task]) -> None:
     with pytest.raises(InputError, match="'q1' was retired"):
         store.assign([NewTask("q1", person.id, "grades")])
     with pytest.raises(InputError, match="'q1' was retired"):
-        store.add([query(items=(SIX,))])
+        store.add([query(items=(FIFTH,))])
 
 
 # -- people ------------------------------------------------------------------------------------------------------------

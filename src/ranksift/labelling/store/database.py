@@ -142,12 +142,11 @@ class Database:
         return self.file is None or self.file.is_file()
 
     @contextmanager
-    def creating(self, version: str = "head") -> Iterator[sa.Connection]:
+    def creating(self, version: str) -> Iterator[sa.Connection]:
         """A transaction that begins with empty tables of a version; nothing is left of one that fails."""
         if self.file:
             with self._new_file(self.file) as engine, self._in_one_line(), _written(engine) as connection:
-                self._migrate(connection, version)
-                yield connection
+                yield from self._filled(connection, version)
             return
         with self.writing() as connection:
             if connection.scalar(sa.text("SHOW server_encoding")) != "UTF8":
@@ -155,8 +154,14 @@ class Database:
                 raise InputError("the database does not hold UTF-8", source=self.place, remedy=remedy)
             self._lock_versions(connection)
             self._check_nothing_is_there(connection)
-            self._migrate(connection, version)
-            yield connection
+            yield from self._filled(connection, version)
+
+    def _filled(self, connection: sa.Connection, version: str) -> Iterator[sa.Connection]:
+        """Tables of a version; what is in them by the end of the transaction is migrated to the newest."""
+        self._migrate(connection, version)
+        yield connection
+        if version != current_version():
+            self._migrate(connection, "head")
 
     @contextmanager
     def _new_file(self, file: Path) -> Iterator[sa.Engine]:

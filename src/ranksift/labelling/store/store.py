@@ -22,7 +22,7 @@ from ranksift.labelling.judgments import Answer, Judgment, Kind
 from ranksift.labelling.records import Entry, Item, NewTask, Person, Project, Purpose, Query, Role, Task, Tool
 from ranksift.labelling.store import archive, schema
 from ranksift.labelling.store.checks import check_choice, check_id, check_number, check_real, check_text
-from ranksift.labelling.store.database import Database
+from ranksift.labelling.store.database import Database, current_version
 from ranksift.labelling.store.outcome import Moved, Saved
 
 _MEDIA = ("text", "html")
@@ -78,7 +78,7 @@ class Store:
         """Make a project in a folder or in an empty PostgreSQL database (``postgresql://user@host/database``)."""
         _check_project(project)
         database = Database(place)
-        with database.creating() as connection:
+        with database.creating(current_version()) as connection:
             connection.execute(sa.insert(schema.project).values(id=1, created=_now(), **_values(project)))
         return cls(database)
 
@@ -458,6 +458,7 @@ class Store:
         note: str = "",
         proposed: Sequence[str] = (),
         done: bool = False,
+        of: int | None = None,
     ) -> Saved:
         """Save a judgment, once however often it is sent; when this returns it is on the disk.
 
@@ -475,6 +476,8 @@ class Store:
             As in :class:`~ranksift.labelling.records.Entry`.
         done
             Whether the task is done with this judgment.
+        of
+            How many items of the query the client knows: where there are more by now, the task is not done.
 
         Raises
         ------
@@ -510,6 +513,9 @@ class Store:
                 **_values(judgment),
             }
             connection.execute(sa.insert(schema.judgments), values)
+            if done and of is not None:
+                own = schema.items.c.query == task.query
+                done = connection.scalar(sa.select(sa.func.count()).select_from(schema.items).where(own)) == of
             connection.execute(_COUNT_JUDGMENT, {"of_task": task.id, "is_done": bool(done)})
             return Saved(after + 1, repeated=False)
 
@@ -559,11 +565,6 @@ class Store:
         database = Database(place)
         with database.creating(saved.version) as connection:
             saved.insert(connection)
-        try:
-            database.bring_forward()
-        except BaseException:
-            database.close()
-            raise
         return cls(database)
 
 

@@ -140,7 +140,7 @@ def _withdraw(visit: Visit) -> dict[str, Any]:
 
 def _question(visit: Visit) -> dict[str, Any]:
     task = visit.own_task(visit.request.path_params["key"])
-    query = visit.store.query(task.query_id)
+    query = visit.store.query(task.query_id, contents=False)
     about = {"id": query.query_id, "text": query.text, "description": query.description, "language": query.language}
     return {"query": about, **visit.site.desk.view(task, ahead=visit.query.get("ahead") == "true")}
 
@@ -176,10 +176,10 @@ def item_of(visit: Visit, query_id: str, doc_id: str) -> Item:
         raise not_found() from None
 
 
-def query_of(visit: Visit, query_id: str) -> Query:
+def query_of(visit: Visit, query_id: str, contents: bool = False) -> Query:
     """A query with its documents; not found where there is none."""
     try:
-        return visit.store.query(query_id)
+        return visit.store.query(query_id, contents)
     except (InputError, LookupError):
         raise not_found() from None
 
@@ -189,7 +189,7 @@ def _queries(visit: Visit) -> dict[str, Any]:
 
 
 def _one_query(visit: Visit) -> dict[str, Any]:
-    return _query(query_of(visit, visit.query.get("id", "")), contents=True)
+    return _query(query_of(visit, visit.query.get("id", ""), contents=True), contents=True)
 
 
 def _import(visit: Visit) -> dict[str, Any]:

@@ -76,6 +76,7 @@ class Desk:
                 note=said.get("note", "").strip(),
                 proposed=self._proposed(task, items, judgment),
                 done=done,
+                of=len(items),
             )
         except Moved:
             raise self._moved(task, self.store.items(task.query_id), self.store.log(task.key)) from None

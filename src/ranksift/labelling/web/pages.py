@@ -176,7 +176,7 @@ def _document(visit: Visit) -> Response:
 
 def query_of_language(visit: Visit, task: Task) -> str:
     """The language of the query of a task, for documents that do not say theirs."""
-    return next((query.language for query in visit.store.queries() if query.query_id == task.query_id), "")
+    return visit.store.query(task.query_id, contents=False).language
 
 
 def _guidelines(visit: Visit) -> Response:
