@@ -30,6 +30,7 @@ MADE = (
     "forum",
     "forum.jsonl",
     "texts.trec",
+    "labels",
 )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,10 +23,16 @@ from ranksift.evaluation.explain import explain
 from ranksift.plotting import can_draw
 from ranksift.report.charts import dumbbells, stacks, strips
 
+if TYPE_CHECKING:
+    from ranksift.labelling.judgments import Judgment
+    from ranksift.labelling.records import Query, Task
+    from ranksift.labelling.store import Store
+
 MEASURE = "nDCG_f@10"
 PRODUCTS = 2000
 THREADS = 200
 GAINS = "-1=-10,0=0.1"
+LABELLED, FEWEST_TO_LABEL, ERRORS = 8, 15, 0.05
 
 
 def a_collection(stage: Stage) -> None:
@@ -313,6 +320,102 @@ def texts(stage: Stage) -> None:
     )
 
 
+def labelling(stage: Stage) -> None:
+    """Let assessors order the top 10 of some queries by few preferences, and evaluate with what they found."""
+    stage.say(
+        f"""All of this rests on judgments. Giving a document one of five grades is hard, and two people rarely agree on
+        it; which of two documents is better is easier to say, and `ranksift label` asks for few such preferences: pages
+        for teams, with a key for each answer. Here two simulated assessors, who err in {ERRORS:.0%} of their answers,
+        order the top 10 of {LABELLED} queries of the collection, and flag what nobody should see."""
+    )
+    if not _can_label(stage):
+        return
+    from ranksift.labelling.records import NewTask, Project
+    from ranksift.labelling.store import Store
+
+    queries = _to_label(stage)
+    _remove_project(Path("labels"))
+    with Store.create("labels", Project("Of the demo", k=10)) as store:
+        store.add(queries)
+        people = [store.add_person(name, "assessor")[0] for name in ("Bob", "Eve")]
+        tasks = store.assign(
+            NewTask(query.query_id, person.id, "pairs", "overlap" if number else "label")
+            for number, person in enumerate(people)
+            for query in queries
+        )
+        for task in tasks:
+            _answer(store, stage, task, seed=task.person)
+    stage.run("ranksift label status labels")
+    sizes = np.array([len(query.items) for query in queries])
+    pairs = (sizes * (sizes - 1) / 2).mean()
+    stage.say(
+        f"""To compare all pairs of {sizes.mean():.0f} documents would take {pairs:.0f} judgments for each query and
+        assessor. What comes out is a file of judgments: the best document has the label 10, the next one 9, and so on.
+        `kNDCG` is made for such an order."""
+    )
+    stage.run("ranksift label export labels --out labels/top10.qrels")
+    for name, run in stage.runs.items():
+        of_run = run.to_dict()
+        read_run({query.query_id: of_run.get(query.query_id, {}) for query in queries}).save(f"labels/{name}.run")
+    runs = [f"labels/{name}.run" for name in stage.runs]
+    stage.run(f'ranksift evaluate labels/top10.qrels {" ".join(runs)} -m "kNDCG@10 Fdocs@10"')
+    best = float(evaluate("labels/top10.qrels", "labels/perfect.run", "kNDCG@10").aggregate()[0, 0])
+    stage.say(
+        f"""Not even `perfect` has more than {best:.2f}: the grades of the collection say nothing about which of two
+        documents with the same grade is better, and the assessors do. `ranksift label demo` opens such a project in the
+        browser, with assessors that play along."""
+    )
+
+
+def _can_label(stage: Stage) -> bool:
+    from ranksift.learning.libraries import require
+
+    try:
+        require("This chapter", "sqlalchemy", "alembic")
+    except InputError as missing:
+        stage.say(f"{missing}, then `ranksift demo` tells it.")
+        return False
+    return True
+
+
+def _to_label(stage: Stage) -> list[Query]:
+    """The first queries with many documents, as they are labelled: no grade is known."""
+    from ranksift.labelling.records import Item, Query
+
+    judged = stage.qrels.to_dict()
+    many = [query for query, labels in judged.items() if len(labels) >= FEWEST_TO_LABEL][:LABELLED]
+    return [
+        Query(query, f"Query {query}", items=tuple(Item(doc, f"Document {doc}") for doc in sorted(judged[query])))
+        for query in many
+    ]
+
+
+def _answer(store: Store, stage: Stage, task: Task, seed: int) -> None:
+    """Work through a task: the grades of the collection are the truth, and equal ones are told apart by lot."""
+    from ranksift.labelling.simulation import SimulatedAssessor, Truth
+    from ranksift.labelling.task_state import task_state
+
+    labels = stage.qrels.to_dict()[task.query_id]
+    chance = np.random.default_rng(len(labels)).random(len(labels)) / 2
+    worth = {doc: label + extra for (doc, label), extra in zip(sorted(labels.items()), chance.tolist(), strict=True)}
+    bad = frozenset(doc for doc, label in labels.items() if label < 0)
+    assessor = SimulatedAssessor(Truth(worth, bad), ERRORS, seed=seed)
+    docs = sorted(labels)
+    log: list[Judgment] = []
+    state = task_state(task, docs, log)
+    while state.question is not None:
+        said, took = assessor.answer(state.question), assessor.seconds(state.question)
+        state = task_state(task, docs, [*log, said])
+        store.append(task.key, str(len(log)), said, after=len(log), active_seconds=took, done=state.done)
+        log.append(said)
+
+
+def _remove_project(folder: Path) -> None:
+    """Remove the project of an earlier demo."""
+    for file in folder.glob("labels.db*"):
+        file.unlink()
+
+
 def _can_read(stage: Stage) -> bool:
     from ranksift.learning.libraries import require
 
@@ -377,4 +480,5 @@ CHAPTERS: tuple[tuple[str, Callable[[Stage], None]], ...] = (
     ("Which results should not be shown?", cutoff),
     ("A ranker that learns what not to show", training),
     ("A ranker that reads", texts),
+    ("Where judgments come from", labelling),
 )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -197,7 +199,7 @@ def people(
                 store.retire(person.id)
                 show(f"{person.name} is retired; what was judged stays")
                 if free:
-                    note(f"{_count(len(free), 'open task')} withdrawn: assign PROJECT gives them to others")
+                    note(f"{_count(len(free), 'open task')} withdrawn: assign PROJECT (--verify) gives them to others")
 
 
 def _check_new(store: Store, names: Sequence[str]) -> None:
@@ -340,17 +342,20 @@ def assign(
 
 
 def _finished(store: Store) -> list[Any]:
-    """Orders that a first assessor has found."""
+    """Orders that a first assessor has found, of queries that no second one has."""
     from ranksift.labelling.assignment import Finished
     from ranksift.labelling.task_state import task_state
 
+    tasks = [task for task in store.tasks() if task.purpose in ("label", "overlap")]
+    assessors = Counter(task.query_id for task in tasks)
     found = []
-    for task in store.tasks():
-        if task.tool == "pairs" and task.purpose == "label" and task.done:
+    for task in tasks:
+        if task.tool == "pairs" and task.done and assessors[task.query_id] == 1:
             state = task_state(task, [item.doc_id for item in store.items(task.query_id)], store.log(task.key))
             found.append(Finished(task.query_id, task.person, state.groups, state.rest))
     if not found:
-        raise InputError("no query is finished, so that nothing can be verified", remedy="label first")
+        what = "no query that only one assessor has is finished, so that nothing is to be verified"
+        raise InputError(what, remedy="label first")
     return found
 
 
@@ -398,13 +403,18 @@ def _standing(contents: Contents) -> tuple[dict[str, Any], list[dict[str, Any]]]
     logs: dict[str, list[Any]] = {task.key: [] for task in contents.tasks}
     for entry in sorted(contents.entries, key=lambda one: one.number):
         logs[entry.task].append(entry.judgment)
-    left = {
-        task.key: task_state(task, items[task.query_id], logs[task.key]).expected
+    states = {
+        task.key: task_state(task, items[task.query_id], logs[task.key])
         for task in contents.tasks
         if task.active and not task.done
     }
-    now = progress(contents.entries, contents.tasks, left)
-    finished = {task.query_id for task in contents.tasks if task.active and task.done and task.purpose == "label"}
+    left = {key: state.expected for key, state in states.items()}
+    # Of a single document the top k is known before anything is asked.
+    tasks = [
+        replace(task, done=True) if task.key in states and states[task.key].done else task for task in contents.tasks
+    ]
+    now = progress(contents.entries, tasks, left)
+    finished = {task.query_id for task in tasks if task.active and task.done and task.purpose == "label"}
     said = {
         "queries": len(contents.queries) - len(contents.retired),
         "finished queries": len(finished - contents.retired),
@@ -418,7 +428,7 @@ def _standing(contents: Contents) -> tuple[dict[str, Any], list[dict[str, Any]]]
     }
     rows = []
     for person in contents.people:
-        own = [task for task in contents.tasks if task.person == person.id and task.active]
+        own = [task for task in tasks if task.person == person.id and task.active]
         if own:
             rows.append(
                 {

@@ -8,8 +8,10 @@ from ranksift.errors import InputError, missing_library
 
 # What modules are called elsewhere, and the smallest extra that brings them.
 _KNOWN = {
+    "alembic": ("Alembic", "label"),
     "lightgbm": ("LightGBM", "trees"),
     "safetensors": ("safetensors", "trees"),
+    "sqlalchemy": ("SQLAlchemy", "label"),
     "sklearn": ("scikit-learn", "learn"),
     "tokenizers": ("tokenizers", "text"),
     "torch": ("PyTorch", "learn"),
