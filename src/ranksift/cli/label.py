@@ -590,13 +590,7 @@ def _count(number: int, noun: str, nouns: str = "") -> str:
 def _attached() -> None:
     """Add the commands that have files of their own."""
     for name in ("serve", "simulate", "agreement", "report"):
-        try:
-            module = import_module(f"ranksift.cli.label_{name}")
-        except ModuleNotFoundError as error:
-            if error.name != f"ranksift.cli.label_{name}":
-                raise
-            continue
-        label.command(name)(getattr(module, name))
+        label.command(name)(getattr(import_module(f"ranksift.cli.label_{name}"), name))
 
 
 _attached()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
@@ -104,7 +104,9 @@ def collect(
     for source in data:
         gathering.add_table(source)
     if pools:
-        gathering.add_pool(_pooled(pools, depth), _Documents.read(texts, media), skip_missing=skip_missing)
+        pooled = _pooled(pools, depth)
+        wanted = {doc for docs in pooled.values() for doc in docs}
+        gathering.add_pool(pooled, _Documents.read(texts, wanted, media), skip_missing=skip_missing)
     queries = gathering.queries()
     asked = {query.query_id.lstrip("0") for query in queries}
     without = [query.query_id for query in given if query.query_id.lstrip("0") not in asked]
@@ -373,13 +375,13 @@ class _Gathering:
 
 @dataclass(frozen=True)
 class _Documents:
-    """Documents by their ids, whatever the query."""
+    """The documents that are wanted by their ids, whatever the query."""
 
     name: str
     items: Mapping[str, Item]
 
     @classmethod
-    def read(cls, sources: Sequence[Path], media: Media | None) -> _Documents:
+    def read(cls, sources: Sequence[Path], wanted: Collection[str], media: Media | None) -> _Documents:
         items: dict[str, Item] = {}
         for source in sources:
             table = read_source_table(source)
@@ -388,6 +390,8 @@ class _Documents:
             contents, kinds = _contents(table, "stored text", media)
             title, language = (_words(table, role) for role in ("title", "language"))
             for row, doc in enumerate(docs):
+                if doc not in wanted:
+                    continue
                 if doc in items:
                     raise table.fail(row, f"document {doc!r} stands here twice", "give the text of a document once")
                 tag = _language(language[row], row, table.fail)
