@@ -266,6 +266,11 @@ def _check_assessor(contents: Contents, name: str) -> None:
         raise InputError(f"no assessor is called {name!r}", remedy=f"choose among {known}")
 
 
+def _given(task: Task) -> tuple[object, ...]:
+    """Who was given a task first: of those that were given at once, who labels. Keys are drawn, and say nothing."""
+    return task.created, task.purpose != "label", task.person, task.key
+
+
 @dataclass(frozen=True)
 class _Log:
     """The log of a project, put in order."""
@@ -344,7 +349,7 @@ class _Log:
 
     def _active(self) -> list[Task]:
         """Tasks that were not withdrawn, in the order in which they were given."""
-        return sorted((task for task in self.contents.tasks if task.active), key=lambda one: (one.created, one.key))
+        return sorted((task for task in self.contents.tasks if task.active), key=_given)
 
     def _retired(self) -> set[str]:
         return {person.name for person in self.contents.people if not person.active}
