@@ -191,6 +191,15 @@ def test_the_first(three: Made):
     assert three.labels("first") == {"b": 3, "a": 2, "c": 1}
 
 
+def test_the_first_of_tasks_that_were_given_at_once_is_who_labels():
+    """Their keys are drawn, and must not decide."""
+    made = Made(docs="abc")
+    made.add("ann", "cba", purpose="overlap")
+    made.add("bob", "abc")
+    made.tasks = [replace(one, created=BEGIN) for one in made.tasks]
+    assert made.labels("first") == {"a": 3, "b": 2, "c": 1}
+
+
 def test_one_assessor(three: Made):
     assert three.labels(assessor="eve") == {"a": 3, "c": 2, "b": 1}
     with pytest.raises(rs.InputError, match="no assessor is called 'zoe'; choose among ann, bob, eve"):
