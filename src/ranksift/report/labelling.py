@@ -179,11 +179,12 @@ def matrix_table(name: str, found: Agreement, *, symmetrised: bool = False) -> T
     columns: list[Column | str] = [Column("one says", align="left"), *(Column(c, 4) for c in ag.PREFERENCE_NAMES)]
     if not symmetrised:
         columns.append(Column("pairs"))
-    side = "Both assessors of a pair are taken as the first one in turn." if symmetrised else _FIRST
+    first = _FIRST + ("graded first." if name == INFERRED else "had on the left.")
+    side = "Both assessors of a pair are taken as the first one in turn." if symmetrised else first
     return Table(columns, rows, title=f"What another assessor says: {KINDS[name]}", notes=[side])
 
 
-_FIRST = "The row is the assessor who labels, the column the one who overlaps; A is what the first one had on the left."
+_FIRST = "The row is the assessor who labels, the column the one who overlaps; A is what the first one "
 
 
 def people_table(name: str, rows: Sequence[Between]) -> Table:
