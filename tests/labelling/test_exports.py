@@ -263,6 +263,15 @@ def test_the_most_frequent_grade_and_the_lower_of_two():
     assert made.labels() == {"a": 0, "b": 4}
 
 
+def test_a_lead_grades_what_all_others_had_flagged():
+    made = Made(docs="ab")
+    made.add("ann", [graded("a", None, forbidden=True), graded("b", 4)], tool="grades")
+    assert made.labels() == {"a": -1, "b": 4}
+    made.add("eve", [graded("a", 2)], tool="grades", purpose="adjudicate")
+    assert made.labels() == {"a": 2, "b": 4}
+    assert made.labels("majority") == {"a": -1, "b": 4}
+
+
 def test_the_order_of_one_assessor_is_no_other_by_any_rule():
     draw = np.random.default_rng(3)
     docs = "abcdefghij"

@@ -371,7 +371,8 @@ def _combined(log: _Log, query: str, own: Sequence[_Said], rule: Rule, *, alone:
     if rule == "mean":
         labels = {doc: float(np.mean(some)) if some else 0.0 for doc, some in said.items()}
     elif tool == "grades":
-        labels = {doc: settled.grades.get(doc, _most_frequent(some)) for doc, some in said.items() if some}
+        given = {doc: _most_frequent(some) for doc, some in said.items() if some}
+        labels = given | {doc: grade for doc, grade in settled.grades.items() if doc in said}
     else:
         checked = _Decided() if alone or rule == "first" else log.decided(query, "verify", tool)
         groups = _majority_order(kept, [one.labels for one in own], checked, settled)
