@@ -117,4 +117,4 @@ def _invite(store: Store, base: str) -> None:
         lead, token = store.add_person("Lead", "lead")
     else:
         token = store.new_link(lead.id)
-    print(f"Sign in as {lead.name}: {base}/in/{token}", file=sys.stderr)
+    print(f"Sign in as {lead.name} (earlier links of {lead.name} have ended): {base}/in/{token}", file=sys.stderr)

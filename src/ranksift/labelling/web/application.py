@@ -153,7 +153,9 @@ def _problem(request: Request, error: Exception) -> Response:
 
 def _input_error(request: Request, error: Exception) -> Response:
     text = str(error)
-    return problem_response(request.scope, Problem(422, f"{text[:1].upper()}{text[1:]}."))
+    if ":" not in text.split(" ", 1)[0]:  # else it begins with the name of a file
+        text = text[:1].upper() + text[1:]
+    return problem_response(request.scope, Problem(422, f"{text}."))
 
 
 def _moved(request: Request, error: Exception) -> Response:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from html import escape
+from unicodedata import bidirectional
 
 from ranksift.labelling.records import Item
 
@@ -18,8 +19,9 @@ POLICY = (
     "frame-ancestors 'self'; sandbox allow-same-origin"
 )
 
-# Everything up to the end of the element; what is never closed goes to the end of the document, as in a browser.
-_SCRIPTS = re.compile(r"<script\b.*?(?:</script[^>]*>|\Z)", re.IGNORECASE | re.DOTALL)
+# Up to the end tag, of which the rest stays as that of another element.
+_SCRIPTS = re.compile(r"<script\b.*?</script", re.IGNORECASE | re.DOTALL)
+_END_OF_SCRIPT = re.compile("</script", re.IGNORECASE)
 _ACTING = re.compile(
     r"<(?=/?(?:script|link|meta|base|iframe|frame|frameset|object|embed|applet|portal|fencedframe|noscript|plaintext|"
     r"template|title)(?![a-z0-9-]))(/?)",
@@ -29,6 +31,8 @@ _ATTRIBUTE = r"<html\b[^>]*\s{}\s*="
 _HAS_DIRECTION = re.compile(_ATTRIBUTE.format("dir"), re.IGNORECASE)
 _HAS_LANGUAGE = re.compile(_ATTRIBUTE.format("lang"), re.IGNORECASE)
 _STYLED = re.compile(r"<style\b|\sstyle\s*=|\sbgcolor\s*=|<font\b", re.IGNORECASE)
+_MARKUP = re.compile(r"<style\b.*?(?:</style|\Z)|<[^>]*>?|&#?\w+;", re.IGNORECASE | re.DOTALL)
+_BEGINNING = 50_000  # where a letter is, if there is any
 _OPENING = 4096  # where the <html> of a document is, if it has one
 
 
@@ -58,7 +62,7 @@ def page(item: Item, language: str = "") -> str:
         own_direction = bool(_HAS_DIRECTION.search(opening))
         kind = "styled" if _STYLED.search(body) else "plain"
     attributes = "" if own_lang or not lang else f' lang="{escape(lang)}"'
-    attributes += "" if own_direction else ' dir="auto"'
+    attributes += "" if own_direction else f' dir="{direction(item.content if item.media == "text" else body)}"'
     name = escape(item.title or item.doc_id)
     return (
         f'<!doctype html><html{attributes} data-kind="{kind}"><head><meta charset="utf-8"><title>{name}</title>'
@@ -67,15 +71,36 @@ def page(item: Item, language: str = "") -> str:
     )
 
 
+def direction(content: str) -> str:
+    """The direction of the first letter that has one.
+
+    Browsers could find it (``dir="auto"``), but Chromium does so anew with every element that arrives: a large document
+    would take minutes.
+
+    >>> direction("<p>1. سلام"), direction("<p>1. hello"), direction("...")
+    ('rtl', 'ltr', 'ltr')
+    """
+    for character in _MARKUP.sub(" ", content[:_BEGINNING]):
+        kind = bidirectional(character)
+        if kind in ("R", "AL", "L"):
+            return "ltr" if kind == "L" else "rtl"
+    return "ltr"
+
+
 def inert(html: str) -> str:
     """HTML without scripts, and with harmless names for elements that act by themselves.
 
     The names go last and wherever they stand, so that nothing that is put together from pieces escapes.
 
     >>> inert('<link rel=preconnect href=//evil><ME<script></script>TA http-equiv=refresh>')
-    '<x-link rel=preconnect href=//evil><x-META http-equiv=refresh>'
+    '<x-link rel=preconnect href=//evil><ME</x-s>TA http-equiv=refresh>'
     """
-    return _ACTING.sub(r"<\1x-", _SCRIPTS.sub("", html.replace("\0", "")))
+    html = html.replace("\0", "")
+    end = 0
+    for end_tag in _END_OF_SCRIPT.finditer(html):
+        end = end_tag.end()
+    # What is never closed is shown. Only before the last end tag is each search sure to find one, and so linear.
+    return _ACTING.sub(r"<\1x-", _SCRIPTS.sub("</x-s", html[:end]) + html[end:])
 
 
 _STYLE = """

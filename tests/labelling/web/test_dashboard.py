@@ -1,0 +1,114 @@
+"""What leads do on their pages: people, tasks, queries, disagreements, settings."""
+
+import json
+
+from tests.labelling.web.conftest import Labelling, finish, form_token
+
+
+def post(client, path, page="/lead/people", **data):
+    """Send a form of a page."""
+    token = form_token(client.get(page).text)
+    files = data.pop("files", None)
+    return client.post(path, data={"token": token, **data}, files=files)
+
+
+def test_people(labelling: Labelling):
+    lead = labelling.signed_in("Lea")
+    page = post(lead, "/lead/people", name="  Zoë ", role="assessor").text
+    link = page.split('value="http://testserver')[1].split('"')[0]
+    visitor = labelling.client()
+    assert "Sign in as" in visitor.get(link).text
+    zoe = next(person for person in labelling.store.people() if person.name == "Zoë")
+    assert post(lead, f"/lead/people/{zoe.id}/retire").headers["location"] == "/lead/people"
+    assert visitor.get(link).status_code == 404
+    assert post(lead, f"/lead/people/{labelling.numbers['Lea']}/retire").status_code == 422
+    assert post(lead, "/lead/people/99/retire").status_code == 404
+    assert post(lead, "/lead/people", name="   ").status_code == 422
+
+
+def test_tasks_are_assigned_where_they_are_missing(labelling):
+    lead = labelling.signed_in("Lea")
+    form = {
+        "person": [str(labelling.numbers["Ada"]), str(labelling.numbers["Bob"])],
+        "tool": "pairs",
+        "strategy": "list",
+    }
+    form |= {"per_query": "1", "overlap": "0", "plan": "ordinary", "proposals": "none"}
+    assert post(lead, "/lead/tasks", **form).headers["location"] == "/lead/tasks"
+    (task,) = labelling.store.tasks(query_id="q3")
+    assert (task.tool, task.strategy, task.k) == ("pairs", "list", 3)
+    page = lead.get("/lead/tasks").text
+    assert "tea" in page
+    assert post(lead, f"/lead/tasks/{task.key}/withdraw").status_code == 303
+    assert not labelling.store.tasks(query_id="q3")
+    assert post(lead, "/lead/tasks", **{**form, "person": []}).status_code == 422
+    assert post(lead, "/lead/tasks", **{**form, "overlap": "lots"}).status_code == 422
+    assert post(lead, "/lead/tasks", **{**form, "strategy": "guess"}).status_code == 422
+
+
+def test_queries_are_brought_as_a_file_all_or_none(labelling):
+    lead = labelling.signed_in("Lea")
+    rows = [{"query_id": "new", "query": "new one", "doc_id": f"x{i}", "doc": f"text {i}"} for i in range(4)]
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    page = post(lead, "/lead/queries", files={"file": ("../../q.jsonl", lines.encode())}).text
+    assert "1 query and 4 documents were added" in page
+    broken = lines.replace("new", "other") + "{broken\n"
+    answer = post(lead, "/lead/queries", files={"file": ("q.jsonl", broken.encode())})
+    assert answer.status_code == 422
+    assert "q.jsonl:5" in answer.text
+    assert "/tmp" not in answer.text
+    assert len(labelling.store.queries()) == 4
+    assert post(lead, "/lead/queries").status_code == 422
+    assert post(lead, "/lead/queries/retire", query="new").status_code == 303
+    assert post(lead, "/lead/queries/retire", query="nothing").status_code == 404
+    assert len(labelling.store.queries()) == 3
+
+
+def test_disagreements_are_settled_by_a_third_person(labelling):
+    finish(labelling.by_token("Ada"), labelling.task("Ada").key)
+    finish(labelling.by_token("Bob"), labelling.task("Bob").key, reverse=True)
+    lead = labelling.signed_in("Lea")
+    page = lead.get("/lead/agreement").text
+    assert "Ada</bdi>: the" in page
+    values = [part.split('"')[0] for part in page.split('name="dispute" value="')[1:]]
+    assert values
+    assert all(value.startswith("pairs\tq1\t") for value in values)
+    form = {"dispute": values[:2], "person": str(labelling.numbers["Ada"])}
+    assert post(lead, "/lead/agreement", **form).status_code == 422  # one of the two
+    assert post(lead, "/lead/agreement", **{**form, "person": str(labelling.numbers["Lea"])}).status_code == 303
+    (task,) = labelling.store.tasks(person=labelling.numbers["Lea"])
+    assert (task.purpose, len(task.pairs)) == ("adjudicate", 2)
+    assert {frozenset(pair) for pair in task.pairs} == {frozenset(value.split("\t")[2:]) for value in values[:2]}
+    assert post(lead, "/lead/agreement", dispute=["pairs\tq1\tx\ty"], person=form["person"]).status_code == 422
+    state = finish(labelling.by_token("Lea"), task.key)
+    assert state["done"]
+    assert "settled" in lead.get("/lead/agreement").text
+    assert "d0" in lead.get("/lead/exports/preferences.jsonl").text
+
+
+def test_settings(labelling):
+    lead = labelling.signed_in("Lea")
+    form = {"title": "Other <b>", "guidelines": "One.\r\nTwo.", "k": "4", "strategy": "heap", "forbidden_label": "-2"}
+    assert "Saved." in post(lead, "/lead/settings", grades="no\nyes\n", **form).text
+    project = labelling.store.project
+    assert (project.title, project.guidelines, project.k) == ("Other <b>", "One.\nTwo.", 4)
+    assert (project.grades, project.strategy, project.forbidden_label) == (("no", "yes"), "heap", -2)
+    assert "Other &lt;b&gt;" in lead.get("/lead").text
+    for wrong in ({"k": "0"}, {"strategy": "guess"}, {"forbidden_label": "1"}, {"title": ""}):
+        assert post(lead, "/lead/settings", grades="no\nyes", **{**form, **wrong}).status_code == 422
+    assert post(lead, "/lead/settings", grades="one", **form).status_code == 422
+
+
+def test_the_dashboard_of_a_project_without_anything(tmp_path):
+    from ranksift.labelling.records import Project
+    from ranksift.labelling.store import Store
+    from ranksift.labelling.web import Settings, application
+
+    with Store.create(tmp_path / "empty", Project("Empty")) as store:
+        person, token = store.add_person("Lea", "lead")
+        made = Labelling(store, application(store), {"Lea": token}, {"Lea": person.id}, Settings())
+        lead = made.signed_in("Lea")
+        for path in ("", "/agreement", "/people", "/tasks", "/queries", "/exports", "/settings"):
+            assert lead.get(f"/lead{path}").status_code == 200
+        assert lead.get("/").status_code == 200
+        assert lead.get("/lead/exports/qrels.txt").status_code == 422
