@@ -1,6 +1,7 @@
 """A client in a process of its own: appends to a task and says what was acknowledged, until somebody ends it.
 
-It does what the pages do: a judgment whose answer never came is sent again under the same id.
+It says when it is ready and waits for a line, so that several can begin together. It does what the pages do: a judgment
+whose answer never came is sent again under the same id.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from ranksift.labelling.store import Moved, Store
 def main(place: str, key: str, name: str, first: str, last: str) -> None:
     """Append what has the ids ``name`` and a number, from the first one to the last."""
     with Store.open(place) as store:
+        print("ready", flush=True)
+        sys.stdin.readline()
         seen = 0
         for number in range(int(first), int(last) + 1):
             while True:
