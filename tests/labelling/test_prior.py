@@ -138,3 +138,24 @@ def test_tasks_that_verify_show_none():
         replace(task("q0", "ann", 2), with_proposals=True)
     ])  # fmt: skip
     assert [one.with_proposals for one in made] == [False]
+
+
+def test_a_model_that_reads_scores_titles_and_html_as_text(tmp_path: Path):
+    pytest.importorskip("torch")
+    from ranksift.learning import TextRanker
+    from tests.learning.text.tiny import write_encoder
+
+    forum = rs.datasets.synthetic_forum(12, seed=5).examples
+    model = TextRanker(
+        encoder=str(write_encoder(tmp_path / "bert", "bert")), freeze=True, context=False, epochs=1, max_length=64
+    )
+    model.fit(forum).save(tmp_path / "model")
+    items = (
+        Item("d1", "<p>Try <b>Doctor</b> Hanna", "Re", media="html"),
+        Item("d2", "Re. Try Doctor Hanna"),
+        Item("d3", "No"),
+    )
+    (query,) = with_prior([Query("q1", "A dentist?", items=items)], tmp_path / "model").queries
+    first, second, third = (item.prior for item in query.items)
+    assert first == pytest.approx(second, abs=1e-5)
+    assert third != pytest.approx(second, abs=1e-5)

@@ -121,7 +121,7 @@ def _of_model(
     dropped = {(names[row], given.docs[row]) for row in rows}
     ours = {(query.query_id, item.doc_id) for query in queries for item in query.items}
     count = len(dropped & ours)
-    said = f"{count:,} of {len(ours):,} documents are proposed to be forbidden, in a random half of the tasks"
+    said = f"{count:,} of {len(ours):,} documents are proposed to be forbidden, for a random half of the queries"
     return scores, dropped, [said]
 
 
