@@ -13,6 +13,7 @@ from ranksift.labelling.strategies.given_pairs import GivenPairs
 from ranksift.labelling.strategies.grades import Grades
 from ranksift.labelling.strategies.heap import Heap, HeapWithMemory
 from ranksift.labelling.strategies.quicksort import QuickSort
+from ranksift.labelling.strategies.seeded import SeededTournament
 from ranksift.labelling.strategies.sorted_list import SortedList
 from ranksift.labelling.strategies.strategy import State as State
 from ranksift.labelling.strategies.strategy import Strategy as Strategy
@@ -22,6 +23,7 @@ from ranksift.labelling.strategies.tournament import Tournament
 STRATEGIES: MappingProxyType[str, Callable[..., Strategy]] = MappingProxyType(
     {
         "tournament": Tournament,
+        "seeded": SeededTournament,
         "list": SortedList,
         "heap": Heap,
         "heap+memory": HeapWithMemory,

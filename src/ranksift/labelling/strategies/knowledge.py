@@ -33,6 +33,7 @@ class Knowledge:
         self.forbidden = 0  # sets of items that were flagged, and that were shown
         self.seen = 0
         self.cycles: list[tuple[int, ...]] = []
+        self.preferred: list[tuple[int, int]] = []  # what was said, the better one first
         self._said: list[set[int]] = [set() for _ in range(items)]
 
     def compare(self, first: int, second: int) -> Sign | None:
@@ -60,6 +61,8 @@ class Knowledge:
             return False
         if first == second:
             return True
+        if sign:
+            self.preferred.append((first, second) if sign > 0 else (second, first))
         if sign >= 0:
             self._said[first].add(second)
         if sign <= 0:

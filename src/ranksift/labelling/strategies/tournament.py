@@ -31,15 +31,17 @@ class Tournament(Pairwise):
         order: list[int] = []
         while rest and len(order) < self.k:
             while len(unbeaten := _unbeaten(rest, known)) > 1:
-                first, second = sorted(
-                    unbeaten, key=lambda item: (known.below[item].bit_count(), known.seen >> item & 1)
-                )[:2]
-                yield first, second
+                yield self.match(unbeaten, known)
             if not unbeaten:  # all others are forbidden
                 break
             order.append(unbeaten[0])
             rest.remove(unbeaten[0])
         return order
+
+    def match(self, unbeaten: list[int], known: Knowledge) -> tuple[int, int]:
+        """Who meets next."""
+        first, second, *_ = sorted(unbeaten, key=lambda item: (known.below[item].bit_count(), known.seen >> item & 1))
+        return first, second
 
     def forecast(self, items: int) -> float:
         """All but one lose a match, and each place after the first takes a way through the bracket."""

@@ -1,0 +1,56 @@
+"""A tournament that uses the order of a prior run as far as it proves right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, log, log2
+
+from ranksift.labelling.strategies.knowledge import Knowledge
+from ranksift.labelling.strategies.tournament import Tournament
+
+#: The slope before anything was answered, and how many answers that is worth.
+_SLOPE, _BELIEF = 0.3, 10.0
+
+
+@dataclass(frozen=True)
+class SeededTournament(Tournament):
+    r"""A tournament in which the weakest unbeaten items meet first; the prior order says who is weak.
+
+    .. math:: s_i = \log_2(1 + b_i) + 6 \beta^2 q_i
+
+    is the strength of an item: :math:`b_i` items are known to be worse, and its place r of n in the prior order has the
+    log-odds :math:`q_i = \ln\frac{n - r + 1/2}{r - 1/2}`. How much the prior counts is learned from the answers:
+    :math:`\beta` is the slope of a logistic regression of who was preferred on the difference of log-odds. Where the
+    order says nothing this is a tournament; where it is good, the best come late and beat few, so that few have to play
+    again for the next place. The 6 and the square were chosen by simulation.
+
+    Examples
+    --------
+    >>> state = SeededTournament(k=1).state(["first", "second", "third"], [])
+    >>> len(state.question.items)
+    2
+    """
+
+    def match(self, unbeaten: list[int], known: Knowledge) -> tuple[int, int]:
+        """The two weakest; where items are flagged, first those that nobody has seen."""
+        n = known.items
+        odds = [log((n - place - 0.5) / (place + 0.5)) for place in range(n)]
+        weight = 6 * _slope([odds[better] - odds[worse] for better, worse in known.preferred]) ** 2
+
+        def strength(item: int) -> tuple[int, float]:
+            unseen_first = known.seen >> item & 1 if known.forbidden else 0
+            return unseen_first, log2(1 + known.below[item].bit_count()) + weight * odds[item]
+
+        first, second, *_ = sorted(unbeaten, key=strength)
+        return first, second
+
+
+def _slope(differences: list[float]) -> float:
+    """The most likely slope from 0 on, with a normal prior; differences are those of the preferred items."""
+    slope = _SLOPE
+    for _ in range(4):  # Newton's method on a concave function
+        wrong = [1 / (1 + exp(min(slope * one, 50.0))) for one in differences]
+        gradient = sum(p * one for p, one in zip(wrong, differences, strict=True)) - _BELIEF * (slope - _SLOPE)
+        curvature = sum(p * (1 - p) * one * one for p, one in zip(wrong, differences, strict=True)) + _BELIEF
+        slope = max(slope + gradient / curvature, 0.0)
+    return slope
