@@ -248,14 +248,13 @@ def queries(
                 store.retire_query(query_id)
             show(f"{_count(len(ids or ()), 'query', 'queries')} retired; what was judged stays")
             return
-        active = {query.query_id for query in store.queries()}
         done = {task.query_id for task in store.tasks(active_only=False) if task.done}
         rows = [
             (
                 query.query_id,
                 query.text[:_LONG],
                 len(query.items),
-                ("finished" if query.query_id in done else "") if query.query_id in active else "retired",
+                ("finished" if query.query_id in done else "") if query.active else "retired",
             )
             for query in store.queries(active_only=False)
         ]

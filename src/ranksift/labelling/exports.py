@@ -59,8 +59,6 @@ class Contents:
         Retired ones and withdrawn ones, too.
     entries
         The log of all tasks.
-    retired
-        Queries that are assigned to nobody any more.
     """
 
     project: Project
@@ -68,13 +66,11 @@ class Contents:
     people: tuple[Person, ...]
     tasks: tuple[Task, ...]
     entries: tuple[Entry, ...]
-    retired: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, store: Store, *, contents: bool = False) -> Contents:
         """Read all of a project; the ``contents`` of documents only where they are asked for."""
         queries = store.queries(active_only=False)
-        active = {query.query_id for query in store.queries()}
         if contents:
             queries = [store.query(query.query_id) for query in queries]
         return cls(
@@ -83,8 +79,12 @@ class Contents:
             tuple(store.people()),
             tuple(store.tasks(active_only=False)),
             tuple(store.entries()),
-            frozenset(query.query_id for query in queries if query.query_id not in active),
         )
+
+    @property
+    def retired(self) -> frozenset[str]:
+        """Queries that are assigned to nobody any more."""
+        return frozenset(query.query_id for query in self.queries if not query.active)
 
 
 @dataclass(frozen=True)

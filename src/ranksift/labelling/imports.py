@@ -92,9 +92,8 @@ def collect(
     >>> with TemporaryDirectory() as folder:
     ...     file = Path(folder) / "data.jsonl"
     ...     _ = file.write_text('{"query_id": "q1", "query": "A dentist?", "doc_id": "d1", "doc": "Try Hanna."}')
-    ...     collect([file]).queries
-    (Query(query_id='q1', text='A dentist?', description='', language='', items=(Item(doc_id='d1',
-    content='Try Hanna.', title='', media='text', language='', prior=None, proposed_forbidden=False),)),)
+    ...     [(query.text, [item.content for item in query.items]) for query in collect([file]).queries]
+    [('A dentist?', ['Try Hanna.'])]
     """
     _check_asked(data, topics, pools, texts, depth)
     _check_language(language)
@@ -150,8 +149,8 @@ def read_topics(source: Path) -> tuple[Query, ...]:
     >>> with TemporaryDirectory() as folder:
     ...     file = Path(folder) / "topics.txt"
     ...     _ = file.write_text("<top>\n<num> Number: 301\n<title> Organized Crime\n<desc> Description:\nWho?\n</top>")
-    ...     read_topics(file)
-    (Query(query_id='301', text='Organized Crime', description='Who?', language='', items=()),)
+    ...     [(topic.query_id, topic.text, topic.description) for topic in read_topics(file)]
+    [('301', 'Organized Crime', 'Who?')]
     """
     name = display_name(source)
     if kind(source) in TABLES and not _is_headless(source):
