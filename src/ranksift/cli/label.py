@@ -401,11 +401,11 @@ def _standing(contents: Contents) -> tuple[dict[str, Any], list[dict[str, Any]]]
     items = {query.query_id: [item.doc_id for item in query.items] for query in contents.queries}
     logs: dict[str, list[Any]] = {task.key: [] for task in contents.tasks}
     for entry in sorted(contents.entries, key=lambda one: one.number):
-        logs[entry.task].append(entry.judgment)
+        logs.setdefault(entry.task, []).append(entry.judgment)  # others go on working meanwhile
     states = {
         task.key: task_state(task, items[task.query_id], logs[task.key])
         for task in contents.tasks
-        if task.active and not task.done
+        if task.active and not task.done and task.query_id in items
     }
     left = {key: state.expected for key, state in states.items()}
     # Of a single document the top k is known before anything is asked.
