@@ -16,7 +16,7 @@ from ranksift.errors import InputError
 from ranksift.labelling.floor import floor, worst_case_floor
 from ranksift.labelling.judgments import Judgment, Question
 from ranksift.labelling.simulation import SimulatedAssessor, Truth, label, simulate, verify, with_tau
-from ranksift.labelling.strategies import STRATEGIES
+from ranksift.labelling.strategies import STRATEGIES, State
 
 ITEMS = [f"d{i}" for i in range(60)]
 
@@ -137,6 +137,15 @@ def test_verifying_what_is_right_takes_a_judgment_for_each_pair_of_neighbours():
     assessor = SimulatedAssessor(truth)
     state, _ = label("tournament", ITEMS, assessor)
     assert verify(state, assessor, assessor) == (state.order, 9)
+    assert verify(state, assessor, assessor, shown="all") == (state.order, 59)
+
+
+def test_verifying_all_brings_back_what_was_lost():
+    truth = Truth({"a": 3.0, "b": 2.0, "c": 1.0, "d": 0.0})
+    assessor = SimulatedAssessor(truth)
+    lost = State(None, (("b",), ("c",)), ("a", "d"), (), 5, 0.0)
+    assert verify(lost, assessor, assessor, k=2) == (("b", "c", "a", "d"), 1)
+    assert verify(lost, assessor, assessor, k=2, shown="all") == (("a", "b", "c", "d"), 6)
 
 
 def test_noise_costs_quality_and_not_an_end():

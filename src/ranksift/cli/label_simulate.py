@@ -33,6 +33,12 @@ def simulate(
     assessors: Annotated[
         int, typer.Option("--assessors", min=1, max=2, help="2: a second one verifies, a third one settles.")
     ] = 1,
+    shown: Annotated[
+        Literal["neighbours", "all"],
+        typer.Option(
+            "--shown", help="To the second: neighbours in the top k, or the last of it beside all others too."
+        ),
+    ] = "neighbours",
     seconds_per_pair: Annotated[float, typer.Option("--seconds-per-pair", min=0, help="As in the paper.")] = 5.51,
     seconds_per_grade: Annotated[float, typer.Option("--seconds-per-grade", min=0, help="As in the paper.")] = 13.87,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Same seed, same numbers.")] = 0,
@@ -63,6 +69,7 @@ def simulate(
             assessors=assessors,
             seed=seed,
             model=model,
+            shown=shown,
             seconds_per_pair=seconds_per_pair,
             seconds_per_grade=seconds_per_grade,
         )

@@ -25,6 +25,9 @@ SECONDS_PER_PAIR, SECONDS_PER_GRADE = 5.51, 13.87
 #: How errors come about: every judgment is turned round with the same probability, or closer items more often.
 Noise = Literal["flip", "thurstone"]
 
+#: What a second assessor is shown of an order: neighbours in the top k, or the last of them beside all others, too.
+Shown = Literal["neighbours", "all"]
+
 #: Which share of the items has at most each grade, from the worst; the rest has the best one.
 _UP_TO_GRADE = (0.4, 0.65, 0.85, 0.95)
 
@@ -270,6 +273,7 @@ def simulate(
     assessors: int = 1,
     seed: int = 0,
     model: Noise = "flip",
+    shown: Shown = "neighbours",
     seconds_per_pair: float = SECONDS_PER_PAIR,
     seconds_per_grade: float = SECONDS_PER_GRADE,
 ) -> Simulation:
@@ -290,6 +294,8 @@ def simulate(
     assessors
         With 2, a second assessor verifies the order that the first one found, and a third one settles what they
         disagree on: see :func:`verify`.
+    shown
+        What the second assessor is shown.
     seed
         Of everything.
     seconds_per_pair, seconds_per_grade
@@ -320,7 +326,7 @@ def simulate(
         state, spent = label(strategy, with_tau(truth, prior_tau, here), first, k, here)
         order, verifying = state.order, 0
         if others:
-            order, verifying = verify(state, others[0], others[1], k)
+            order, verifying = verify(state, others[0], others[1], k, shown)
         counts[query] = state.judgments, verifying
         seconds += spent + verifying * seconds_per_pair
         score = truth.score
@@ -369,13 +375,14 @@ def label(
 
 
 def verify(
-    state: State, second: SimulatedAssessor, third: SimulatedAssessor, k: int = 10
+    state: State, second: SimulatedAssessor, third: SimulatedAssessor, k: int = 10, shown: Shown = "neighbours"
 ) -> tuple[tuple[str, ...], int]:
     """Let a second assessor verify a top k, and a third one settle the disagreements.
 
-    Only neighbours in the order are shown: a judgment on them is the one on which the order stands, and the likeliest
-    to be wrong. Where two of three say that a pair is the other way round it is turned, and the better one is compared
-    with its new neighbour. It gives the order and the number of judgments that it took.
+    Neighbours in the order are shown: these are the pairs on which the order stands, and the likeliest to be wrong.
+    Where two of three say that a pair is the other way round it is turned, and the better one is compared with its new
+    neighbour. ``"all"`` shows the last of the top k beside every item below it, too, so that an item that was lost on
+    the way can come back. It gives the order and the number of judgments that it took.
 
     Examples
     --------
@@ -386,20 +393,26 @@ def verify(
     """
     order, judgments = list(state.order), 0
     tied = {item: number for number, group in enumerate(state.groups) for item in group}
-    for start in range(1, min(k, len(order))):
+
+    def turned(upper: str, lower: str) -> bool:
+        nonlocal judgments
+        if upper in tied and tied[upper] == tied.get(lower):
+            return False
+        for assessor in (second, third):
+            judgments += 1
+            if assessor.answer(Question(upper, lower)).answer != "right":
+                return False
+        return True
+
+    for start in range(1, len(order) if shown == "all" else min(k, len(order))):
         place = start
-        while place > 0:
-            upper, lower = order[place - 1], order[place]
-            if upper in tied and tied.get(upper) == tied.get(lower):
-                break
-            question = Question(upper, lower)
-            judgments += 1
-            if second.answer(question).answer != "right":
-                break
-            judgments += 1
-            if third.answer(question).answer != "right":
-                break
-            order[place - 1], order[place] = lower, upper
+        if start >= k:  # below the top: beside its last one
+            if not turned(order[k - 1], order[start]):
+                continue
+            order.insert(k - 1, order.pop(start))
+            place = k - 1
+        while place > 0 and turned(order[place - 1], order[place]):
+            order[place - 1], order[place] = order[place], order[place - 1]
             place -= 1
     return tuple(order), judgments
 

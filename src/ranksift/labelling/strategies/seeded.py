@@ -49,8 +49,10 @@ def _slope(differences: list[float]) -> float:
     """The most likely slope from 0 on, with a normal prior; differences are those of the preferred items."""
     slope = _SLOPE
     for _ in range(4):  # Newton's method on a concave function
-        wrong = [1 / (1 + exp(min(slope * one, 50.0))) for one in differences]
-        gradient = sum(p * one for p, one in zip(wrong, differences, strict=True)) - _BELIEF * (slope - _SLOPE)
-        curvature = sum(p * (1 - p) * one * one for p, one in zip(wrong, differences, strict=True)) + _BELIEF
+        gradient, curvature = _BELIEF * (_SLOPE - slope), _BELIEF
+        for one in differences:
+            wrong = one / (1 + exp(min(slope * one, 50.0)))
+            gradient += wrong
+            curvature += wrong * (one - wrong)
         slope = max(slope + gradient / curvature, 0.0)
     return slope

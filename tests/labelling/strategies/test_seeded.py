@@ -1,0 +1,40 @@
+"""The tournament that learns how good the prior order is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ranksift.labelling.simulation import simulate
+from ranksift.labelling.strategies import strategy
+from ranksift.labelling.strategies.knowledge import Knowledge
+from ranksift.labelling.strategies.seeded import _BELIEF, _SLOPE, SeededTournament, _slope
+
+
+def test_it_needs_fewer_where_the_prior_is_good_and_hardly_more_where_it_says_nothing():
+    plain = simulate("tournament", queries=150).mean
+    found = {tau: simulate("seeded", queries=150, prior_tau=tau).mean for tau in (None, 0.4, 0.8)}
+    assert found[None] < plain + 1
+    assert found[0.4] < plain - 2.5
+    assert found[0.8] < plain - 16
+
+
+def test_a_prior_that_is_upside_down_is_not_believed_for_long():
+    assert simulate("seeded", queries=150, prior_tau=-0.8).mean < simulate("tournament", queries=150).mean + 5
+
+
+def test_the_slope_is_the_most_likely_one():
+    differences = np.random.default_rng(3).normal(0.7, 1.5, 80)
+    slopes = np.linspace(0, 3, 3001)
+    fit = -np.log1p(np.exp(-np.outer(slopes, differences))).sum(axis=1) - _BELIEF * (slopes - _SLOPE) ** 2 / 2
+    assert _slope(differences.tolist()) == pytest.approx(slopes[fit.argmax()], abs=2e-3)
+    assert _slope([]) == _SLOPE
+    assert _slope([-3.0] * 50) == 0
+
+
+def test_the_last_of_the_prior_meet_first():
+    state = strategy("seeded").state("abcdefgh", [])
+    assert {state.question.left, state.question.right} == {"g", "h"}
+    known = Knowledge(8)
+    known.forbidden, known.seen = 0b1000_0000, 0b1100_0000
+    assert SeededTournament().match([0, 1, 5, 6], known) == (5, 1)
