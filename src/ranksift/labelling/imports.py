@@ -441,7 +441,7 @@ def _words(table: SourceTable, role: str) -> list[str]:
         else:
             raise table.fail(row, f"the {role} is a {type(value).__name__}", "write a text, or nothing")
         if "\0" in found[-1] or any("\ud800" <= c <= "\udfff" for c in found[-1]):
-            raise table.fail(row, f"the {role} is no valid text", "repair its encoding")
+            raise table.fail(row, f"the {role} is not valid text", "repair its encoding")
     return found
 
 
@@ -488,7 +488,7 @@ def _pooled(sources: Sequence[Path], depth: int | None) -> dict[str, list[str]]:
 def is_run(source: Path) -> bool:
     """Whether a file of documents with numbers is a run, and not judgments.
 
-    TREC's lines tell it by their six fields, tables by a column of scores or ranks without one of labels.
+    TREC's lines show it by their six fields, tables by a column of scores or ranks without one of labels.
     """
     if kind(source) not in TABLES or (kind(source) == ".tsv" and not is_header(_fields(source))):
         text = (
