@@ -5,6 +5,8 @@ from experiments import (
     bounds,
     cutoffs,
     forbidden,
+    labelling,
+    labelling_study,
     learned_rankers,
     rank_and_filter,
     risk,
@@ -26,7 +28,9 @@ for experiment in (
     cutoffs,
     rank_and_filter,
     text,
+    labelling,
     top_k,
+    labelling_study,
     learned_rankers,
     boosted_trees,
 ):

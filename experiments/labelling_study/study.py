@@ -1,0 +1,116 @@
+"""The study itself: five assessors, two tools, the paper's assignment twice, into a project and out of it again."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from starlette.testclient import TestClient
+
+from ranksift.labelling import agreement as ag
+from ranksift.labelling.agreement import Agreement
+from ranksift.labelling.cost import Cost, costs
+from ranksift.labelling.exports import Contents, Labelled, labelled
+from ranksift.labelling.records import Entry, Project, Tool
+from ranksift.labelling.store import Store
+from ranksift.labelling.study import ASSESSORS, Assessor, Perception, rehearse, set_up, work_through
+from ranksift.labelling.web import application
+from ranksift.labelling.web.desk import shown as sides
+
+K = 10
+SEED = 0
+#: Further draws of all errors, to see what chance does.
+DRAWS = 20
+#: Shares of documents up to each bound of the grades.
+UP_TO_GRADE = (0.45, 0.65, 0.86, 0.95)
+TOOLS: tuple[Tool, ...] = ("pairs", "grades")
+
+Utilities = Mapping[str, Mapping[str, float]]
+
+
+def perception(utilities: Utilities) -> Perception:
+    """How the assessors see: set by hand, so that agreement with both tools comes out roughly as printed."""
+    every = np.array([value for own in utilities.values() for value in own.values()])
+    slip = 0.1
+    return Perception(
+        taste=0.03,
+        slip_of_pairs=slip,
+        slip_of_grades=slip / 2**0.5,
+        indifference=0.07,
+        severity=0.05,
+        bounds=tuple(float(bound) for bound in np.quantile(every, UP_TO_GRADE)),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """What the log of a study says."""
+
+    cost: dict[str, Cost]
+    pairs: Agreement
+    following: Agreement
+    inferred: Agreement
+    grades: Agreement
+    repeats: ag.Repeats
+    all_pairs: ag.Difference
+    untied: ag.Difference
+
+    @classmethod
+    def of(cls, log: list[Entry], samples: int = 1000) -> Measured:
+        """Measure agreement and cost."""
+        pairs = ag.agreement(ag.pairwise(log), samples=samples)
+        inferred = ag.agreement(ag.from_grades(log), samples=samples)
+        return cls(
+            {one.tool: one for one in costs(log, samples=samples)},
+            pairs,
+            ag.agreement(ag.pairwise(log, inferred=True), samples=samples),
+            inferred,
+            ag.agreement(ag.grades(log), range(5), samples=samples),
+            ag.repeats(log),
+            ag.difference(pairs, inferred, samples=samples),
+            ag.difference(pairs, inferred, ties=False, samples=samples),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """The study, and the labels of its first and of its second assignment."""
+
+    measured: Measured
+    labels: dict[Tool, Labelled]
+    second: dict[Tool, Labelled]
+    judgments: int
+
+
+def study(utilities: Utilities) -> Study:
+    """Carry it out in a project of its own, through its JSON API."""
+    seen = perception(utilities)
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "study"
+        with Store.create(place, Project("The paper's user study", k=K, strategy="heap")) as store:
+            tasks, tokens = set_up(store, utilities, seed=SEED)
+            client, judgments = TestClient(application(store)), 0
+            for task in tasks:
+                client.headers["authorization"] = f"Bearer {tokens[task.person]}"
+                judgments += work_through(client, task.key, Assessor(task.person, utilities, seen, SEED))
+            contents = Contents.of(store)
+    first, second = ({tool: _labels(contents, tool, purpose) for tool in TOOLS} for purpose in ("label", "overlap"))
+    return Study(Measured.of(list(contents.entries)), first, second, judgments)
+
+
+def _labels(contents: Contents, tool: Tool, purpose: str) -> Labelled:
+    """What the assessors of one of the two assignments found."""
+    own = replace(contents, tasks=tuple(task for task in contents.tasks if task.purpose == purpose))
+    return labelled(own, tool=tool)
+
+
+def again(utilities: Utilities, seed: int, strategy: str = "heap", indifference: float | None = None) -> Measured:
+    """The study once more with other errors, another strategy or other ties, without a store."""
+    seen = perception(utilities)
+    if indifference is not None:
+        seen = replace(seen, indifference=indifference)
+    assessors = [Assessor(i + 1, utilities, seen, seed) for i in range(ASSESSORS)]
+    return Measured.of(rehearse(utilities, assessors, chosen=strategy, k=K, sides=sides, seed=seed), samples=0)
