@@ -176,7 +176,7 @@ def take(page: Page, name: str, folder: Path, full: bool = True) -> None:
     """Save what is seen, in few bytes."""
     page.wait_for_timeout(350)
     picture = Image.open(io.BytesIO(page.screenshot(full_page=full))).convert("RGB")
-    picture.save(folder / f"{name}.webp", quality=82, method=6)
+    picture.save(folder / f"{name}.webp", quality=70, method=6)
 
 
 def signed_in(browser: Browser, url: str, token: str, **look: Any) -> Page:

@@ -27,7 +27,7 @@ _HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "x-dns-prefetch-control": "off",
-    "permissions-policy": "camera=(), geolocation=(), microphone=(), attribution-reporting=(), browsing-topics=()",
+    "permissions-policy": "camera=(), geolocation=(), microphone=(), browsing-topics=()",
     "cache-control": "no-store",
 }
 

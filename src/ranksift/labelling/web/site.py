@@ -85,7 +85,11 @@ class Visit:
     def field(self, name: str) -> str:
         """A field of the form, or nothing."""
         value = self.form.get(name, "")
-        return value.strip() if isinstance(value, str) else ""
+        if not isinstance(value, str):
+            return ""
+        if "\0" in value:  # PostgreSQL holds no such text
+            raise Problem(422, f"{name.capitalize()} has a null character.")
+        return value.strip()
 
     def show(self, template: str, status: int = 200, **values: Any) -> HTMLResponse:
         """A page."""
