@@ -7,8 +7,9 @@ import pytest
 
 from ranksift.labelling.simulation import simulate
 from ranksift.labelling.strategies import strategy
+from ranksift.labelling.strategies.forecast import _BELIEF, _SLOPE, slope_of
 from ranksift.labelling.strategies.knowledge import Knowledge
-from ranksift.labelling.strategies.seeded import _BELIEF, _SLOPE, SeededTournament, _slope
+from ranksift.labelling.strategies.seeded import SeededTournament
 
 
 def test_it_needs_fewer_where_the_prior_is_good_and_hardly_more_where_it_says_nothing():
@@ -27,9 +28,9 @@ def test_the_slope_is_the_most_likely_one():
     differences = np.random.default_rng(3).normal(0.7, 1.5, 80)
     slopes = np.linspace(0, 3, 3001)
     fit = -np.log1p(np.exp(-np.outer(slopes, differences))).sum(axis=1) - _BELIEF * (slopes - _SLOPE) ** 2 / 2
-    assert _slope(differences.tolist()) == pytest.approx(slopes[fit.argmax()], abs=2e-3)
-    assert _slope([]) == _SLOPE
-    assert _slope([-3.0] * 50) == 0
+    assert slope_of(differences.tolist()) == pytest.approx(slopes[fit.argmax()], abs=2e-3)
+    assert slope_of([]) == _SLOPE
+    assert slope_of([-3.0] * 50) == 0
 
 
 def test_the_last_of_the_prior_meet_first():

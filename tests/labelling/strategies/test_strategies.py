@@ -19,13 +19,18 @@ TRANSITIVE = [name for name in PAIRWISE if strategy(name).transitive]  # type: i
 
 
 def labelled(name: str, truth: Truth, k: int, seed: int = 0, most: int = 2000) -> tuple[State, list[Judgment]]:
-    """Ask until the end, from the log alone."""
+    """Ask until the end."""
     items, log = list(truth.score), []
     assessor = SimulatedAssessor(truth)
     chosen = strategy(name, k=k, seed=seed)
-    while (question := (state := chosen.state(items, log)).question) is not None:
+    assert isinstance(chosen, Pairwise)
+    course = Course(chosen, items)
+    while (question := course.question) is not None:
         assert len(log) < most
         log.append(assessor.answer(question))
+        course.add(log[-1])
+    state = course.state()
+    assert state == chosen.state(items, log)
     return state, log
 
 

@@ -33,8 +33,17 @@ class Knowledge:
         self.forbidden = 0  # sets of items that were flagged, and that were shown
         self.seen = 0
         self.cycles: list[tuple[int, ...]] = []
+        self.ties = 0
         self.preferred: list[tuple[int, int]] = []  # what was said, the better one first
         self._said: list[set[int]] = [set() for _ in range(items)]
+
+    def copy(self) -> Knowledge:
+        """The same, to be changed by itself; cycles are not looked for in it."""
+        other = Knowledge(self.items)
+        other.above, other.below, other.tied = self.above[:], self.below[:], self.tied[:]
+        other.forbidden, other.seen, other.ties = self.forbidden, self.seen, self.ties
+        other.preferred = self.preferred[:]
+        return other
 
     def compare(self, first: int, second: int) -> Sign | None:
         """What is known of two items, a forbidden one being worse than any other; None where nothing is."""
@@ -61,6 +70,7 @@ class Knowledge:
             return False
         if first == second:
             return True
+        self.ties += sign == 0
         if sign:
             self.preferred.append((first, second) if sign > 0 else (second, first))
         if sign >= 0:

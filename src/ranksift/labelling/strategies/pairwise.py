@@ -15,11 +15,15 @@ from dataclasses import dataclass
 from zlib import crc32
 
 from ranksift.labelling.judgments import Judgment, Question, effective
+from ranksift.labelling.strategies.forecast import still_to_come
 from ranksift.labelling.strategies.knowledge import Knowledge, Sign, bits
 from ranksift.labelling.strategies.strategy import State
 
 #: Yields two items, is sent a sign, returns the best items in their order.
 Search = Generator[tuple[int, int], Sign, Sequence[int]]
+
+#: How many comparisons a forecast plays through, so that a page need not wait for it; the formula says the rest.
+_PLAYED = 100
 
 _SIGN = {"left": 1, "right": -1, "tie": 0}
 
@@ -241,11 +245,10 @@ class Course:
         return groups
 
     def _expected(self, allowed: Sequence[int]) -> float:
-        """What the whole is expected to take less what was done, and never less than what cannot be spared."""
-        lost = sum(1 for item in allowed if self._told.above[item])
-        flags = self._told.forbidden.bit_count()
-        seen = lost + flags
-        share = flags / seen if seen else 0.0
-        hidden = share * (len(allowed) - lost)
-        total = self.strategy.forecast(round(len(allowed) - hidden)) + (flags + hidden) / 1.5
-        return max(total - self.judgments, 1.0)
+        """Comparisons of the rest, played through; of a strategy that asks again, its total less what was done."""
+        total = self.strategy.forecast(len(allowed))
+        if not self.strategy.transitive:
+            return max(total - self.judgments, 1.0)
+        times = max(1, min(round(_PLAYED / max(total, 1.0)), 20))
+        played = still_to_come(self._known, self.strategy.search, times, self.strategy.seed, _PLAYED)
+        return max(played, 1.0) if played < _PLAYED else max(total - self.judgments, played)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp, log, log2
+from math import log2
 
+from ranksift.labelling.strategies.forecast import prior_of
 from ranksift.labelling.strategies.knowledge import Knowledge
 from ranksift.labelling.strategies.tournament import Tournament
-
-#: The slope before anything was answered, and how many answers that is worth.
-_SLOPE, _BELIEF = 0.3, 10.0
 
 
 @dataclass(frozen=True)
@@ -33,9 +31,8 @@ class SeededTournament(Tournament):
 
     def match(self, unbeaten: list[int], known: Knowledge) -> tuple[int, int]:
         """The two weakest; where items are flagged, first those that nobody has seen."""
-        n = known.items
-        odds = [log((n - place - 0.5) / (place + 0.5)) for place in range(n)]
-        weight = 6 * _slope([odds[better] - odds[worse] for better, worse in known.preferred]) ** 2
+        odds, slope = prior_of(known)
+        weight = 6 * slope**2
 
         def strength(item: int) -> tuple[int, float]:
             unseen_first = known.seen >> item & 1 if known.forbidden else 0
@@ -43,16 +40,3 @@ class SeededTournament(Tournament):
 
         first, second, *_ = sorted(unbeaten, key=strength)
         return first, second
-
-
-def _slope(differences: list[float]) -> float:
-    """The most likely slope from 0 on, with a normal prior; differences are those of the preferred items."""
-    slope = _SLOPE
-    for _ in range(4):  # Newton's method on a concave function
-        gradient, curvature = _BELIEF * (_SLOPE - slope), _BELIEF
-        for one in differences:
-            wrong = one / (1 + exp(min(slope * one, 50.0)))
-            gradient += wrong
-            curvature += wrong * (one - wrong)
-        slope = max(slope + gradient / curvature, 0.0)
-    return slope
