@@ -92,7 +92,10 @@ def test_version_is_the_installed_one():
     assert version("ranksift") == ranksift.__version__
 
 
-ROOMS = [ranksift, *(getattr(ranksift, room) for room in ("cutoffs", "datasets", "learning", "measures", "study"))]
+ROOMS = [
+    ranksift,
+    *(getattr(ranksift, room) for room in ("cutoffs", "datasets", "labelling", "learning", "measures", "study")),
+]
 
 
 @pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.__name__)
@@ -111,7 +114,7 @@ class TestPublicNames:
 
     def test_none_is_a_module_but_the_rooms_and_the_losses(self, room: ModuleType):
         modules = {name for name in room.__all__ if isinstance(getattr(room, name), ModuleType)}
-        assert modules <= {"cutoffs", "datasets", "learning", "measures", "study", "losses"}
+        assert modules <= {"cutoffs", "datasets", "labelling", "learning", "measures", "study", "losses"}
 
     def test_a_misspelt_one_is_an_attribute_error(self, room: ModuleType):
         with pytest.raises(AttributeError, match="has no attribute 'nDCG_x'"):
