@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
 import sqlite3
 import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -136,6 +140,45 @@ def test_no_password_is_shown(postgresql: Server, postgresql_database: str) -> N
         assert store.place == f"postgresql://ann:***@{url}"
         assert "horse" not in repr(store) + repr(vars(store)) + repr(store._database.engine)
         store.add([query()])
+
+
+def test_databases_that_cannot_be_used(postgresql: Server) -> None:
+    postgresql.execute("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0")
+    with pytest.raises(InputError, match="does not hold UTF-8; create the database with ENCODING 'UTF8'"):
+        Store.create(postgresql.url("latin"), PROJECT)
+    postgresql.execute("CREATE ROLE guest LOGIN")
+    guest = postgresql.url().replace("//labeller@", "//guest@")
+    with pytest.raises(InputError, match="the database says: permission denied for schema public") as raised:
+        Store.create(guest, PROJECT)
+    assert "\n" not in str(raised.value)
+
+
+def test_disks_without_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def link(*_: object) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", link)
+    filled(str(tmp_path / "new"))[0].close()
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["labels.db"]
+    with Store.open(tmp_path / "new") as store:
+        assert len(store.tasks()) == 1
+
+
+@pytest.mark.parametrize(("library", "place"), [("sqlalchemy", "folder"), ("psycopg", "postgresql://127.0.0.1/labels")])
+def test_libraries_that_are_missing(library: str, place: str, tmp_path: Path) -> None:
+    program = f"""
+import sys
+sys.modules[{library!r}] = None
+from ranksift.errors import InputError
+try:
+    from ranksift.labelling.store import Store
+    Store.open({place!r})
+except InputError as error:
+    print(error)
+"""
+    said = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert said.stdout.count("\n") == 1
+    assert "pip install 'ranksift[label]'" in said.stdout
 
 
 def test_folders_that_cannot_be_used(tmp_path: Path) -> None:
@@ -277,6 +320,23 @@ def test_a_migration_that_fails_changes_nothing(place: str, migrations: Callable
             assert connection.exec_driver_sql("SELECT version_num FROM labelling_version").scalar() == "0001"
         assert "colour" not in columns
         assert store.append(task.key, "c", LEFT, after=0).number == 1
+
+
+def test_no_migration_without_a_copy(
+    tmp_path: Path, migrations: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def replace(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    filled(str(tmp_path / "project"))[0].close()
+    migrations()
+    monkeypatch.setattr(os, "replace", replace)
+    with pytest.raises(InputError, match=r"no copy can be made before the migration .*No space left"):
+        Store.open(tmp_path / "project")
+    monkeypatch.undo()
+    assert sorted(path.name for path in (tmp_path / "project").iterdir()) == ["labels.db"]
+    with Store.open(tmp_path / "project") as store:  # this program is an older one again, and so is the project
+        assert len(store.tasks()) == 1
 
 
 def test_a_newer_project_is_refused(

@@ -356,30 +356,26 @@ class Store:
             return []
         now = _now()
         made = []
-        try:
-            with self._database.writing() as connection:
-                for number in sorted({task.person for task in wanted}):
-                    self._active_person(connection, number)
-                numbers = {one: self._open_query(connection, one) for one in sorted({task.query_id for task in wanted})}
-                asked = sa.select(*_ONCE).where(schema.tasks.c.active)
-                taken = {tuple(row) for row in connection.execute(asked)}
-                rows = []
-                for task in wanted:
-                    number = numbers[task.query_id]
-                    self._check_items(connection, number, task.query_id, {one for pair in task.pairs for one in pair})
-                    same = (number, task.person, task.tool, task.purpose)
-                    if same in taken:
-                        raise self._assigned_already(task)
-                    taken.add(same)
-                    fresh = {"key": secrets.token_urlsafe(16), "active": True, "done": False, "judgments": 0}
-                    made.append(Task(**{**vars(task), **fresh, "created": now}))
-                    row = _values(made[-1]) | {"query": number}
-                    del row["query_id"]
-                    rows.append(row)
-                connection.execute(sa.insert(schema.tasks), rows)
-        except sa.exc.IntegrityError:
-            remedy = "look at the tasks and assign what is missing"
-            raise InputError("somebody else assigns the same tasks now", source=self.place, remedy=remedy) from None
+        with self._database.writing() as connection:
+            for number in sorted({task.person for task in wanted}):
+                self._active_person(connection, number)
+            numbers = {one: self._open_query(connection, one) for one in sorted({task.query_id for task in wanted})}
+            asked = sa.select(*_ONCE).where(schema.tasks.c.active)
+            taken = {tuple(row) for row in connection.execute(asked)}
+            rows = []
+            for task in wanted:
+                number = numbers[task.query_id]
+                self._check_items(connection, number, task.query_id, {one for pair in task.pairs for one in pair})
+                same = (number, task.person, task.tool, task.purpose)
+                if same in taken:
+                    raise self._assigned_already(task)
+                taken.add(same)
+                fresh = {"key": secrets.token_urlsafe(16), "active": True, "done": False, "judgments": 0}
+                made.append(Task(**{**vars(task), **fresh, "created": now}))
+                row = _values(made[-1]) | {"query": number}
+                del row["query_id"]
+                rows.append(row)
+            connection.execute(sa.insert(schema.tasks), rows)
         return made
 
     def _open_query(self, connection: sa.Connection, query_id: str) -> int:
