@@ -74,7 +74,7 @@ def form_token(html: str) -> str:
     return found[1]
 
 
-def make(place: Path, settings: Settings | None = None, **project: Any) -> Labelling:
+def make(place: str | Path, settings: Settings | None = None, **project: Any) -> Labelling:
     """A project: q1 is Ada's and Bob's with pairs, q2 is Ada's with grades, and q3 nobody's."""
     settings = settings or Settings()
     store = Store.create(place, Project("Forum", k=3, **project))

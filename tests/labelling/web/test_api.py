@@ -7,7 +7,7 @@ from ranksift.labelling.judgments import Question
 from ranksift.labelling.records import NewTask
 from ranksift.labelling.web.api import OPERATIONS, openapi
 from ranksift.labelling.web.desk import shown
-from tests.labelling.web.conftest import finish
+from tests.labelling.web.conftest import finish, form_token, make
 
 
 def answer(client, key, state, **said):
@@ -236,3 +236,19 @@ def test_the_openapi_document_has_every_route(labelling):
     page = labelling.client().get("/api").text
     for operation in OPERATIONS:
         assert operation.summary in page
+
+
+def test_the_same_on_postgresql(postgresql, postgresql_database):
+    postgresql.execute("CREATE SCHEMA web", postgresql_database)
+    made = make(postgresql.url(postgresql_database, "web"))
+    with made.store:
+        client, key = made.by_token("Ada"), made.task("Ada").key
+        assert [group[0]["id"] for group in finish(client, key)["order"]] == ["d0", "d1", "d2"]
+        assert made.by_token("Lea").get("/api/v1/progress").json()["done"] == 1
+        for trick in ("' OR 1=1 --", "d1\x00", "..%2f"):
+            assert client.get(f"/api/v1/tasks/{key}/document", params={"id": trick}).status_code == 404
+        lead = made.signed_in("Lea")
+        token = form_token(lead.get("/lead/people").text)
+        for data in ({"name": "a\x00b"}, {"name": "x", "role": "\x00"}):
+            assert lead.post("/lead/people", data={"token": token, **data}).status_code == 422
+        assert lead.get("/lead/agreement").status_code == 200

@@ -2,6 +2,7 @@
 
 import json
 
+from ranksift.labelling.records import Item, Query
 from tests.labelling.web.conftest import Labelling, finish, form_token
 
 
@@ -44,6 +45,29 @@ def test_tasks_are_assigned_where_they_are_missing(labelling):
     assert post(lead, "/lead/tasks", **{**form, "person": []}).status_code == 422
     assert post(lead, "/lead/tasks", **{**form, "overlap": "lots"}).status_code == 422
     assert post(lead, "/lead/tasks", **{**form, "strategy": "guess"}).status_code == 422
+
+
+def test_what_is_finished_is_verified_by_somebody_else(labelling):
+    finish(labelling.by_token("Ada"), labelling.task("Ada").key)
+    zoe, _ = labelling.store.add_person("Zoë", "assessor")
+    lead = labelling.signed_in("Lea")
+    form = {"person": [str(labelling.numbers["Ada"]), str(zoe.id)], "strategy": "list", "plan": "verify"}
+    assert post(lead, "/lead/tasks", **form, proposals="all").status_code == 303
+    (task,) = labelling.store.tasks(person=zoe.id)
+    assert (task.purpose, task.query_id, task.with_proposals) == ("verify", "q1", False)
+    assert ("d0", "d1") in task.pairs
+    assert post(lead, "/lead/tasks", **form).status_code == 422  # it is verified already
+
+
+def test_proposals_are_shown_in_half_of_the_queries(labelling):
+    documents = (Item("a", "a", proposed_forbidden=True), Item("b", "b"))
+    labelling.store.add([Query(f"p{i}", "p", items=documents) for i in range(8)])
+    lead = labelling.signed_in("Lea")
+    form = {"person": [str(labelling.numbers["Bob"])], "strategy": "list", "plan": "ordinary", "tool": "pairs"}
+    answer = post(lead, "/lead/tasks", **form, proposals="half", per_query="1", overlap="0")
+    assert answer.status_code == 303, answer.text
+    tasks = [task for task in labelling.store.tasks() if task.query_id.startswith("p")]
+    assert sum(task.with_proposals for task in tasks) == 4
 
 
 def test_queries_are_brought_as_a_file_all_or_none(labelling):

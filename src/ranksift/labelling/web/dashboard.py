@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from typing import Any, get_args
 
 from starlette.responses import Response
 
 from ranksift.errors import InputError
-from ranksift.labelling.assignment import ordinary, rotation
-from ranksift.labelling.records import NewTask, Person, Purpose, Role, Tool
+from ranksift.labelling.assignment import Finished, ordinary, rotation, verification
+from ranksift.labelling.assistant import with_proposals
+from ranksift.labelling.records import NewTask, Person, Purpose, Role, Task, Tool
 from ranksift.labelling.strategies import STRATEGIES
+from ranksift.labelling.task_state import task_state
 from ranksift.labelling.web import transfer
 from ranksift.labelling.web.api import PROJECT, changed, link, person_of, query_of, retire
 from ranksift.labelling.web.overview import agreement_of, disputes_of
@@ -98,6 +101,8 @@ def _assign(visit: Visit) -> Response:
     k, ids = visit.store.project.k, [person.id for person in people]
     if visit.field("plan") == "rotation":
         tasks = rotation(queries, ids, strategy=strategy, k=k)
+    elif visit.field("plan") == "verify":
+        tasks = verification(_finished(visit, existing), ids, k=k, existing=existing)
     else:
         tasks = ordinary(
             queries,
@@ -107,23 +112,39 @@ def _assign(visit: Visit) -> Response:
             tool=tool,
             strategy=strategy,
             k=k,
-            existing=existing,
+            existing=_with_others(existing, people, visit.store.people()),
         )
     if not tasks:
-        raise InputError("every query has all of its assessors", remedy="ask for more assessors per query or overlap")
-    visit.store.assign(_with_proposals(tasks, visit.field("proposals")))
+        remedy = "ask for more assessors per query or more overlap, or finish queries to be verified"
+        raise InputError("there is nothing to assign", remedy=remedy)
+    visit.store.assign(_proposals(visit, tasks, existing))
     visit.site.overviews.get(fresh=True)
     return visit.go("/lead/tasks")
 
 
-def _with_proposals(tasks: list[NewTask], which: str) -> list[NewTask]:
-    from dataclasses import replace
+def _with_others(existing: list[Task], chosen: list[Person], everybody: list[Person]) -> list[Task]:
+    """Tasks, in which those of people who are there and not chosen count as if they were done: they will be."""
+    others = {person.id for person in everybody if person.active} - {person.id for person in chosen}
+    return [replace(task, done=True) if task.active and task.person in others else task for task in existing]
 
+
+def _proposals(visit: Visit, tasks: list[NewTask], existing: list[Task]) -> list[NewTask]:
+    """The tasks, with proposals of a model where the lead wants them."""
+    which = visit.field("proposals")
     if which == "all":
-        return [replace(task, with_proposals=True) for task in tasks]
-    if which == "half":  # by the seed of each task, which was drawn
-        return [replace(task, with_proposals=task.seed % 2 == 0) for task in tasks]
-    return tasks
+        return [replace(task, with_proposals=task.purpose in ("label", "overlap")) for task in tasks]
+    return with_proposals(tasks, visit.store.queries(), existing=existing) if which == "half" else tasks
+
+
+def _finished(visit: Visit, existing: list[Task]) -> list[Finished]:
+    """The orders that can be verified."""
+    documents = {query.query_id: [item.doc_id for item in query.items] for query in visit.store.queries()}
+    found = []
+    for task in existing:
+        if task.done and task.tool == "pairs" and task.purpose == "label" and task.query_id in documents:
+            state = task_state(task, documents[task.query_id], visit.store.log(task.key))
+            found.append(Finished(task.query_id, task.person, state.groups, state.rest))
+    return found
 
 
 def _withdraw(visit: Visit) -> Response:

@@ -12,8 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from ranksift.labelling import agreement
-from ranksift.labelling.agreement import Agreement, Between, Dispute, Ratings, effective_entries
+from ranksift.labelling.agreement import (
+    Agreement,
+    Between,
+    Dispute,
+    Ratings,
+    agreement,
+    between_people,
+    disputes,
+    effective_entries,
+    flags,
+    grades,
+    pairwise,
+)
 from ranksift.labelling.cost import Progress, progress
 from ranksift.labelling.judgments import Judgment
 from ranksift.labelling.records import Entry, Person, Project, Query, Task
@@ -326,9 +337,9 @@ def ratings_of(overview: Overview) -> list[tuple[str, str, Ratings]]:
     """What several assessors said about the same things, by kind."""
     entries = overview.entries
     every = [
-        ("pairs", "Preferences", agreement.pairwise(entries, inferred=True)),
-        ("grades", "Grades", agreement.grades(entries)),
-        ("flags", "Forbidden or not", agreement.flags(entries)),
+        ("pairs", "Preferences", pairwise(entries, inferred=True)),
+        ("grades", "Grades", grades(entries)),
+        ("flags", "Forbidden or not", flags(entries)),
     ]
     return [one for one in every if len(one[2])]
 
@@ -336,9 +347,7 @@ def ratings_of(overview: Overview) -> list[tuple[str, str, Ratings]]:
 def agreement_of(overview: Overview) -> list[AgreementPart]:
     """Agreement by kind, with intervals."""
     return [
-        AgreementPart(
-            kind, title, agreement.agreement(ratings, samples=_SAMPLES), tuple(agreement.between_people(ratings))
-        )
+        AgreementPart(kind, title, agreement(ratings, samples=_SAMPLES), tuple(between_people(ratings)))
         for kind, title, ratings in ratings_of(overview)
     ]
 
@@ -349,7 +358,7 @@ def disputes_of(overview: Overview, store: Store) -> list[DisputeRow]:
     settling = [task for task in store.tasks() if task.purpose == "adjudicate"]
     rows = []
     for kind, _, ratings in ratings_of(overview):
-        for dispute in agreement.disputes(ratings):
+        for dispute in disputes(ratings):
             query = queries.get(dispute.query_id)
             if query is None or (kind == "grades" and max(dispute.said.values()) - min(dispute.said.values()) < 2):
                 continue  # neighbouring grades are within what a scale can tell
@@ -376,6 +385,6 @@ def _saying(kind: str, value: float, shown: Sequence[str], overview: Overview) -
     if kind == "flags":
         return "forbidden" if value else "not forbidden"
     if kind == "grades":
-        grades = overview.project.grades
-        return grades[int(value)] if 0 <= value < len(grades) else f"{value:g}"
+        names = overview.project.grades
+        return names[int(value)] if 0 <= value < len(names) else f"{value:g}"
     return {1.0: "the first", -1.0: "the second"}.get(value, "equal")

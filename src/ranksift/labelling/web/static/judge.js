@@ -423,7 +423,11 @@
     pressed = performance.now();
     act(one.dataset.do);
   });
-  for (const one of document.querySelectorAll("dialog")) one.addEventListener("close", () => { clock.pause(false); $("question").focus({ preventScroll: true }); });
+  for (const one of document.querySelectorAll("dialog")) one.addEventListener("close", () => {
+    // This comes late: somebody quick may have paused again by now, or be writing a note.
+    clock.pause($("paused").open);
+    if ($("note-box").hidden) $("question").focus({ preventScroll: true });
+  });
 
   function measure() {
     // From the key to the picture of the next question with its documents; for whoever wants to know how quick it is.
