@@ -61,7 +61,7 @@ def serve(
         prefix = checked_prefix(root_path)
         door = listening(host, port)
         base = url.rstrip("/") or f"http://{_as_in_urls(host)}:{door.getsockname()[1]}{prefix}"
-        app = application(store, Settings(root_path=prefix, secure=secure, idle_seconds=idle))
+        app = application(store, Settings(prefix, url.rstrip("/"), secure, idle))
         config = uvicorn.Config(
             app,
             log_level="warning",

@@ -5,6 +5,7 @@ import pytest
 from ranksift.collection.qrels import read_qrels
 from ranksift.labelling.judgments import Question
 from ranksift.labelling.records import NewTask
+from ranksift.labelling.web import Settings
 from ranksift.labelling.web.api import OPERATIONS, openapi
 from ranksift.labelling.web.desk import shown
 from tests.labelling.web.conftest import finish, form_token, make
@@ -194,6 +195,13 @@ def test_a_lead_does_everything(labelling):
     assert lead.delete("/api/v1/query?id=q3").status_code == 200
     assert [query["query_id"] for query in lead.get("/api/v1/queries").json()["queries"]] == ["q1", "q2"]
     assert lead.get("/api/v1/query?id=q1").json()["items"][0]["content"] == "Document number 0."
+
+
+def test_links_lead_to_where_people_reach_the_pages(tmp_path):
+    made = make(tmp_path / "project", Settings(root_path="/label", url="https://example.org/label"))
+    with made.store:
+        new = made.by_token("Lea").post("/api/v1/people", json={"name": "Eve"}).json()
+        assert new["link"] == f"https://example.org/label/in/{new['token']}"
 
 
 def test_queries_come_all_or_not_at_all(labelling):

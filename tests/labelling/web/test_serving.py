@@ -1,11 +1,15 @@
 """``ranksift label serve`` before it serves: prefixes, sockets, and what is wrong in one line."""
 
+import json
 import socket
+from urllib.request import Request, urlopen
 
 import pytest
 
 from ranksift.cli.label_serve import checked_prefix, listening, serve
 from ranksift.errors import InputError
+from tests.labelling.web import browsing
+from tests.labelling.web.conftest import make
 
 
 @pytest.mark.parametrize(
@@ -42,3 +46,22 @@ def test_an_address_that_is_not_here(host):
 def test_a_project_that_is_not_there(tmp_path):
     with pytest.raises(InputError):
         serve(str(tmp_path / "nothing"))
+
+
+@pytest.mark.parametrize("believed", [True, False])
+def test_behind_a_proxy_that_speaks_https(tmp_path, believed):
+    made = make(tmp_path / "project")
+    with made.store:
+        made.store.start_session(made.numbers["Lea"])
+        server = browsing.Server(tmp_path / "project", *(["--proxy", "127.0.0.1"] if believed else []))
+        server.start()
+        try:
+            headers = {"x-forwarded-proto": "https", "x-forwarded-for": "192.0.2.7"}
+            with urlopen(Request(f"{server.url}/in/{made.tokens['Ada']}", headers=headers)) as answer:
+                assert ("Secure" in answer.headers["set-cookie"]) is believed
+            headers["authorization"] = f"Bearer {made.tokens['Lea']}"
+            request = Request(f"{server.url}/api/v1/people", json.dumps({"name": "Zoë"}).encode(), headers)
+            with urlopen(request) as answer:
+                assert json.load(answer)["link"].startswith("https://" if believed else "http://")
+        finally:
+            server.kill()

@@ -226,6 +226,8 @@ def _add_person(visit: Visit) -> dict[str, Any]:
 
 def link(visit: Visit, token: str) -> str:
     """The personal link as somebody can open it."""
+    if visit.site.settings.url:
+        return f"{visit.site.settings.url}/in/{token}"
     base = visit.request.base_url
     return f"{base.scheme}://{base.netloc}{visit.root}/in/{token}"
 
@@ -278,7 +280,7 @@ JUDGMENT = record(
         "left": text("The item on the left, or the only one."),
         "right": nullable(text("The item on the right; null where one item is graded.")),
         "answer": nullable(one_of("left", "right", "tie")),
-        "grade": nullable(whole("From 0, the worst.", 0, 8)),
+        "grade": nullable(whole("From 0, the worst.", 0, 99)),
         "forbidden": array(text(), "Items of the question that are forbidden.", maxItems=2),
         "active_seconds": _SECONDS,
         "note": _NOTE,

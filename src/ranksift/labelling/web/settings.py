@@ -13,6 +13,8 @@ class Settings:
     ----------
     root_path
         The prefix under which a proxy serves the pages, such as ``/label``.
+    url
+        Where people reach the pages, prefix included, for personal links; by default where the lead reaches them.
     secure
         Cookies only over HTTPS; otherwise they are secure where the request came over HTTPS.
     idle_seconds
@@ -26,6 +28,7 @@ class Settings:
     """
 
     root_path: str = ""
+    url: str = ""
     secure: bool = False
     idle_seconds: int = 60
     session_days: int = 30
