@@ -50,5 +50,5 @@ class GivenPairs:
             rest=tuple(item for item in items if item not in forbidden),
             forbidden=tuple(item for item in items if item in forbidden),
             judgments=sum(judgment.kind in ("prefer", "grade") for judgment in said),
-            expected=float(len(left)),
+            forecast=float(len(left)),
         )

@@ -55,5 +55,5 @@ class Grades:
             rest=tuple(item for item in allowed if item not in shown),
             forbidden=tuple(item for item in items if item in forbidden),
             judgments=sum(judgment.kind in ("prefer", "grade") for judgment in said),
-            expected=float(len(open_)),
+            forecast=float(len(open_)),
         )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from zlib import crc32
 
@@ -141,7 +141,7 @@ class Course:
             rest=tuple(self.items[item] for item in allowed if item not in shown),
             forbidden=tuple(self.items[item] for item in bits(self._told.forbidden)),
             judgments=self.judgments,
-            expected=0.0 if question is None else self._expected(allowed),
+            forecast=0.0 if question is None else self._forecast(len(allowed)),
             cycles=tuple(tuple(self.items[item] for item in cycle) for cycle in self._told.cycles),
         )
 
@@ -244,11 +244,16 @@ class Course:
             groups[-1].extend(more)
         return groups
 
-    def _expected(self, allowed: Sequence[int]) -> float:
+    def _forecast(self, allowed: int) -> Callable[[], float]:
         """Comparisons of the rest, played through; of a strategy that asks again, its total less what was done."""
-        total = self.strategy.forecast(len(allowed))
-        if not self.strategy.transitive:
-            return max(total - self.judgments, 1.0)
-        times = max(1, min(round(_PLAYED / max(total, 1.0)), 20))
-        played = still_to_come(self._known, self.strategy.search, times, self.strategy.seed, _PLAYED)
-        return max(played, 1.0) if played < _PLAYED else max(total - self.judgments, played)
+        known, strategy, judgments = self._known.copy(), self.strategy, self.judgments
+
+        def expected() -> float:
+            total = strategy.forecast(allowed)
+            if not strategy.transitive:
+                return max(total - judgments, 1.0)
+            times = max(1, min(round(_PLAYED / max(total, 1.0)), 20))
+            played = still_to_come(known, strategy.search, times, strategy.seed, _PLAYED)
+            return max(played, 1.0) if played < _PLAYED else max(total - judgments, played)
+
+        return expected

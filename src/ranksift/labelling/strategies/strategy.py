@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 from ranksift.labelling.judgments import Judgment, Question
@@ -25,8 +26,8 @@ class State:
         Items that were flagged.
     judgments
         How many answers counted so far, flags included; skipped questions do not count.
-    expected
-        How many more are expected.
+    forecast
+        How many more are expected, or a function that says so: it is called when somebody asks for ``expected``.
     cycles
         Items that contradict each other: each is preferred to the next one, and the last to the first.
     """
@@ -36,8 +37,13 @@ class State:
     rest: tuple[str, ...]
     forbidden: tuple[str, ...]
     judgments: int
-    expected: float
+    forecast: float | Callable[[], float] = field(compare=False, repr=False)
     cycles: tuple[tuple[str, ...], ...] = ()
+
+    @cached_property
+    def expected(self) -> float:
+        """How many more judgments are expected."""
+        return self.forecast() if callable(self.forecast) else self.forecast
 
     @property
     def done(self) -> bool:

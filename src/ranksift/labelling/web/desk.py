@@ -93,15 +93,17 @@ class Desk:
             "task": task.key,
             "after": len(log),
             "can_undo": bool(effective(log)),
-            **_standing(task, state, question, known),
+            **_standing(task, state, question, known, state.expected),
         }
         if state.done:
             view["order"] = [[_card(task, known[one]) for one in group if one in known] for group in state.groups]
             view["forbidden"] = [_card(task, known[one]) for one in state.forbidden if one in known]
             view["cycles"] = [[known[one].title or one for one in cycle if one in known] for cycle in state.cycles]
         if ahead and question is not None:
+            sooner = max(state.expected - 1.0, 1.0)
             view["ahead"] = {
-                name: _standing(task, then, then.question and shown(then.question, task.seed), known)
+                # What is expected then is not played through: this is shown until the answer is saved.
+                name: _standing(task, then, then.question and shown(then.question, task.seed), known, sooner)
                 for name, judgment in _possible(question).items()
                 for then in (task_state(task, ids, [*log, judgment]),)
             }
@@ -176,13 +178,16 @@ def _possible(question: Question) -> dict[str, Judgment]:
     }
 
 
-def _standing(task: Task, state: State, question: Question | None, known: Mapping[str, Item]) -> dict[str, Any]:
+def _standing(
+    task: Task, state: State, question: Question | None, known: Mapping[str, Item], expected: float
+) -> dict[str, Any]:
     cards = None
     if question is not None:
         cards = {"left": _card(task, known[question.left])}
         if question.right is not None:
             cards["right"] = _card(task, known[question.right])
-    return {"question": cards, "judgments": state.judgments, "expected": round(state.expected, 1), "done": state.done}
+    expected = 0.0 if state.done else round(expected, 1)
+    return {"question": cards, "judgments": state.judgments, "expected": expected, "done": state.done}
 
 
 def _card(task: Task, item: Item) -> dict[str, Any]:
