@@ -355,6 +355,12 @@ def agreement_of(overview: Overview) -> list[AgreementPart]:
 def disputes_of(overview: Overview, store: Store) -> list[DisputeRow]:
     """Disagreements, with the task that settles each, where there is one."""
     queries = {query.query_id: query for query in store.queries()}
+    # What both only imply would be one dispute many times over: somebody has to have been asked.
+    asked = {
+        (entry.query_id, frozenset(entry.judgment.question.items))
+        for entry in effective_entries(overview.entries)
+        if entry.judgment.kind == "prefer"
+    }
     settling = [task for task in store.tasks() if task.purpose == "adjudicate"]
     rows = []
     for kind, _, ratings in ratings_of(overview):
@@ -362,6 +368,8 @@ def disputes_of(overview: Overview, store: Store) -> list[DisputeRow]:
             query = queries.get(dispute.query_id)
             if query is None or (kind == "grades" and max(dispute.said.values()) - min(dispute.said.values()) < 2):
                 continue  # neighbouring grades are within what a scale can tell
+            if kind == "pairs" and (dispute.query_id, frozenset(dispute.docs)) not in asked:
+                continue
             names = {item.doc_id: item.title or item.doc_id for item in query.items}
             shown = tuple(names.get(doc, doc) for doc in dispute.docs)
             docs = set(dispute.docs)
