@@ -61,14 +61,14 @@ class Measured:
     @classmethod
     def of(cls, log: list[Entry], samples: int = 1000) -> Measured:
         """Measure agreement and cost."""
-        pairs = ag.agreement(ag.pairwise(log), samples=samples)
-        inferred = ag.agreement(ag.from_grades(log), samples=samples)
+        pairs = ag.agreement_among(ag.pairwise(log), samples=samples)
+        inferred = ag.agreement_among(ag.from_grades(log), samples=samples)
         return cls(
             {one.tool: one for one in costs(log, samples=samples)},
             pairs,
-            ag.agreement(ag.pairwise(log, inferred=True), samples=samples),
+            ag.agreement_among(ag.pairwise(log, inferred=True), samples=samples),
             inferred,
-            ag.agreement(ag.grades(log), range(5), samples=samples),
+            ag.agreement_among(ag.grades(log), range(5), samples=samples),
             ag.repeats(log),
             ag.difference(pairs, inferred, samples=samples),
             ag.difference(pairs, inferred, ties=False, samples=samples),

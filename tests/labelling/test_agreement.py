@@ -199,7 +199,7 @@ def test_pairs_are_those_that_both_judged_and_a_is_what_the_first_saw_on_the_lef
     assert found.queries == ("q",)
     assert found.raters == (("ann", "bob"),)
     assert dict(zip(found.units, found.values.tolist(), strict=True)) == {("b", "a"): [1, -1], ("c", "b"): [0, 1]}
-    assert ag.agreement(found).counts.tolist() == [[0, 0, 1], [1, 0, 0], [0, 0, 0]]
+    assert ag.agreement_among(found).counts.tolist() == [[0, 0, 1], [1, 0, 0], [0, 0, 0]]
 
 
 def test_who_labels_comes_before_who_overlaps() -> None:
@@ -278,7 +278,7 @@ def test_preferences_from_grades_by_loops() -> None:
         *log("q", "bob", [graded(f"d{i}", g) for i, g in enumerate(given_grades[1])][::-1], tool="grades"),
         *log("q", "bob", [prefer("d0", ">", "d1")]),
     ]
-    found = ag.agreement(ag.from_grades(entries))
+    found = ag.agreement_among(ag.from_grades(entries))
     expected = np.zeros((3, 3), dtype=int)
     for i, j in combinations(range(12), 2):
         cells = [1 - int(np.sign(g[i] - g[j])) for g in given_grades]
@@ -290,7 +290,7 @@ def test_preferences_from_grades_by_loops() -> None:
     assert found.untied.value == pytest.approx(np.trace(untied) / untied.sum())
     plain = ag.grades(entries)
     assert sorted(map(tuple, plain.values.tolist())) == sorted(zip(*given_grades, strict=True))
-    kappa = ag.agreement(plain, range(5)).kappa_quadratic.value
+    kappa = ag.agreement_among(plain, range(5)).kappa_quadratic.value
     assert kappa == pytest.approx(cohen_kappa_score(*given_grades, weights="quadratic", labels=range(5)))
 
 
@@ -304,7 +304,7 @@ def test_more_than_two_assessors_are_all_their_pairs() -> None:
         for entry in log("q", name, [graded(f"d{i}", g) for i, g in enumerate(own)], tool="grades")
     ]
     ratings = ag.grades(entries)
-    found = ag.agreement(ratings, range(3))
+    found = ag.agreement_among(ratings, range(3))
     expected = np.zeros((3, 3), dtype=int)
     for one, two in combinations(given_grades, 2):
         np.add.at(expected, (one, two), 1)
@@ -339,8 +339,10 @@ def test_matrix_rows_sum_to_one_and_the_symmetrised_one_treats_both_alike() -> N
     random = np.random.default_rng(9)
     said = [[prefer(f"a{i}", random.choice(list("<~>")), f"b{i}") for i in range(40)] for _ in range(2)]
     swapped = [log("q", name, own) for name, own in zip(("ann", "bob"), said[::-1], strict=True)]
-    found = ag.agreement(ag.pairwise([e for one in (log("q", "ann", said[0]), log("q", "bob", said[1])) for e in one]))
-    other = ag.agreement(ag.pairwise([e for one in swapped for e in one]))
+    found = ag.agreement_among(
+        ag.pairwise([e for one in (log("q", "ann", said[0]), log("q", "bob", said[1])) for e in one])
+    )
+    other = ag.agreement_among(ag.pairwise([e for one in swapped for e in one]))
     assert found.matrix().sum(axis=1) == pytest.approx(1)
     assert found.counts.tolist() == other.counts.T.tolist()
     both = found.matrix(symmetrised=True)
@@ -362,7 +364,7 @@ def test_flags_are_those_of_documents_that_both_saw() -> None:
         ("x",): [1, 1],
     }
     assert len(ag.flags(entries, tool="grades")) == 1
-    assert ag.agreement(found, (0, 1)).overall.value == pytest.approx(2 / 3)
+    assert ag.agreement_among(found, (0, 1)).overall.value == pytest.approx(2 / 3)
 
 
 def test_verification_is_compared_with_what_follows_from_the_first_log() -> None:
@@ -390,10 +392,10 @@ def test_disputes_are_opposite_preferences_and_different_grades() -> None:
 
 
 def test_nothing_in_common_is_an_agreement_of_nothing() -> None:
-    found = ag.agreement(ag.pairwise([]))
+    found = ag.agreement_among(ag.pairwise([]))
     assert (found.units, found.queries, found.people) == (0, 0, 0)
     assert np.isnan(found.overall.value)
-    assert ag.agreement(ag.flags([])).to_dict()["kappa"]["value"] is None
+    assert ag.agreement_among(ag.flags([])).to_dict()["kappa"]["value"] is None
 
 
 def test_difference_of_tools_is_the_papers_chi_square_with_an_interval() -> None:
@@ -407,7 +409,7 @@ def test_difference_of_tools_is_the_papers_chi_square_with_an_interval() -> None
                 found += log(f"q{q}", name, [prefer(f"a{i}", "<>"[s], f"b{i}") for i, s in enumerate(said)])
         return found
 
-    good, bad = (ag.agreement(ag.pairwise(entries(share, "pairs"))) for share in (0.95, 0.8))
+    good, bad = (ag.agreement_among(ag.pairwise(entries(share, "pairs"))) for share in (0.95, 0.8))
     found = ag.difference(good, bad)
     assert found.difference.value == pytest.approx(good.overall.value - bad.overall.value)
     assert found.difference.low > 0.1

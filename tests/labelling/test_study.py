@@ -78,7 +78,7 @@ def test_clear_eyes_agree_about_everything_and_find_the_truth() -> None:
     log = rehearse(UTILITIES, panel(CLEAR), k=3)
     for ratings in (ag.pairwise(log), ag.from_grades(log), ag.grades(log)):
         assert len(ratings)
-        assert ag.agreement(ratings).overall.value == 1
+        assert ag.agreement_among(ratings).overall.value == 1
     for entry in log:
         utility, said = UTILITIES[entry.query_id], entry.judgment
         if said.right is not None:
@@ -90,8 +90,8 @@ def test_clear_eyes_agree_about_everything_and_find_the_truth() -> None:
 @pytest.mark.parametrize("kind", ["taste", "slip_of_pairs", "slip_of_grades", "severity"])
 def test_every_error_lowers_the_agreement_that_it_should(kind: str) -> None:
     log = rehearse(UTILITIES, panel(replace(CLEAR, **{kind: 0.5})), k=3)
-    pairs = ag.agreement(ag.pairwise(log), samples=0).overall.value
-    grades = ag.agreement(ag.grades(log), range(5), samples=0).overall.value
+    pairs = ag.agreement_among(ag.pairwise(log), samples=0).overall.value
+    grades = ag.agreement_among(ag.grades(log), range(5), samples=0).overall.value
     assert (pairs < 1) == (kind in ("taste", "slip_of_pairs"))
     assert (grades < 1) == (kind != "slip_of_pairs")
 

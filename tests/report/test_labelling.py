@@ -84,7 +84,7 @@ def test_tables_hold_what_agreement_found(contents: Contents) -> None:
     found = report_of.findings(contents, samples=50)
     summary, details, first, second, *rest = report_of.agreement_tables(found)
     by = {row[0].value: row for row in summary.rows}
-    direct = ag.agreement(ag.pairwise(contents.entries), samples=50)
+    direct = ag.agreement_among(ag.pairwise(contents.entries), samples=50)
     assert by["pairs"][1].value == direct.units
     assert str(by["pairs"][3].value).startswith(f"{direct.overall.value:.2f} (")
     assert [row[1].value for row in details.rows] == [estimate.value for estimate in direct.estimates().values()]
@@ -92,7 +92,7 @@ def test_tables_hold_what_agreement_found(contents: Contents) -> None:
     assert flags[0] == 1.0  # nobody flagged anything
     assert flags[1:] == [None] * 8
     assert [cell.value for cell in first.rows[0][1:4]] == pytest.approx(direct.matrix()[0].tolist())
-    inferred = ag.agreement(ag.from_grades(contents.entries), samples=0)
+    inferred = ag.agreement_among(ag.from_grades(contents.entries), samples=0)
     assert [cell.value for cell in second.rows[2][1:4]] == pytest.approx(inferred.matrix()[2].tolist())
     tools = rest[-1]
     assert tools.rows[0][2].value == pytest.approx(ag.chi_square(direct.agreed, inferred.agreed)[0])

@@ -65,7 +65,7 @@ def _told(store: Store, made: Demonstration) -> list[Table | str]:
     """What came out: costs, agreement, and what the labels are worth."""
     from ranksift.collection.run import read_run
     from ranksift.evaluation.evaluate import evaluate
-    from ranksift.labelling.agreement import agreement, flags, pairwise
+    from ranksift.labelling.agreement import agreement_among, flags, pairwise
     from ranksift.labelling.exports import RULES, Contents, labelled
     from ranksift.labelling.proposals import FOLLOWED, effect
 
@@ -79,7 +79,7 @@ def _told(store: Store, made: Demonstration) -> list[Table | str]:
         found = labelled(contents, rule)
         kept = {query: {doc: y for doc, y in own.items() if y >= 0} for query, own in found.labels.items()}
         rows.append((rule, float(evaluate(made.labels(), read_run(kept), name).aggregate()[0, 0])))
-    preferences, forbidden = (agreement(read(contents.entries), samples=200) for read in (pairwise, flags))
+    preferences, forbidden = (agreement_among(read(contents.entries), samples=200) for read in (pairwise, flags))
     notes = [
         f"{mean:.1f} judgments per query and assessor; all pairs of {sum(documents) / len(documents):.1f} documents "
         f"are {pairs:.1f}",

@@ -6,7 +6,7 @@ from ranksift._lazy import export
 
 if TYPE_CHECKING:
     from ranksift.labelling.agreement import Agreement as Agreement
-    from ranksift.labelling.agreement import agreement as agreement
+    from ranksift.labelling.agreement import agreement_among as agreement_among
     from ranksift.labelling.agreement import chi_square as chi_square
     from ranksift.labelling.agreement import cohen_kappa as cohen_kappa
     from ranksift.labelling.agreement import fleiss_kappa as fleiss_kappa

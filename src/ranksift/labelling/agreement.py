@@ -482,7 +482,7 @@ ESTIMATES = {
 }
 
 
-def agreement(
+def agreement_among(
     ratings: Ratings,
     categories: Sequence[float] | None = None,
     *,

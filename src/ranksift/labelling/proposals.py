@@ -19,7 +19,7 @@ from ranksift.labelling.agreement import (
     PREFERENCES,
     Agreement,
     Estimate,
-    agreement,
+    agreement_among,
     effective_entries,
     flagged,
     flags,
@@ -181,14 +181,14 @@ def _tallies(
 
 def _of_flags(arm: Sequence[Entry]) -> tuple[Agreement, tuple[str, ...]]:
     ratings = flags(arm)
-    return agreement(ratings, (0.0, 1.0), samples=0), ratings.queries
+    return agreement_among(ratings, (0.0, 1.0), samples=0), ratings.queries
 
 
 def _of_preferences(arm: Sequence[Entry]) -> tuple[Agreement, tuple[str, ...]]:
     """Of the tool that has more preferences in common."""
     both = [pairwise(arm), from_grades(arm)]
     ratings = both[0] if len(both[0]) or not len(both[1]) else both[1]
-    return agreement(ratings, PREFERENCES, samples=0), ratings.queries
+    return agreement_among(ratings, PREFERENCES, samples=0), ratings.queries
 
 
 def _agreed(found: tuple[Agreement, tuple[str, ...]], queries: Sequence[str]) -> Floats:

@@ -108,7 +108,7 @@ def findings(contents: Contents, *, samples: int = 1000, seed: int = 0) -> Findi
         VERIFIED: (ag.verification(log), ag.PREFERENCES),
     }
     kinds = {
-        name: ag.agreement(found, categories, samples=samples, seed=seed)
+        name: ag.agreement_among(found, categories, samples=samples, seed=seed)
         for name, (found, categories) in ratings.items()
         if len(found)
     }

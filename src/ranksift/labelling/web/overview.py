@@ -17,7 +17,7 @@ from ranksift.labelling.agreement import (
     Between,
     Dispute,
     Ratings,
-    agreement,
+    agreement_among,
     between_people,
     disputes,
     effective_entries,
@@ -347,7 +347,7 @@ def ratings_of(overview: Overview) -> list[tuple[str, str, Ratings]]:
 def agreement_of(overview: Overview) -> list[AgreementPart]:
     """Agreement by kind, with intervals."""
     return [
-        AgreementPart(kind, title, agreement(ratings, samples=_SAMPLES), tuple(between_people(ratings)))
+        AgreementPart(kind, title, agreement_among(ratings, samples=_SAMPLES), tuple(between_people(ratings)))
         for kind, title, ratings in ratings_of(overview)
     ]
 
