@@ -51,7 +51,7 @@ def main() -> None:
     with TemporaryDirectory() as place:
         data = Path(place) / "threads.jsonl"
         examples.save(data)
-        for name, model in (MODELS.items() if not options.ranking_alone else ()):
+        for name, model in MODELS.items() if not options.ranking_alone else ():
             freeze = ("--set", "text.freeze=true") if "+" in model[1] else ("--freeze",)
             seconds, busy = timed(lambda m=model, f=freeze, d=data: train(d, (*m, *f)))
             print(f"| {name} | {seconds:.0f} | {busy:.0f} |", flush=True)
