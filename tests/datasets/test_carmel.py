@@ -51,7 +51,10 @@ def test_other_columns_are_no_features(write):
         (HEADER + "1,a?,x,Q\n", r"csv:2: no label for the word 'Q'; name a label for each word"),
         (HEADER + "1,a?,,P\n", r"csv:2: the text of the document is empty"),
         ("question_id,question_text,answer_text\n1,a?,x\n", "not the questions and answers of LTRF-CQA; give a table"),
-        ("qid,docno,label,bm25\n1,d,1,2\n", "no feature among|not the questions and answers"),
+        (
+            "qid,docno,label,bm25\n1,d,1,2\n",
+            "csv:1: no texts among 'qid', 'docno', 'label', 'bm25'; give columns query and doc",
+        ),
     ],
 )
 def test_errors(write, text, message):
