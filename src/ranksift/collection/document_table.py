@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cached_property
+
+import numpy as np
+
 from ranksift.collection._engine.grouping import Grouped
 from ranksift.collection._engine.ids import Ids, Ints
+from ranksift.collection._engine.key_index import KeyIndex
 
 
 class DocumentTable:
@@ -40,6 +46,42 @@ class DocumentTable:
 
     def __len__(self) -> int:
         return len(self._rows.values)
+
+    @cached_property
+    def index(self) -> KeyIndex:
+        """Where each (query, document) pair is."""
+        return KeyIndex(self._rows.keys(0, len(self.query_ids)))
+
+    @cached_property
+    def _index_is_ambiguous(self) -> bool:
+        """Whether two pairs share a hash (they never do by chance)."""
+        return self.index.ambiguous
+
+    def common_rows(self, other: DocumentTable) -> tuple[Ints, Ints]:
+        """Rows of another table whose query and document this one has too, and where this one has them.
+
+        >>> from ranksift import read_run
+        >>> full = read_run({"q": {"a": 3.0, "b": 2.0, "c": 1.0}})
+        >>> there, here = full.common_rows(read_run({"q": {"c": 9.0, "x": 8.0, "a": 7.0}}))
+        >>> there.tolist(), here.tolist()
+        ([0, 2], [2, 0])
+        """
+        rows, matches = self.index.find(other.rows)
+        query = {q: i for i, q in enumerate(self.query_ids)}
+        of_other = np.array([query.get(q, -1) for q in other.query_ids], dtype=np.int64)
+        owner = of_other[np.searchsorted(other.offsets, rows, side="right") - 1]
+        of_match = np.searchsorted(self.offsets, matches, side="right") - 1
+        true = (owner == of_match) & other.docs.take(rows).same(self.docs.take(matches))
+        if true.all() and not self._index_is_ambiguous:
+            return rows, matches
+        # Two different (query, document) pairs share their 64 bits: go by the ids themselves.
+        here = {pair: row for row, pair in enumerate(self._pairs())}
+        found = [(row, here[pair]) for row, pair in enumerate(other._pairs()) if pair in here]
+        return tuple(np.array(found, dtype=np.int64).reshape(-1, 2).T)  # type: ignore[return-value]
+
+    def _pairs(self) -> Iterator[tuple[str, str]]:
+        """The query and the document of each row."""
+        return zip(np.repeat(np.array(self.query_ids, dtype=object), self.lengths), self.docs.tolist(), strict=True)
 
     def counted(self, noun: str) -> str:
         """How many rows and queries there are, in words."""

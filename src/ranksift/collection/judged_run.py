@@ -239,7 +239,7 @@ def join(
     length = np.zeros(len(queries), dtype=np.int64)
     length[of_run[of_run >= 0]] = run.lengths[of_run >= 0]
 
-    rows, matches = _matches(qrels, run)
+    rows, matches = qrels.common_rows(run)
     owner = np.searchsorted(run.offsets, rows, side="right") - 1
     query = of_run[owner]
     rank = rows - run.offsets[owner] + 1
@@ -260,31 +260,6 @@ def join(
         nil={name: _first_places(run, name, of_run, len(queries)) for name in set(nil)},
     )
     return judged.without_unjudged() if unjudged == "drop" else judged
-
-
-def _matches(qrels: Qrels, run: Run) -> tuple[Ints, Ints]:
-    """Rows of the run that are judged, and the rows of the qrels that judge them."""
-    rows, matches = qrels.index.find(run.rows)
-    query = {q: i for i, q in enumerate(qrels.query_ids)}
-    of_run = np.array([query.get(q, -1) for q in run.query_ids], dtype=np.int64)
-    owner = of_run[np.searchsorted(run.offsets, rows, side="right") - 1]
-    of_match = np.searchsorted(qrels.offsets, matches, side="right") - 1
-    true = (owner == of_match) & run.docs.take(rows).same(qrels.docs.take(matches))
-    if true.all() and not qrels.index_is_ambiguous:
-        return rows, matches
-    # Two different (query, document) pairs share their 64 bits: go by the ids themselves.
-    judged = {
-        (q, d): row
-        for i, q in enumerate(qrels.query_ids)
-        for row, d in enumerate(qrels.docs[qrels.offsets[i] : qrels.offsets[i + 1]].tolist(), qrels.offsets[i])
-    }
-    pairs = (
-        (row, judged.get((q, d)))
-        for i, q in enumerate(run.query_ids)
-        for row, d in enumerate(run.docs[run.offsets[i] : run.offsets[i + 1]].tolist(), run.offsets[i])
-    )
-    found = np.array([(row, match) for row, match in pairs if match is not None], dtype=np.int64).reshape(-1, 2)
-    return found[:, 0], found[:, 1]
 
 
 def _refuse_judged_nil(qrels: Qrels, nil: str) -> None:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ranksift.collection._engine.grouping import Floats, Grouped, OnDuplicate
-from ranksift.collection._engine.key_index import KeyIndex
 from ranksift.collection.document_table import DocumentTable
 from ranksift.collection.pool import Pool
 from ranksift.errors import InputError
@@ -54,16 +53,6 @@ class Qrels(DocumentTable):
             return self.pool
         number = {q: i for i, q in enumerate(self.query_ids)}
         return self.pool.take(np.array([number.get(q, -1) for q in queries], dtype=np.int64))
-
-    @cached_property
-    def index(self) -> KeyIndex:
-        """Where each judged (query, document) pair is."""
-        return KeyIndex(self._rows.keys(0, len(self.query_ids)))
-
-    @cached_property
-    def index_is_ambiguous(self) -> bool:
-        """Whether two judged pairs share a hash (they never do by chance)."""
-        return self.index.ambiguous
 
     def __repr__(self) -> str:
         return f"<Qrels: {self.counted('judgment')}>"
