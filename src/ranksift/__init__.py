@@ -66,6 +66,8 @@ if TYPE_CHECKING:
     from ranksift.measures import *  # noqa: F403
     from ranksift.measures.topk import topk_labels as topk_labels
     from ranksift.report.study import write_study as write_study
+    from ranksift.study.verdict import Verdict as Verdict
+    from ranksift.study.verdict import verdict as verdict
 
 export(__name__, make=_measure)
 keep_old_paths()

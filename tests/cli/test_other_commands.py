@@ -217,3 +217,51 @@ def test_a_check_of_nothing_is_an_error_in_the_words_of_the_command(ranksift, tm
     assert ranksift(*gate, tmp_path / "new.run", "--require", "AP>=0.5").code == 0
     assert "lists no document" in ranksift(*gate, tmp_path / "empty.run", "--require", "AP>=0").err
     assert ranksift(*gate, tmp_path / "new.run", "--require", "Fdocs@3<=1", "--gains=-1=-10").code == 2
+
+
+# -- verdict -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def judged_filter(ranksift: Command, files: Files):
+    def command(*options: object):
+        return ranksift("verdict", files["qrels"], files["unfiltered"], files["filtered"], *options)
+
+    return command
+
+
+def test_verdict_is_the_librarys(judged_filter, files: Files):
+    found = rs.verdict(files["qrels"], files["unfiltered"], files["filtered"], "nDCG_f@5", gains={-2: -10}, samples=99)
+    out = judged_filter("-m", "nDCG_f@5", "--gains", "-2=-10", "--samples", 99, "-f", "json").out
+    assert json.loads(out) == {"ranksift": rs.__version__, **json.loads(json.dumps(found.to_dict()))}
+
+
+def test_verdict_formats(judged_filter):
+    sentence = "filtered is worth it: nDCG_f@10 goes from "
+    assert judged_filter().out.startswith(sentence)
+    assert judged_filter("-f", "markdown").out.startswith(sentence)
+    assert r"\begin{tabular}" in judged_filter("-f", "latex").out
+    rows = list(csv.DictReader(io.StringIO(judged_filter("-f", "csv").out)))
+    assert len(rows) == 20
+    assert set(rows[0]) >= {"run", "query_id", "before", "after", "difference", "forbidden"}
+
+
+def test_verdict_writes_a_page(judged_filter, tmp_path: Path):
+    page = tmp_path / "verdict.html"
+    found = judged_filter("--out", page)
+    assert found.out.splitlines()[0].startswith("filtered is worth it")
+    html = page.read_text()
+    assert "<h1>filtered is worth it</h1>" in html
+    assert "ranksift verdict" in html
+    assert judged_filter("--out", page, "-f", "json").code == 2
+    assert page.read_text() == html
+
+
+def test_verdict_says_in_one_line_what_is_wrong(ranksift: Command, tiny: Files):
+    for wrong in (
+        ["verdict", tiny["qrels"], tiny["run"], tiny["run"].with_name("absent.run")],
+        ["verdict", tiny["qrels"], tiny["run"], tiny["run"], "-m", "Fdocs@10"],
+        ["verdict", "-", "-", tiny["run"]],
+    ):
+        found = ranksift(*wrong)
+        assert (found.code, found.out, found.err.count("\n")) == (2, "", 1)

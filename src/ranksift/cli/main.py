@@ -26,6 +26,7 @@ COMMANDS = {
     "compare": "Which differences between runs are significant.",
     "explain": "What every document gave or cost, and the worst queries.",
     "describe": "What is in judgments and runs: labels, pools, lengths.",
+    "verdict": "Is a filter worth it: what it removed, cost and gained.",
     "check": "A release gate: fails when a requirement is not met.",
     "study": "What measures are worth on your runs: a report with figures.",
     "cutoff": "Which results not to show: fit, apply and compare rules on scores.",

@@ -119,6 +119,68 @@ def strips(rows: Sequence[tuple[str, Sequence[float]]], low: float, high: float)
     return _svg(height, parts, "; ".join(told))
 
 
+def lines(
+    rows: Sequence[tuple[str, Sequence[float]]], x: Sequence[float], *, marked: float, names: tuple[str, str]
+) -> str:
+    """A line for each row over a logarithmic axis, with the zero line and one place on the axis marked.
+
+    Parameters
+    ----------
+    names
+        Of the axis, and of what is marked on it.
+
+    >>> lines([("filter", [-0.1, 0.2])], [0.1, 10.0], marked=1.0, names=("penalty", "yours")).startswith("<svg")
+    True
+    """
+    styles = ["second", "good", "warn", "bad", "rest"]
+    classes = [styles[i % len(styles)] for i in range(len(rows))]
+    top = 22 * -(-len(rows) // 2) + 16
+    bottom = top + 190
+    every = [0.0, *(y for _, values in rows for y in values)]
+    room = 0.06 * ((max(every) - min(every)) or 1.0)
+    low, high = min(every) - room, max(every) + room
+    ends = math.log10(x[0]), math.log10(x[-1])
+
+    def across(value: float) -> float:
+        return _x(math.log10(value), *ends)
+
+    def down(value: float) -> float:
+        return bottom - (value - low) / (high - low) * (bottom - top)
+
+    step = _step(high - low)
+    marks = [step * i for i in range(math.ceil(low / step), math.floor(high / step) + 1)]
+    parts = [_key(classes, [name for name, _ in rows])]
+    for mark in marks:
+        style = "grid" if mark else "zero"
+        parts.append(
+            f'<line class="{style}" x1="{_LEFT}" y1="{down(mark):.1f}" x2="{WIDTH - _RIGHT}" y2="{down(mark):.1f}"/>'
+        )
+        parts.append(_text(_LEFT - 8, down(mark) + 4, f"{mark:+.4g}" if mark else "0", "mark", "end"))
+    for power in range(math.ceil(ends[0]), math.floor(ends[1]) + 1):
+        parts.append(_text(across(10.0**power), bottom + 18, f"{10.0**power:g}", "mark", "middle"))
+    parts.append(_text((_LEFT + WIDTH - _RIGHT) / 2, bottom + 38, names[0], "mark", "middle"))
+    if x[0] <= marked <= x[-1]:
+        at = across(marked)
+        parts.append(f'<line class="marked" x1="{at:.1f}" y1="{top}" x2="{at:.1f}" y2="{bottom}"/>')
+        anchor = "end" if at > (_LEFT + WIDTH - _RIGHT) / 2 else "start"
+        parts.append(_text(at + (-5 if anchor == "end" else 5), top + 10, f"{names[1]}: {marked:g}", "number", anchor))
+    for (_, values), style in zip(rows, classes, strict=True):
+        points = " ".join(f"{across(a):.1f},{down(b):.1f}" for a, b in zip(x, values, strict=True))
+        parts.append(f'<polyline class="line line-{style}" points="{points}"/>')
+    told = (f"{name}: from {values[0]:+.2f} at {x[0]:g} to {values[-1]:+.2f} at {x[-1]:g}" for name, values in rows)
+    return _svg(bottom + 46, parts, f"{names[0]}; " + "; ".join(told))
+
+
+def _step(span: float) -> float:
+    """A round number of which about four fit into a span.
+
+    >>> _step(1.0), _step(0.03)
+    (0.2, 0.01)
+    """
+    power = 10.0 ** math.floor(math.log10(span / 4))
+    return min((m * power for m in (1, 2, 5, 10)), key=lambda step: abs(span / step - 4))
+
+
 def _x(value: float, low: float = 0.0, high: float = 1.0) -> float:
     return _LEFT + (value - low) / (high - low) * (WIDTH - _LEFT - _RIGHT)
 

@@ -138,8 +138,8 @@ class Section:
         return f'<section id="part-{number}">{title}{"".join(b.html() for b in self.blocks)}</section>'
 
 
-def page(title: str, lead: str, sections: Sequence[Section], footer: str = "") -> str:
-    """The page as HTML.
+def page(title: str, lead: str, sections: Sequence[Section], footer: str = "", *, answer: Sequence[Block] = ()) -> str:
+    """The page as HTML; the answer comes before the table of contents.
 
     >>> html = page("Title", "What it is about.", [Section("One", [Paragraph("Use `ranksift`.")])])
     >>> html.startswith("<!doctype html>"), "<code>ranksift</code>" in html
@@ -147,8 +147,9 @@ def page(title: str, lead: str, sections: Sequence[Section], footer: str = "") -
     """
     links = "".join(f'<li><a href="#part-{i}">{escape(s.title)}</a></li>' for i, s in enumerate(sections, 1))
     parts = "".join(s.html(i) for i, s in enumerate(sections, 1))
+    first = "".join(block.html() for block in answer)
     head = f"<title>{escape(title)}</title><style>{_STYLE}</style>"
-    body = f"<header><h1>{escape(title)}</h1>{Paragraph(lead).html()}<nav><ol>{links}</ol></nav></header>"
+    body = f"<header><h1>{escape(title)}</h1>{Paragraph(lead).html()}{first}<nav><ol>{links}</ol></nav></header>"
     end = f"<footer>{Paragraph(footer).html()}</footer>" if footer else ""
     return f"{_START}<head>{_META}{head}</head><body><main>{body}{parts}{end}</main></body></html>\n"
 
@@ -187,6 +188,9 @@ svg text{fill:var(--ink)}svg .mark,svg .number{fill:var(--soft);font-size:12px;f
 svg .grid{stroke:var(--line);stroke-width:1}svg .bond{stroke:var(--rest);stroke-width:2;opacity:.6}
 svg .band{fill:var(--band)}svg .dot{opacity:.75}svg .beyond{fill:var(--bad);font-weight:600}
 svg .good{fill:var(--good)}svg .bad{fill:var(--bad)}svg .warn{fill:var(--warn)}svg .rest{fill:var(--rest)}
+svg .zero{stroke:var(--soft);stroke-width:1}svg .marked{stroke:var(--soft);stroke-width:1;stroke-dasharray:2 3}
+svg .line{fill:none;stroke-width:2.2}svg .line-second{stroke:var(--second)}svg .line-good{stroke:var(--good)}
+svg .line-warn{stroke:var(--warn)}svg .line-bad{stroke:var(--bad)}svg .line-rest{stroke:var(--rest)}
 svg .first{fill:var(--first)}svg .second{fill:var(--second)}
 svg .inside{font-size:12px;font-variant-numeric:tabular-nums;fill:var(--inside);font-weight:600}
 svg .on-warn,svg .on-rest{fill:#1d2329}

@@ -34,5 +34,9 @@ if TYPE_CHECKING:
     from ranksift.study.survey import survey as survey
     from ranksift.study.truncation import Truncation as Truncation
     from ranksift.study.truncation import truncation as truncation
+    from ranksift.study.verdict import BreakEven as BreakEven
+    from ranksift.study.verdict import FilterVerdict as FilterVerdict
+    from ranksift.study.verdict import Verdict as Verdict
+    from ranksift.study.verdict import verdict as verdict
 
 export(__name__)
