@@ -65,6 +65,8 @@ AROUND = for_each({
     "R Success": {"k": [None, 1, 3, 12], "rel": [None, 2]},
     "RBP": {"p": [None, 0.5], "k": [None, 1, 3, 12], "rel": [None, 2]},
     "SP MSP": {"k": [1, 3, 12]},
+    "ERR": {"k": [None, 1, 3, 12], "max_grade": [None, 4, "query"]},
+    "kERR": {},
 })  # fmt: skip
 
 

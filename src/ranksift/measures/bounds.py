@@ -386,7 +386,7 @@ class Around(Measure, abstract=True):
         if inner.expectation(*empty) is None or inner.perfection(*empty) is None:
             raise InputError(
                 f"{self.name}({inner}): what a random and a perfect ranking get has no closed form here",
-                remedy="use DCG, nDCG, SP, MSP, AP, P, R, RR, RBP or Success",
+                remedy="use DCG, nDCG, SP, MSP, AP, P, R, RR, ERR, kERR, RBP or Success",
             )
 
     def __str__(self) -> str:
