@@ -40,6 +40,8 @@ PARAMETERS = {
     "k": "Only the first k ranks count; written `@k`.",
     "gains": 'What labels are worth: `"linear"`, `"exp"` (2^label − 1), or exceptions such as `{-2: -10}`. '
     "Default: the `gains` of the evaluation.",
+    "base": "The base b of Järvelin and Kekäläinen's discount: gains are divided by the logarithm to that base of "
+    "their rank, those above rank b by nothing. Default: all by log2(rank + 1).",
     "nil": 'The document id that says "there is no answer", such as `"NIL"`.',
     "average": '`"micro"`: over all queries together; `"macro"`: the mean of the queries\' own shares.',
     "good": '`"nonnegative"`: documents of gain ≥ 0; `"positive"`: of gain > 0.',

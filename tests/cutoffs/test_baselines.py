@@ -16,8 +16,9 @@ from tests.cutoffs.brute import all_thresholds, at_threshold, small_case
 
 quiet = pytest.mark.filterwarnings("ignore::ranksift.RankSiftWarning")
 
-EXACT = ["nDCG_f@3", "nDCG_f", "nDCG_min@2", "nDCG_org@3", "nDCG@2", "DCG", "nDCG_f(gains={-2:-10})@2", "Fdocs@2",
-         'Fdocs(average="macro")@2', "Fdocs", "GoodFiltered", "Empty"]  # fmt: skip
+EXACT = ["nDCG_f@3", "nDCG_f", "nDCG_min@2", "nDCG_org@3", "nDCG@2", "DCG", "nDCG_f(base=2)@3",
+         "nDCG_f(gains={-2:-10})@2", "Fdocs@2", 'Fdocs(average="macro")@2', "Fdocs",
+         "GoodFiltered", "Empty"]  # fmt: skip
 
 
 def over_all_orders(measure, scores, labels, groups, kept):

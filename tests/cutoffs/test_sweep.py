@@ -11,6 +11,7 @@ from ranksift.measures.names import parse_measure
 from tests.cutoffs.brute import all_thresholds, at_threshold, small_case
 
 CUMULATIVE = ["nDCG_f@3", "nDCG_f", "nDCG_min@2", "nDCG_org@3", "nDCG@3", "DCG@2", "nDCG_f@50", "DCG"]
+CUMULATIVE += ["nDCG_f(base=2)@3", "DCG(base=3)"]
 OTHERS = ["AP", "RR_qwa", "P@2", "Fdocs@2", "GoodFiltered", "RBP(p=0.5)", 'Fdocs(average="macro")@3', "ERR@3", "Empty",
           'nDCG_qwa(scale="max")', "AP_qwa", "NumRet"]  # fmt: skip
 

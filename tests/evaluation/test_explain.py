@@ -14,6 +14,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::ranksift.RankSiftWarning")
 
 CUMULATIVE = [
     "DCG@3", "nDCG@5", "nDCG", "nDCG_org@3", "nDCG_min@4", "nDCG_f@2", "nDCG_f", "nDCG_f(gains={-2:-10,1:0})@3",
+    "nDCG_min(base=2)@4", "DCG(base=2.5)",
 ]  # fmt: skip
 OTHERS = [
     "AP", "AP(rel=2)@3", "P@3", "P", "RR", "R@2", "Rprec", "Bpref", "Success@2", "RBP(p=0.5)",

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 DEPTHS = [None, 1, 2, 3, 5, 12]
 GAINS = [None, "linear", "exp", {-2: -10}, {0: 3}, {1: -1, 2: 0.5}]
+BASES = [None, 2, 3.5]
 NIL = [None, "NIL"]
 QWA = {"limit": [None, 1, 3, 5], "nil": NIL, "scale": [None, "max"], "gains": GAINS}
 RELEVANT = [None, 2, 0.5, -1]
@@ -25,9 +26,9 @@ def for_each(table: dict[str, dict[str, list[Any]]]) -> dict[str, dict[str, list
 
 #: Values of every parameter of every measure; None stands for a parameter that is not given.
 PARAMETERS = for_each({
-    "DCG nDCG_org nDCG_min nDCG_f": {"k": DEPTHS, "gains": GAINS},
-    "nDCG nDCG_0": {"k": DEPTHS, "gains": GAINS, "nil": NIL},
-    "Difficulty UBQ UBQ_over UBQ_under": {"k": DEPTHS, "gains": GAINS},
+    "DCG nDCG_org nDCG_min nDCG_f": {"k": DEPTHS, "gains": GAINS, "base": BASES},
+    "nDCG nDCG_0": {"k": DEPTHS, "gains": GAINS, "base": BASES, "nil": NIL},
+    "Difficulty UBQ UBQ_over UBQ_under": {"k": DEPTHS, "gains": GAINS, "base": BASES},
     "Fdocs": {"k": DEPTHS, "gains": GAINS, "average": [None, "micro", "macro"]},
     "GoodFiltered": {"good": [None, "nonnegative", "positive"], "gains": GAINS},
     "Empty": {},
@@ -60,11 +61,13 @@ PARAMETERS = for_each({
 
 #: What UL1 and UL2 can be put around.
 AROUND = for_each({
-    "DCG nDCG": {"k": [None, 1, 3, 12], "gains": [None, "exp", {-2: -10}]},
+    "DCG nDCG": {"k": [None, 1, 3, 12], "gains": [None, "exp", {-2: -10}], "base": [None, 2]},
     "P AP RR": {"k": [None, 1, 3, 12], "rel": [None, 2], "nil": NIL},
     "R Success": {"k": [None, 1, 3, 12], "rel": [None, 2]},
     "RBP": {"p": [None, 0.5], "k": [None, 1, 3, 12], "rel": [None, 2]},
     "SP MSP": {"k": [1, 3, 12]},
+    "ERR": {"k": [None, 1, 3, 12], "max_grade": [None, 4, "query"]},
+    "kERR": {},
 })  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import permutations
-from math import log2
+from math import log, log2
 from typing import Any
 
 TINY = 1e-12
@@ -79,22 +79,28 @@ def same(a, b):
 # -- cumulative: papers 1 and 4 ---------------------------------------------------------------------------
 
 
-def dcg(gains, k=None):
+def dcg(gains, k=None, base=None):
+    """With a base, as Järvelin and Kekäläinen define it, recursively: no discount before rank b."""
     total = 0.0
     for rank, gain in enumerate(top(gains, k), start=1):
-        total += gain / log2(rank + 1)
+        if base is None:
+            total += gain / log2(rank + 1)
+        elif rank < base:
+            total += gain
+        else:
+            total += gain / log(rank, base)
     return total
 
 
-def bounds_of_all(pool, k):
+def bounds_of_all(pool, k, base=None):
     """W_k and I_k."""
-    return dcg(sorted(pool), k), dcg(sorted(pool, reverse=True), k)
+    return dcg(sorted(pool), k, base), dcg(sorted(pool, reverse=True), k, base)
 
 
-def bounds_of_sublists(pool, k):
+def bounds_of_sublists(pool, k, base=None):
     """W_kf and I_kf."""
-    worst = dcg(sorted(g for g in pool if g <= 0), k)
-    best = dcg(sorted((g for g in pool if g >= 0), reverse=True), k)
+    worst = dcg(sorted(g for g in pool if g <= 0), k, base)
+    best = dcg(sorted((g for g in pool if g >= 0), reverse=True), k, base)
     return worst, best
 
 
@@ -102,11 +108,11 @@ def between(value, low, high):
     return 0.0 if same(low, high) else (value - low) / (high - low)
 
 
-def DCG(topic, k=None, gains=None):
-    return dcg(topic.list_gains(gains), k)
+def DCG(topic, k=None, gains=None, base=None):
+    return dcg(topic.list_gains(gains), k, base)
 
 
-def nDCG(topic, k=None, gains=None, nil=None):
+def nDCG(topic, k=None, gains=None, base=None, nil=None):
     pool = no_negatives(topic.pool_gains(gains))
     answerless = not any(g > 0 for g in pool)
     listed = []
@@ -117,22 +123,22 @@ def nDCG(topic, k=None, gains=None, nil=None):
             listed.append(max(0.0, topic.gain(document, gains)))
     if nil is not None and answerless:
         pool = [1.0]
-    return between(dcg(listed, k), 0.0, dcg(sorted(pool, reverse=True), k))
+    return between(dcg(listed, k, base), 0.0, dcg(sorted(pool, reverse=True), k, base))
 
 
 nDCG_0 = nDCG  # noqa: N816
 
 
-def nDCG_org(topic, k=None, gains=None):
-    return between(DCG(topic, k, gains), 0.0, bounds_of_all(topic.pool_gains(gains), k)[1])
+def nDCG_org(topic, k=None, gains=None, base=None):
+    return between(DCG(topic, k, gains, base), 0.0, bounds_of_all(topic.pool_gains(gains), k, base)[1])
 
 
-def nDCG_min(topic, k=None, gains=None):
-    return between(DCG(topic, k, gains), *bounds_of_all(topic.pool_gains(gains), k))
+def nDCG_min(topic, k=None, gains=None, base=None):
+    return between(DCG(topic, k, gains, base), *bounds_of_all(topic.pool_gains(gains), k, base))
 
 
-def nDCG_f(topic, k=None, gains=None):
-    return between(DCG(topic, k, gains), *bounds_of_sublists(topic.pool_gains(gains), k))
+def nDCG_f(topic, k=None, gains=None, base=None):
+    return between(DCG(topic, k, gains, base), *bounds_of_sublists(topic.pool_gains(gains), k, base))
 
 
 # -- filtering: paper 1 -----------------------------------------------------------------------------------
@@ -160,20 +166,20 @@ def Empty(topic):
     return 1.0 if not topic.shown() else 0.0
 
 
-def Difficulty(topic, k=None, gains=None):
-    return nDCG_f(replace(topic, ranking=[]), k, gains)
+def Difficulty(topic, k=None, gains=None, base=None):
+    return nDCG_f(replace(topic, ranking=[]), k, gains, base)
 
 
-def UBQ_over(topic, k=None, gains=None):
-    return 1.0 if DCG(topic, k, gains) > bounds_of_all(topic.pool_gains(gains), k)[1] + TINY else 0.0
+def UBQ_over(topic, k=None, gains=None, base=None):
+    return 1.0 if DCG(topic, k, gains, base) > bounds_of_all(topic.pool_gains(gains), k, base)[1] + TINY else 0.0
 
 
-def UBQ_under(topic, k=None, gains=None):
-    return 1.0 if DCG(topic, k, gains) < bounds_of_all(topic.pool_gains(gains), k)[0] - TINY else 0.0
+def UBQ_under(topic, k=None, gains=None, base=None):
+    return 1.0 if DCG(topic, k, gains, base) < bounds_of_all(topic.pool_gains(gains), k, base)[0] - TINY else 0.0
 
 
-def UBQ(topic, k=None, gains=None):
-    return max(UBQ_over(topic, k, gains), UBQ_under(topic, k, gains))
+def UBQ(topic, k=None, gains=None, base=None):
+    return max(UBQ_over(topic, k, gains, base), UBQ_under(topic, k, gains, base))
 
 
 # -- classic: trec_eval -----------------------------------------------------------------------------------
@@ -383,8 +389,8 @@ def E_DCG(topic, k, gains=None):
     return sum(sum(pool) / len(pool) / log2(i + 1) for i in range(1, min(k, len(pool)) + 1)) if pool else 0.0
 
 
-def positive_DCG(topic, k=None, gains=None):
-    return dcg(no_negatives(topic.list_gains(gains)), k)
+def positive_DCG(topic, k=None, gains=None, base=None):
+    return dcg(no_negatives(topic.list_gains(gains)), k, base)
 
 
 def perfect_dcg(topic, k, gains=None):

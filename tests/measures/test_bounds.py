@@ -1,6 +1,8 @@
 """Expectations and normalisations of paper 3 against all orders of small pools."""
 
+from fractions import Fraction
 from itertools import permutations
+from math import comb, factorial
 
 import numpy as np
 import pytest
@@ -67,7 +69,8 @@ def test_expectation_and_perfection_of_every_measure(labels):
     for name in AROUND:
         if name == "DCG" and min(labels) < 0:
             continue  # see above
-        depths = [f"@{k}" for k in range(1, n + 3)] + ([""] if name not in ("SP", "MSP") else [])
+        depths = [f"@{k}" for k in range(1, n + 3) if "k" in AROUND[name]]
+        depths += [""] if name not in ("SP", "MSP") else []
         inside = ["", "(rel=2)"] if "rel" in AROUND[name] else [""]
         measures = [rs.parse_measure(f"{name}{p}{depth}") for p in inside for depth in depths]
         values = rs.evaluate(qrels, run, measures).values[0]
@@ -100,7 +103,9 @@ def test_ranges(data, labels, exp):
 
 
 MIXED = st.lists(st.sampled_from([-2, 0, 1, 2]), min_size=2, max_size=6).filter(lambda p: max(p) > 0 >= min(p))
-ATTAINABLE = [Case(name, {"k": k}, 2) for name in AROUND if name not in ("SP", "MSP") for k in (1, 2, 8)]
+ATTAINABLE = [
+    Case(name, {"k": k}, 2) for name in AROUND if name not in ("SP", "MSP") for k in (1, 2, 8) if "k" in AROUND[name]
+] + [Case("kERR", {}, 2)]
 
 
 @given(MIXED)
@@ -162,3 +167,64 @@ def test_UL_around_a_measure_is_the_named_one(labels, k):
     # a constant factor changes nothing
     assert scores.mean_of(f"UL2(SP@{k})") == pytest.approx(scores.mean_of(f"MSP_ul2@{k}"), abs=1e-12)
     assert scores.mean_of(f"UL2(nDCG@{k})") == pytest.approx(scores.mean_of(f"DCG_ul2@{k}"), abs=1e-12)
+
+
+# -- the expectation of ERR ----------------------------------------------------------------------------------
+
+
+def exact_expected_err(labels, grade, k):
+    """Sum over r of (ē_{r-1} - ē_r) / r, exactly, from the elementary symmetric sums themselves."""
+    n, sums = len(labels), [1]  # of 2^grade (1 - R), which are integers
+    for label in labels:
+        stay = 2**grade - 2**label + 1
+        sums = [a + stay * b for a, b in zip([*sums, 0], [0, *sums], strict=True)]
+    mean = [Fraction(sums[r], comb(n, r) * 2 ** (grade * r)) for r in range(min(k, n) + 1)]
+    return sum((mean[r - 1] - mean[r]) / r for r in range(1, len(mean)))
+
+
+@pytest.mark.parametrize("labels", [[4, 3, 1, 1, 0, 0], [1] * 5, [0, 0, 0], [2], [3, 3, 2, 1, 1, 4]], ids=str)
+def test_expected_err_as_fractions_is_the_mean_over_all_orders(labels):
+    """The formula itself, before any rounding."""
+    for k in range(1, len(labels) + 2):
+        total = Fraction(0)
+        for order in permutations(labels):
+            going_on = Fraction(1)
+            for rank, label in enumerate(order[:k], 1):
+                stop = Fraction(2**label - 1, 2**4)
+                total += going_on * stop / rank
+                going_on *= 1 - stop
+        assert total / factorial(len(labels)) == exact_expected_err(labels, 4, k)
+
+
+@pytest.mark.parametrize("k", [1, 2, 10, None])
+@pytest.mark.parametrize("grade", [4, 60])
+def test_expected_err_of_large_pools_is_exact_to_the_last_digits(k, grade):
+    rng = np.random.default_rng(3)
+    pools = [rng.integers(0, 5, 150), rng.integers(0, 2, 130), np.repeat([4, 0], [1, 190]), rng.integers(1, 5, 40)]
+    pool = Pool.of(np.cumsum([0, *map(len, pools)]), np.concatenate(pools).astype(float))
+    found = rs.ERR(max_grade=grade, k=k).expectation(pool, Gains())
+    exact = [float(exact_expected_err(labels.tolist(), grade, k or len(labels))) for labels in pools]
+    np.testing.assert_allclose(found, exact, rtol=1e-13, atol=0)
+
+
+def test_expected_err_of_thousands_of_documents():
+    """5,000 documents of one label: the chance to stop at rank r is geometric, whatever the order."""
+    stop, ranks = 15 / 16, np.arange(1, 5001)
+    pools = {5000: np.full(5000, 4.0), 6000: np.repeat([4.0, 0.0], [1, 5999])}
+    pool = Pool.of(np.cumsum([0, *pools]), np.concatenate(list(pools.values())))
+    alike, single = rs.ERR(max_grade=4).expectation(pool, Gains())
+    assert alike == pytest.approx(np.sum(stop * (1 - stop) ** (ranks - 1.0) / ranks), rel=1e-13)
+    assert single == pytest.approx(stop * np.mean(1 / np.arange(1, 6001)), rel=1e-13)
+
+
+@pytest.mark.parametrize("cells", [1, 7, 100])
+def test_expected_err_does_not_depend_on_how_much_is_done_at_once(cells, monkeypatch):
+    rng = np.random.default_rng(5)
+    sizes = rng.integers(0, 30, 40)
+    pool = Pool.of(np.concatenate(([0], np.cumsum(sizes))), rng.integers(-2, 5, sizes.sum()).astype(float))
+    together = rs.ERR(k=10).expectation(pool, Gains())
+    monkeypatch.setattr("ranksift.measures.classic._CELLS", cells)
+    np.testing.assert_allclose(rs.ERR(k=10).expectation(pool, Gains()), together, rtol=1e-14)
+    for q, size in enumerate(sizes):  # a pool alone is what it is among others
+        alone = Pool.of(np.array([0, size]), pool.labels[pool.query == q])
+        assert rs.ERR(k=10, max_grade=4).expectation(alone, Gains())[0] == pytest.approx(together[q], rel=1e-13)

@@ -202,3 +202,22 @@ def test_rounding_noise_is_no_range():
     labels = [0.1] * 7
     values = evaluate(labels, [[0, 1, 2], []], ["nDCG_min"])[:, 0]
     assert values.tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("base", [1.5, 2, 3, 10])
+def test_the_discount_of_jarvelin_and_kekalainen(base):
+    """Their recursive definition: DCG[i] = CG[i] before rank b, DCG[i - 1] + G[i] / log_b(i) from there on."""
+    gains = [3, 2, 3, 0, 1, 2, 2, 3, 0, 1, 2, 1]
+    qrels = {"q": {f"d{i:02}": gain for i, gain in enumerate(gains)}}
+    run = {"q": {f"d{i:02}": -i for i in range(len(gains))}}
+    before = 0.0
+    for k, gain in enumerate(gains, 1):
+        before += gain if k < base else gain / (np.log(k) / np.log(base))
+        name = f"DCG(base={base})@{k}"
+        assert rs.evaluate(qrels, run, name).mean_of(name) == pytest.approx(before, abs=1e-12)
+
+
+@pytest.mark.parametrize("base", [1, 0, -2, True])
+def test_a_base_that_has_no_logarithm_is_refused(base):
+    with pytest.raises(rs.InputError, match=r"base=\S+ is not a number above 1; write base=2, for example"):
+        rs.nDCG(base=base)

@@ -20,6 +20,7 @@ pytestmark = pytest.mark.filterwarnings(
 )
 
 MEASURES = ["nDCG@2", "nDCG_org@2", "nDCG_min@2", "nDCG_f@2", "nDCG_org", "nDCG_min", "nDCG_f"]
+MEASURES += ["nDCG_min(base=2)@3", "nDCG_org(base=2)@3"]
 
 
 def all_scores(labels, partial):
@@ -72,11 +73,13 @@ class TestShares:
 
     def test_unbounded_lists_are_those_of_the_measures_UBQ(self):
         qrels, runs = _collection(seed=4)
-        found = study.boundedness(qrels, runs, ["nDCG_min@3"], unjudged="drop")
-        for part, name in ((found.over, "UBQ_over@3"), (found.under, "UBQ_under@3"), (found.unbounded, "UBQ@3")):
-            means = rs.evaluate(qrels, runs, [name], unjudged="drop").mean_of(name)
-            assert part["nDCG_min@3"] == pytest.approx(np.mean(list(means.values())), abs=1e-12)
-            assert part["nDCG_min@3"] > 0
+        for inside in ("", "(base=2)"):
+            measure = f"nDCG_min{inside}@3"
+            found = study.boundedness(qrels, runs, [measure], unjudged="drop")
+            for part, name in ((found.over, "UBQ_over"), (found.under, "UBQ_under"), (found.unbounded, "UBQ")):
+                means = rs.evaluate(qrels, runs, [f"{name}{inside}@3"], unjudged="drop").mean_of(f"{name}{inside}@3")
+                assert part[measure] == pytest.approx(np.mean(list(means.values())), abs=1e-12)
+                assert part[measure] > 0
 
     def test_by_other_measures_the_score_itself_counts(self):
         qrels, runs = _collection(seed=5)

@@ -30,7 +30,7 @@ def means(qrels, runs, measure, penalties, label=-2):
 
 
 class TestScores:
-    @pytest.mark.parametrize("measure", ["nDCG_f@3", "nDCG_min@3", "DCG@3", "nDCG_f"])
+    @pytest.mark.parametrize("measure", ["nDCG_f@3", "nDCG_min@3", "DCG@3", "nDCG_f", "nDCG_f(base=2)@3"])
     def test_they_are_the_measures(self, measure):
         qrels, runs = collection(seed=1)
         at = [0, 0.7, 3, 50]

@@ -148,7 +148,7 @@ class TestExpectedScores:
         assert found.queries == ("r", "q")
         assert found.values[0, :, 0].tolist() == [1.0, 0.5]
 
-    @pytest.mark.parametrize("measure", ["ERR@10", "nDCG_f@5", 'RBP(p=0.5, gains="linear")'])
+    @pytest.mark.parametrize("measure", ["kNDCG@10", "nDCG_f@5", 'RBP(p=0.5, gains="linear")'])
     def test_a_measure_without_a_closed_form(self, measure):
         with pytest.raises(InputError, match="of a random ranking has no closed form here; use DCG, nDCG"):
             study.expected_scores({"q": {"a": 1}}, measure)

@@ -14,6 +14,7 @@ from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.sweep import Sweep
 from ranksift.cutoffs.threshold import MEASURE, one_measure
 from ranksift.errors import InputError
+from ranksift.measures.cumulative import discounted
 from ranksift.measures.filtering import Empty, Fdocs, GoodFiltered
 from ranksift.measures.measure import Measure, PerQuery, ratio
 from ranksift.measures.names import MeasureLike
@@ -190,7 +191,8 @@ class FilterOnly:
         if line is not None:
             mean = ratio(judged.sum(measure.gain(judged.label, judged.gains)), length, length == 0)
             depth = np.minimum(judged.length, measure.k or np.inf).astype(np.int64)
-            discounts = np.cumsum(1.0 / np.log2(np.arange(2, depth.max(initial=0) + 2)))
+            ranks = np.arange(1, depth.max(initial=0) + 1)
+            discounts = np.cumsum(discounted(np.ones(len(ranks)), ranks, measure.base))
             at_zero, slope = line
             return PerQuery(at_zero + slope * mean * np.append(0.0, discounts)[depth])
         return self._sampled(measure, lists, kept)

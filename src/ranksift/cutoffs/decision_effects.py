@@ -61,7 +61,7 @@ def _dcg_if_reversed(measure: Measure, lists: Lists, kept: NDArray[np.bool_]) ->
     rank = shown[:-1] - shown[lists.offsets[:-1]][lists.query] + 1
 
     def at(rank: Ints) -> Floats:
-        return np.where(rank <= (measure.k or np.inf), discounted(gain, rank), 0.0)
+        return np.where(rank <= (measure.k or np.inf), discounted(gain, rank, measure.base), 0.0)
 
     own = at(rank)
     up, down = (np.where(kept, at(np.maximum(rank + step, 1)) - own, 0.0) for step in (-1, 1))

@@ -121,7 +121,7 @@ class ExpectedGainCutoff(Cutoff):
             self.notes_ += (f"{measure} does not add up gains: every document counts the same",)
             return gain, np.ones(len(gain))
         everything = lists.judged_by(np.ones(len(lists.score), dtype=bool))
-        weight = discounted(line[1][everything.query], everything.rank)
+        weight = discounted(line[1][everything.query], everything.rank, measure.base)
         if measure.k is not None:
             weight[everything.rank > measure.k] = 0.0
         if not (weight > 0).any():

@@ -25,6 +25,7 @@ from ranksift.collection.lists import Lists
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.errors import InputError
 from ranksift.evaluation.evaluate import nil_ids, ready_measures
+from ranksift.measures.cumulative import discounted
 from ranksift.measures.filtering import Empty, Fdocs, GoodFiltered
 from ranksift.measures.measure import Measure, PerQuery
 from ranksift.measures.names import MeasureLike
@@ -241,9 +242,9 @@ def _cumulative(lists: Lists, measure: Measure, entry: Ints, nothing: Floats, sc
     if lists.cuts_from_the_end:
         shown = lists.rank <= k
         change = np.zeros(len(gain))
-        change[shown] = gain[shown] / np.log2(lists.rank[shown] + 1)
+        change[shown] = discounted(gain[shown], lists.rank[shown], measure.base)
     else:
-        change = entering(lists, gain, entry, 1.0 / np.log2(np.arange(2, k + 2)))
+        change = entering(lists, gain, entry, discounted(np.ones(k), np.arange(1, k + 1), measure.base))
     start = np.stack([nothing, np.ones(len(lists))])
     return start, np.stack([change * scale[lists.query[entry]], np.zeros(len(change))])
 

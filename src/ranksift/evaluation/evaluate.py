@@ -198,9 +198,9 @@ def _without_forbidden(measures: Iterable[Measure], pool: Pool, gains: Gains) ->
         own = measure.gains or gains
         bounds = None if (own(pool.all_labels) < 0).any() else measure.bounds(pool, own)
         if bounds is not None:
-            alike.setdefault((measure.k, measure.nil, own, *(bound.tobytes() for bound in bounds)), []).append(
-                str(measure)
-            )
+            alike.setdefault(
+                (measure.k, measure.base, measure.nil, own, *(bound.tobytes() for bound in bounds)), []
+            ).append(str(measure))
     for names in alike.values():
         if len(names) > 1:
             same = f"{', '.join(names[:-1])} and {names[-1]} are the same here"

@@ -580,7 +580,7 @@ class _Case:
 
     def discount(self, rank: Ints) -> Floats:
         """What a gain of 1 adds to DCG@k at each rank."""
-        return np.where(rank <= (self.k or np.inf), discounted(np.ones(len(rank)), rank), 0.0)
+        return np.where(rank <= (self.k or np.inf), discounted(np.ones(len(rank)), rank, self.measure.base), 0.0)
 
     def scale(self, q: int) -> float | None:
         """What a DCG of 1 adds to the query's value, 1 / (I − W); None where the measure is no sum of gains."""

@@ -70,12 +70,17 @@ def target_of(measure: MeasureLike, otherwise: str = "") -> Target:
     >>> target_of("AP")
     Traceback (most recent call last):
     ranksift.errors.InputError: measure=AP is nothing to rank and cut by; use nDCG_f@10 or DCG@10
+    >>> target_of("nDCG_f(base=2)@3")
+    Traceback (most recent call last):
+    ranksift.errors.InputError: measure=nDCG_f(base=2)@3 has a discount of its own; write the measure without base
     """
     found = one_measure(measure)
     if not isinstance(found, _OF_SWAPS):
         raise InputError(f"measure={found} is nothing to rank and cut by", remedy=f"use nDCG_f@10 or DCG@10{otherwise}")
     if found.gains is not None:
         raise InputError(f"measure={found} has gains of its own", remedy="give them to the ranker, as its gains")
+    if found.base is not None:
+        raise InputError(f"measure={found} has a discount of its own", remedy="write the measure without base")
     return Target(found.k, not isinstance(found, DCG))
 
 

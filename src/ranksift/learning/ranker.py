@@ -292,7 +292,7 @@ class Ranker(Parameterised):
         """What decides on a cut: the ranker's measure, where cutting can raise it; nDCG is taken as nDCG_f."""
         own = one_measure(self.measure)
         if isinstance(own, nDCG):
-            return nDCG_f(k=own.k)
+            return nDCG_f(k=own.k, base=own.base)
         return own if isinstance(own, nDCG_f | DCG) else "nDCG_f@10"
 
     def check_can_fit(self) -> None:

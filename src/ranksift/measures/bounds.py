@@ -386,7 +386,7 @@ class Around(Measure, abstract=True):
         if inner.expectation(*empty) is None or inner.perfection(*empty) is None:
             raise InputError(
                 f"{self.name}({inner}): what a random and a perfect ranking get has no closed form here",
-                remedy="use DCG, nDCG, SP, MSP, AP, P, R, RR, RBP or Success",
+                remedy="use DCG, nDCG, SP, MSP, AP, P, R, RR, ERR, kERR, RBP or Success",
             )
 
     def __str__(self) -> str:
@@ -406,6 +406,11 @@ class Around(Measure, abstract=True):
         return self.measure.gains
 
     @property
+    def base(self) -> float | None:
+        """That of the measure inside."""
+        return self.measure.base
+
+    @property
     def nil(self) -> str | None:
         """That of the measure inside."""
         return self.measure.nil
@@ -417,7 +422,7 @@ class Around(Measure, abstract=True):
     def value(self, judged: JudgedRun) -> Floats:
         """The measure's value for each list."""
         if isinstance(self.measure, DCG):  # with negative gains the normalisation would flip its sign
-            return dcg_of_list(judged, positive(self.gain(judged.label, judged.gains)), self.k)
+            return dcg_of_list(judged, positive(self.gain(judged.label, judged.gains)), self.k, self.base)
         return self.measure.per_query(judged).numerator
 
     def random_and_perfect(self, pool: Pool, gains: Gains) -> tuple[Floats, Floats]:

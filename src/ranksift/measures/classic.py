@@ -412,12 +412,69 @@ class RBP(Binary):
 
 def cascade(judged: JudgedRun, satisfaction: Floats, k: int | None) -> Floats:
     r"""Expected reciprocal rank of the user's stop: sum of R_i / i times the product of (1 - R_j) above it."""
-    stay = judged.running(np.multiply, 1.0 - satisfaction)
-    first = np.zeros(len(stay), dtype=bool)
-    first[judged.offsets[:-1][np.diff(judged.offsets) > 0]] = True
-    reach = np.where(first, 1.0, np.roll(stay, 1))
-    value = reach * satisfaction / judged.rank
+    value = _stops(satisfaction, judged.offsets) / judged.rank
     return judged.sum(value if k is None else np.where(judged.rank <= k, value, 0.0))
+
+
+def perfect_cascade(pool: Pool, satisfaction: Floats, k: int | None) -> Floats:
+    """The cascade of each pool's best order: that by satisfaction, as no swap of two neighbours there gains."""
+    best = satisfaction[np.lexsort((-satisfaction, pool.query))]
+    value = _stops(best, pool.offsets) / pool.position
+    return pool.sum(value if k is None else np.where(pool.position <= k, value, 0.0))
+
+
+def _stops(satisfaction: Floats, offsets: Ints) -> Floats:
+    """The chance that the user stops at each entry, and at none above it."""
+    stay = ragged.accumulate(np.multiply, 1.0 - satisfaction, offsets)
+    first = np.zeros(len(stay), dtype=bool)
+    first[offsets[:-1][np.diff(offsets) > 0]] = True
+    return np.where(first, 1.0, np.roll(stay, 1)) * satisfaction
+
+
+def expected_cascade(pool: Pool, satisfaction: Floats, k: int | None) -> Floats:
+    r"""Expected cascade of a random order of each pool: sum over r of (ē_{r-1} - ē_r) / r.
+
+    ē_r = e_r(1 - R) / C(n, r) is the mean, over all sets of r documents, of the product of 1 - R: the chance that a
+    random order's user goes on behind rank r. The elementary symmetric sums themselves overflow, and the difference of
+    two means cancels. So both the chance to see rank r, ē_{r-1}, and the chance to stop there, ē_{r-1} - ē_r, are
+    built up from one document more at a time. A document that is put into a random place among m is at rank r with
+    probability 1/m, above it with (r - 1)/m and below it with (m - r)/m. All terms are positive: nothing cancels.
+    """
+    out = np.zeros(len(pool))
+    ranks = depth(pool, k)
+    can_stop = satisfaction > 0
+    stops = ragged.counts(can_stop, pool.query, len(pool))
+    first = ragged.offsets_of(stops)
+    stopping = satisfaction[can_stop]
+    for alike in ragged.of_about_one_length(np.where(stops > 0, ranks, 0)):
+        queries = alike[np.argsort(-stops[alike], kind="stable")]  # those that still have a document stand in front
+        at_once = max(1, _CELLS // int(ranks[queries].max()))
+        for some in (queries[i : i + at_once] for i in range(0, len(queries), at_once)):
+            r = np.arange(1.0, ranks[some].max() + 1)
+            # Of documents at which nobody stops, every rank that they fill is seen.
+            seen = (r <= (pool.size - stops)[some, None] + 1).astype(np.float64)
+            stop = np.zeros_like(seen)
+            for j in range(int(stops[some[0]])):
+                there = np.count_nonzero(stops[some] > j)
+                here = some[:there]
+                chance = stopping[first[here] + j][:, None]
+                m = (pool.size - stops)[here, None] + j + 1.0
+                above = (r[1:] - 1.0) * (1.0 - chance)
+                stop[:there] = (m - r) * stop[:there] + chance * seen[:there] + _behind(above, stop[:there])
+                seen[:there] = (m - r + 1.0) * seen[:there] + _behind(above, seen[:there])
+                stop[:there] /= m
+                seen[:there] /= m
+            out[some] = np.where(r <= ranks[some, None], stop / r, 0.0).sum(axis=1)
+    return out
+
+
+#: Numbers of a matrix of queries and ranks that are held at once.
+_CELLS = 2**21
+
+
+def _behind(weight: Floats, chance: Floats) -> Floats:
+    """Weighted chances of the rank before; nothing is before the first."""
+    return np.pad(weight * chance[:, :-1], ((0, 0), (1, 0)))
 
 
 @dataclass(frozen=True, repr=False)
@@ -447,22 +504,33 @@ class ERR(Measure):
 
     def per_query(self, judged: JudgedRun) -> PerQuery:
         """The cascade of satisfied users."""
-        label = np.maximum(judged.label, 0.0)
+        return PerQuery(cascade(judged, self.satisfaction(judged.label, judged.query, judged.pool), self.k))
+
+    def satisfaction(self, labels: Floats, query: Ints, pool: Pool) -> Floats:
+        """The probability with which the user stops at documents of these labels, each of its query."""
         if self.max_grade == "query":
-            most = largest_label(judged.pool)[judged.query]
+            most = largest_label(pool)[query]
         else:
-            grade = judged.pool.largest_label if self.max_grade is None else float(self.max_grade)
-            if judged.pool.largest_label > grade:
+            grade = pool.largest_label if self.max_grade is None else float(self.max_grade)
+            if pool.largest_label > grade:
                 raise InputError(
-                    f"label {judged.pool.largest_label:g} is above {self}'s largest grade {grade:g}",
+                    f"label {pool.largest_label:g} is above {self}'s largest grade {grade:g}",
                     remedy="raise max_grade",
                 )
-            most = np.full(len(label), grade)
-        return PerQuery(cascade(judged, satisfaction(label, most), self.k))
+            most = np.full(len(labels), grade)
+        return satisfaction(np.maximum(labels, 0.0), most)
 
     def degenerate(self, pool: Pool, gains: Gains) -> NDArray[np.bool_] | None:
         """Queries without a positive label."""
         return np.asarray(largest_label(pool) == 0)
+
+    def expectation(self, pool: Pool, gains: Gains) -> Floats:
+        """The expected cascade of a random order."""
+        return expected_cascade(pool, self.satisfaction(pool.labels, pool.query, pool), self.k)
+
+    def perfection(self, pool: Pool, gains: Gains) -> Floats:
+        """The cascade of the order by label."""
+        return perfect_cascade(pool, self.satisfaction(pool.labels, pool.query, pool), self.k)
 
 
 def satisfaction(label: Floats, most: Floats) -> Floats:

@@ -16,6 +16,7 @@ from ranksift.measures.measure import (
     TREC_2001,
     Measure,
     PerQuery,
+    base_parameter,
     flat,
     gains_parameter,
     k_parameter,
@@ -28,9 +29,13 @@ PAPER_4 = "Gienapp, Fröbe, Hagen, Potthast: The impact of negative relevance ju
 JARVELIN = "Järvelin, Kekäläinen: Cumulated gain-based evaluation of IR techniques, 2002"
 
 
-def discounted(gain: Floats, rank: Ints) -> Floats:
-    """Gain over the discount log2(rank + 1)."""
-    return gain / np.log2(rank + 1)
+def discounted(gain: Floats, rank: Ints, base: float | None = None) -> Floats:
+    """Gain over the discount log2(rank + 1); with a base over that logarithm of the rank, from where it exceeds 1.
+
+    >>> discounted(np.ones(4), np.arange(1, 5), base=2).round(3).tolist()
+    [1.0, 1.0, 0.631, 0.5]
+    """
+    return gain / (np.log2(rank + 1) if base is None else np.maximum(np.log2(rank) / np.log2(base), 1.0))
 
 
 def positive(gain: Floats) -> Floats:
@@ -43,36 +48,36 @@ def negative(gain: Floats) -> Floats:
     return np.minimum(gain, 0.0)
 
 
-def dcg_of_list(judged: JudgedRun, gain: Floats, k: int | None) -> Floats:
+def dcg_of_list(judged: JudgedRun, gain: Floats, k: int | None, base: float | None = None) -> Floats:
     """DCG@k of each list, for the gain of each entry."""
-    value = discounted(gain, judged.rank)
+    value = discounted(gain, judged.rank, base)
     return judged.sum(value if k is None else np.where(judged.rank <= k, value, 0.0))
 
 
-def dcg_of_pool(pool: Pool, gain: Floats, k: int | None) -> Floats:
+def dcg_of_pool(pool: Pool, gain: Floats, k: int | None, base: float | None = None) -> Floats:
     """DCG@k of each pool, in the order of ``gain``."""
-    value = discounted(gain, pool.position)
+    value = discounted(gain, pool.position, base)
     return pool.sum(value if k is None else np.where(pool.position <= k, value, 0.0))
 
 
-def ideal(pool: Pool, gains: Gains, k: int | None) -> Floats:
+def ideal(pool: Pool, gains: Gains, k: int | None, base: float | None = None) -> Floats:
     """I_k: the highest DCG@k of all orders of the whole pool."""
-    return dcg_of_pool(pool, pool.best_first(gains), k)
+    return dcg_of_pool(pool, pool.best_first(gains), k, base)
 
 
-def worst(pool: Pool, gains: Gains, k: int | None) -> Floats:
+def worst(pool: Pool, gains: Gains, k: int | None, base: float | None = None) -> Floats:
     """W_k: the lowest DCG@k of all orders of the whole pool."""
-    return dcg_of_pool(pool, pool.worst_first(gains), k)
+    return dcg_of_pool(pool, pool.worst_first(gains), k, base)
 
 
-def ideal_sublist(pool: Pool, gains: Gains, k: int | None) -> Floats:
+def ideal_sublist(pool: Pool, gains: Gains, k: int | None, base: float | None = None) -> Floats:
     """I_kf: the highest DCG@k of all sublists; it leaves out every forbidden document."""
-    return dcg_of_pool(pool, positive(pool.best_first(gains)), k)
+    return dcg_of_pool(pool, positive(pool.best_first(gains)), k, base)
 
 
-def worst_sublist(pool: Pool, gains: Gains, k: int | None) -> Floats:
+def worst_sublist(pool: Pool, gains: Gains, k: int | None, base: float | None = None) -> Floats:
     """W_kf: the lowest DCG@k of all sublists; it leaves out every document of positive gain."""
-    return dcg_of_pool(pool, negative(pool.worst_first(gains)), k)
+    return dcg_of_pool(pool, negative(pool.worst_first(gains)), k, base)
 
 
 @dataclass(frozen=True, repr=False)
@@ -83,10 +88,11 @@ class Cumulative(Measure, abstract=True):
 
     k: int | None = k_parameter()
     gains: Gains | None = gains_parameter()
+    base: float | None = base_parameter()
 
     def dcg(self, judged: JudgedRun) -> Floats:
         """DCG@k of each list."""
-        return dcg_of_list(judged, self.gain(judged.label, judged.gains), self.k)
+        return dcg_of_list(judged, self.gain(judged.label, judged.gains), self.k, self.base)
 
 
 class Normalised(Cumulative, abstract=True):
@@ -124,6 +130,11 @@ class DCG(Cumulative):
     >>> from ranksift import evaluate
     >>> evaluate({"q": {"a": 2, "b": -1}}, {"q": {"b": 2, "a": 1}}, ["DCG@2"]).mean_of("DCG@2")
     0.261859...
+
+    Järvelin and Kekäläinen's own discount, which begins at rank b:
+
+    >>> evaluate({"q": {"a": 2, "b": -1}}, {"q": {"b": 2, "a": 1}}, ["DCG(base=2)@2"]).mean_of("DCG(base=2)@2")
+    1.0
     """
 
     paper = JARVELIN
@@ -140,11 +151,11 @@ class DCG(Cumulative):
         """Mean gain (negative ones as 0) times the discounts of the first min(k, n) ranks (paper 3, Eq. 7)."""
         n = np.maximum(pool.size, 1)
         mean = pool.sum(positive(gains(pool.labels))) / n
-        return dcg_of_pool(pool, mean[pool.query], self.k)
+        return dcg_of_pool(pool, mean[pool.query], self.k, self.base)
 
     def perfection(self, pool: Pool, gains: Gains) -> Floats:
         """I_k with negative gains as 0."""
-        return ideal_sublist(pool, gains, self.k)
+        return ideal_sublist(pool, gains, self.k, self.base)
 
 
 @dataclass(frozen=True, repr=False)
@@ -183,7 +194,7 @@ class nDCG(Normalised):
 
     def bounds(self, pool: Pool, gains: Gains) -> tuple[Floats, Floats]:
         """0 and the ideal order."""
-        return np.zeros(len(pool)), ideal_sublist(pool, gains, self.k)
+        return np.zeros(len(pool)), ideal_sublist(pool, gains, self.k, self.base)
 
     def per_query(self, judged: JudgedRun) -> PerQuery:
         """nDCG@k; with ``nil``, a NIL document is the one answer (gain 1) of a query that has none."""
@@ -194,7 +205,8 @@ class nDCG(Normalised):
         gain = positive((self.gains or judged.gains)(judged.pool.labels))
         right = (judged.pool.sum(gain) == 0) & (nil_rank > 0)
         right &= nil_rank <= (self.k or nil_rank)
-        return PerQuery(np.where(right, 1.0 / np.log2(np.maximum(nil_rank, 1) + 1), value))
+        found = discounted(np.ones(len(nil_rank)), np.maximum(nil_rank, 1), self.base)
+        return PerQuery(np.where(right, found, value))
 
     def degenerate(self, pool: Pool, gains: Gains) -> NDArray[np.bool_] | None:
         """Queries without a good document; with ``nil`` none, because NIL can still be right or missing."""
@@ -203,7 +215,7 @@ class nDCG(Normalised):
     def expectation(self, pool: Pool, gains: Gains) -> Floats:
         """E[DCG@k] over the ideal DCG@k."""
         lower, upper = self.bounds(pool, gains)
-        return ratio(DCG(k=self.k).expectation(pool, gains), upper, flat(lower, upper))
+        return ratio(DCG(k=self.k, base=self.base).expectation(pool, gains), upper, flat(lower, upper))
 
     def perfection(self, pool: Pool, gains: Gains) -> Floats:
         """1, or 0 where nothing is relevant."""
@@ -230,7 +242,7 @@ class nDCG_org(Normalised):
 
     def bounds(self, pool: Pool, gains: Gains) -> tuple[Floats, Floats]:
         """0 and the ideal order of the whole pool."""
-        return np.zeros(len(pool)), ideal(pool, gains, self.k)
+        return np.zeros(len(pool)), ideal(pool, gains, self.k, self.base)
 
 
 class nDCG_min(Normalised):
@@ -254,7 +266,7 @@ class nDCG_min(Normalised):
 
     def bounds(self, pool: Pool, gains: Gains) -> tuple[Floats, Floats]:
         """W_k and I_k."""
-        return worst(pool, gains, self.k), ideal(pool, gains, self.k)
+        return worst(pool, gains, self.k, self.base), ideal(pool, gains, self.k, self.base)
 
 
 class nDCG_f(Normalised):
@@ -280,4 +292,4 @@ class nDCG_f(Normalised):
 
     def bounds(self, pool: Pool, gains: Gains) -> tuple[Floats, Floats]:
         """W_kf and I_kf."""
-        return worst_sublist(pool, gains, self.k), ideal_sublist(pool, gains, self.k)
+        return worst_sublist(pool, gains, self.k, self.base), ideal_sublist(pool, gains, self.k, self.base)

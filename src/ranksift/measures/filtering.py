@@ -12,7 +12,16 @@ from ranksift.collection.judged_run import JudgedRun
 from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats
 from ranksift.measures.cumulative import PAPER_1, dcg_of_list, ideal, nDCG_f, worst
-from ranksift.measures.measure import TOLERANCE, Measure, PerQuery, flat, gains_parameter, k_parameter, ratio
+from ranksift.measures.measure import (
+    TOLERANCE,
+    Measure,
+    PerQuery,
+    base_parameter,
+    flat,
+    gains_parameter,
+    k_parameter,
+    ratio,
+)
 from ranksift.parameters import choice, parameter
 
 
@@ -138,15 +147,16 @@ class Difficulty(Filtering):
 
     k: int | None = k_parameter()
     gains: Gains | None = gains_parameter()
+    base: float | None = base_parameter()
 
     def per_query(self, judged: JudgedRun) -> PerQuery:
         """nDCG_f of nothing."""
-        lower, upper = nDCG_f(k=self.k).bounds(judged.pool, self.gains or judged.gains)
+        lower, upper = nDCG_f(k=self.k, base=self.base).bounds(judged.pool, self.gains or judged.gains)
         return PerQuery(ratio(-lower, upper - lower, flat(lower, upper)))
 
     def degenerate(self, pool: Pool, gains: Gains) -> NDArray[np.bool_] | None:
         """Queries with gains of 0 only."""
-        return flat(*nDCG_f(k=self.k).bounds(pool, gains))
+        return flat(*nDCG_f(k=self.k, base=self.base).bounds(pool, gains))
 
 
 @dataclass(frozen=True, repr=False)
@@ -158,12 +168,13 @@ class Unbounded(Filtering, abstract=True):
 
     k: int | None = k_parameter()
     gains: Gains | None = gains_parameter()
+    base: float | None = base_parameter()
 
     def deviations(self, judged: JudgedRun) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Where DCG@k is above the ideal order of the whole pool, and where below the worst one."""
         gains = self.gains or judged.gains
-        dcg = dcg_of_list(judged, judged.gain(gains), self.k)
-        low, high = worst(judged.pool, gains, self.k), ideal(judged.pool, gains, self.k)
+        dcg = dcg_of_list(judged, judged.gain(gains), self.k, self.base)
+        low, high = (end(judged.pool, gains, self.k, self.base) for end in (worst, ideal))
         slack = TOLERANCE * np.maximum(1.0, np.maximum(np.abs(low), np.abs(high)))
         return dcg > high + slack, dcg < low - slack
 

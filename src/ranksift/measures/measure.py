@@ -20,6 +20,7 @@ from ranksift.parameters import (
     integer,
     is_integer,
     is_number,
+    number,
     optional,
     parameter,
     read_by,
@@ -46,6 +47,16 @@ def gains_parameter(meaning: str = "What labels are worth to it; None: what they
 #: What a NIL document is to measures that do not see where a list ends.
 TREC_2001 = """The id of a document that means "no answer": it is the one relevant document of a query that has none,
 and irrelevant elsewhere (TREC 2001)."""
+
+
+def base_parameter() -> Any:
+    """Declare ``base``."""
+    return parameter(
+        None,
+        optional(number(above=1), example=2),
+        """Järvelin and Kekäläinen's b: gains are divided by the logarithm to this base of their rank, those above rank
+        b by nothing. None: by log2(rank + 1).""",
+    )
 
 
 def nil_parameter(meaning: str) -> Any:
@@ -104,9 +115,9 @@ class Measure:
     A measure is a frozen dataclass. Its fields are its parameters; a field ``k`` is set by ``@``. A
     subclass that is not abstract gets a name, its class name, and enters the catalogue.
 
-    Everyone may ask a measure for ``k``, ``gains`` and ``nil``: a measure that has no such parameter answers None. What
-    depends on the judgments alone (:meth:`bounds`, :meth:`degenerate`, :meth:`complaint`, …) is a function of the pool
-    and of the gains that count, which are the measure's own where it has them: ``measure.gains or gains``.
+    Everyone may ask a measure for ``k``, ``gains``, ``base`` and ``nil``: a measure that has no such parameter answers
+    None. What depends on the judgments alone (:meth:`bounds`, :meth:`degenerate`, :meth:`complaint`, …) is a function
+    of the pool and of the gains that count, which are the measure's own where it has them: ``measure.gains or gains``.
 
     Class attributes
     ----------------
@@ -206,6 +217,11 @@ class Measure:
     @property
     def gains(self) -> Gains | None:
         """Gains of its own, which win over those of the evaluation."""
+        return None
+
+    @property
+    def base(self) -> float | None:
+        """Järvelin and Kekäläinen's base of its discount; None: it has another one, or none."""
         return None
 
     @property

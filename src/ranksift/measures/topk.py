@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from ranksift.collection.gains import Gains
 from ranksift.collection.judged_run import JudgedRun
 from ranksift.collection.pool import Pool
+from ranksift.collection.ragged import Floats
 from ranksift.errors import InputError
-from ranksift.measures.classic import cascade, largest_label, satisfaction
+from ranksift.measures.classic import ERR, largest_label, satisfaction
 from ranksift.measures.cumulative import dcg_of_list, dcg_of_pool
 from ranksift.measures.measure import Measure, PerQuery, flat, k_parameter, ratio
 from ranksift.parameters import integer
@@ -95,9 +96,20 @@ class kERR(Measure):
 
     def per_query(self, judged: JudgedRun) -> PerQuery:
         """The cascade with each query's own largest label."""
-        most = largest_label(judged.pool)[judged.query]
-        return PerQuery(cascade(judged, satisfaction(np.maximum(judged.label, 0.0), most), None))
+        return _BY_QUERY.per_query(judged)
 
     def degenerate(self, pool: Pool, gains: Gains) -> NDArray[np.bool_] | None:
         """Queries without a positive label."""
-        return np.asarray(largest_label(pool) == 0)
+        return _BY_QUERY.degenerate(pool, gains)
+
+    def expectation(self, pool: Pool, gains: Gains) -> Floats:
+        """That of ERR."""
+        return _BY_QUERY.expectation(pool, gains)
+
+    def perfection(self, pool: Pool, gains: Gains) -> Floats:
+        """That of ERR."""
+        return _BY_QUERY.perfection(pool, gains)
+
+
+#: κ-ERR is ERR with each query's own largest label as the largest grade.
+_BY_QUERY = ERR(max_grade="query")

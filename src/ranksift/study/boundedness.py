@@ -50,7 +50,9 @@ def attainable(measure: Normalised, pool: Pool, gains: Gains, *, partial: bool =
         best, worst = positive(best), negative(worst)
     zero, one = measure.bounds(pool, gains)
     degenerate = flat(zero, one)
-    ends = [ratio(dcg_of_pool(pool, gain, measure.k) - zero, one - zero, degenerate) for gain in (best, worst)]
+    ends = [
+        ratio(dcg_of_pool(pool, gain, measure.k, measure.base) - zero, one - zero, degenerate) for gain in (best, worst)
+    ]
     # Where the ideal of nDCG_org is negative, the best order has the lowest score.
     return np.minimum(*ends), np.maximum(*ends)
 
@@ -279,7 +281,7 @@ def _unbounded(
 ) -> tuple[tuple[str, ...], tuple[str, ...], Floats, Floats]:
     """The queries, the runs, and the share of runs above and below [0, 1]: queries × measures."""
     # An nDCG_min whose bounds coincide is 0, but the list can have left them all the same.
-    tests = {m: (UBQ_over(k=m.k, gains=m.gains), UBQ_under(k=m.k, gains=m.gains)) for m in measures}
+    tests = {m: tuple(end(k=m.k, gains=m.gains, base=m.base) for end in (UBQ_over, UBQ_under)) for m in measures}
     scores = evaluate(qrels, runs, [*measures, *(t for both in tests.values() for t in both)], **how)
 
     def values(measure: Any) -> Floats:
@@ -298,5 +300,5 @@ def _unbounded(
 
 def _difficulty(measure: Normalised, pool: Pool, gains: Gains) -> Floats:
     """nDCG_f@k of the empty list."""
-    lower, upper = nDCG_f(k=measure.k).bounds(pool, gains)
+    lower, upper = nDCG_f(k=measure.k, base=measure.base).bounds(pool, gains)
     return ratio(-lower, upper - lower, flat(lower, upper))

@@ -246,7 +246,7 @@ def penalty_sweep(
         return Gains(base.curve, tuple(sorted({**dict(base.overrides), **dict.fromkeys(swept, -penalty)}.items())))
 
     # DCG is linear in the penalty: two values tell it everywhere.
-    ends = [DCG(k=chosen.k, gains=gains_at(0.0)), DCG(k=chosen.k, gains=gains_at(1.0))]
+    ends = [DCG(k=chosen.k, gains=gains_at(penalty), base=chosen.base) for penalty in (0.0, 1.0)]
     dcg = evaluate(judgments, runs, ends, unjudged=unjudged, queries=queries, progress=progress, cache=cache)
     check_scores(dcg, "the penalty sweep")
     pool = judgments.pool_of(dcg.queries)
