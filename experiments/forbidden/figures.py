@@ -158,8 +158,8 @@ def reliability(deep: Studies, shallow: Studies) -> str:
             low, high = study.reliability.phi_interval[f"{name}@{k}"]
             color = LINES[heading.removesuffix(" exp")].color
             _interval(draw, x(low), x(high), x(study.reliability.phi[f"{name}@{k}"]), y, color)
-            if (study.year.year, k) == (2012, 20) and heading in TABLE_2D:
-                draw.dot(x(TABLE_2D[heading][KS.index(k)]), y, color, 4, hollow=True)
+            if (study.year.year, k) == (2012, 20) and heading in TABLE_2D[2012]:
+                draw.dot(x(TABLE_2D[2012][heading][KS.index(k)]), y, color, 4, hollow=True)
     return str(draw)
 
 

@@ -147,8 +147,8 @@ def reliability_table(shallow: Studies) -> str:
             found = s.reliability
             cells = [interval(found.phi[name(m, k)], *found.phi_interval[name(m, k)]) for k in KS]
             rows.append([str(year), m, *cells])
-            if year == 2012 and m in TABLE_2D:
-                rows.append(["", "printed", *(f"{v:.3f}" for v in TABLE_2D[m])])
+            if m in TABLE_2D.get(year, {}):
+                rows.append(["", "printed", *(f"{v:.3f}" for v in TABLE_2D[year][m])])
     return table(HEAD, rows, words=2)
 
 
@@ -169,8 +169,9 @@ def reliability_in_words(shallow: Studies) -> str:
     phi, rho2 = shallow[2012].reliability.phi, shallow[2012].reliability.rho2
     order = all(phi[name("nDCG_org", k)] > phi[name("nDCG_min", k)] > phi[name("nDCG_0", k)] for k in KS)
     largest = max(shallow[2013].reliability.phi.values())
-    printed = max(v for row in TABLE_2D.values() for v in row)
-    printed_org = [k for k, a, b in zip(KS, TABLE_2D["nDCG_org"], TABLE_2D["nDCG_0"], strict=True) if a > b]
+    table_2d = TABLE_2D[2012]
+    printed = max(v for row in table_2d.values() for v in row)
+    printed_org = [k for k, a, b in zip(KS, table_2d["nDCG_org"], table_2d["nDCG_0"], strict=True) if a > b]
     return paragraph(
         says(
             order,
@@ -205,7 +206,7 @@ def runs_in_words(shallow: Studies) -> str:
         "nDCG@20 (gains max(0, 2^l − 1), unjudged documents 0), and the formula can be applied to them. By that "
         f"measure our runs of 2012 have a Φ of {interval(found.phi[measure], *found.phi_interval[measure])}. That of "
         "the submissions is higher, as it should be: they differ more than variants of one engine. But it is not as "
-        "high as the printed values either.",
+        "high as the printed values either. Those are [something else](submissions.md#the-printed-reliability).",
     )
 
 

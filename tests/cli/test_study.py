@@ -45,6 +45,23 @@ def test_presets(studied, tmp_path, preset):
     assert preset in (tmp_path / "out" / "index.html").read_text()
 
 
+@pytest.mark.parametrize(("size", "queries"), [("7", 7), ("0.25", 5)])
+def test_the_size_of_query_types(studied, tmp_path, size, queries):
+    import polars as pl
+
+    assert studied("-m", "nDCG@5", "--only", "query-types", "--types-size", size).code == 0
+    types = pl.read_csv(tmp_path / "out" / "query-types.csv")
+    assert len(types) == 20
+    assert types["uninformative"].sum() == types["ideal"].sum() == queries
+
+
+@pytest.mark.parametrize("size", ["many", "26", "0", "-1", "0.7", "nan", "2.5", ""])
+def test_bad_sizes_of_query_types(studied, tmp_path, size):
+    done = studied("-m", "nDCG@5", "--only", "query-types", f"--types-size={size}")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert not (tmp_path / "out").exists()
+
+
 def test_options_reach_the_procedures(studied, tmp_path):
     options = ["--fuzziness", 0.1, "--fuzz", "relative", "--counts", "topics", "--method", "sign", "--alpha", 0.1]
     assert studied("-m", "AP RR", *options, "--only", "stability", "--only", "sensitivity discrimination").code == 0
@@ -203,6 +220,7 @@ def test_constant_and_copied_systems_are_told(ranksift: Command, tmp_path):
         (["--scores", "t.csv", "--out", ""], "say where the page goes"),
         (["--scores", "t.csv", "--gains=-2=-10", "--out", "{}"], "'--gains' and --scores are given"),
         (["--scores", "t.csv", "--limit", "5", "--out", "{}"], "'--limit' and --scores are given"),
+        (["--scores", "t.csv", "--types-size", "5", "--out", "{}"], "'--types-size' and --scores are given"),
         (["--scores", "absent.csv", "--out", "{}"], "absent.csv"),
         (["--scores", "t.csv", "--only", "beauty", "--out", "{}"], "'beauty'"),
         (["--scores", "t.csv", "--preset", "beauty", "--out", "{}"], "'beauty'"),

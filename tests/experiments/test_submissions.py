@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from experiments import publish, submissions
+from experiments.submissions.program import Both, phi_of_program
 from experiments.submissions.years import MEASURES, Year, agreement_of_years, places
 
 
@@ -62,3 +63,34 @@ def test_halves_are_all_counted(year: Year) -> None:
 def test_places_and_the_agreement_of_a_year_with_itself(year: Year) -> None:
     assert places({"a": 0.1, "b": 0.3, "c": 0.3, "d": 0.0}) == {"a": 3, "b": 1, "c": 1, "d": 4}
     assert agreement_of_years({1: year, 2: year}, "reliability") == pytest.approx([1.0])
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_the_programs_phi_is_that_of_least_squares(intercept: bool) -> None:
+    def left(*columns: np.ndarray) -> float:
+        design = np.column_stack(columns)
+        return float(((score - design @ np.linalg.lstsq(design, score, rcond=None)[0]) ** 2).sum())
+
+    runs, topics = 5, 12
+    values = np.random.default_rng(2).random((runs, topics)) + np.arange(runs)[:, None] / 20
+    score, run, topic = (
+        values.ravel(),
+        np.repeat(np.arange(runs), topics),
+        np.tile(np.arange(101.0, 101 + topics), runs),
+    )
+    dummies = (run[:, None] == np.arange(runs)).astype(float)
+    first = left(np.ones(runs * topics)) if intercept else float((score**2).sum())
+    steps = [first, left(dummies), left(dummies, topic), left(dummies, dummies * topic[:, None])]
+    freedom = [runs - intercept, 1, runs - 1]
+    of_runs, of_topics, of_both = ((a - b) / df for a, b, df in zip(steps, steps[1:], freedom, strict=False))
+    rest = steps[3] / (runs * topics - 2 * runs)
+    system, slope, both = abs(of_runs - of_both) / topics, abs(of_topics - of_both) / runs, abs(of_both - rest)
+    expected = system / (system + slope + both / topics)
+    assert phi_of_program(values, intercept) == pytest.approx(expected, rel=1e-9)
+
+
+def test_only_the_program_minds_what_is_added_to_all_scores() -> None:
+    values = np.random.default_rng(4).random((6, 20)) ** 3
+    low, high = Both.of(values), Both.of(values + 1)
+    assert low.formula == pytest.approx(high.formula, abs=1e-12)
+    assert low.program < 0.99 < high.program

@@ -33,6 +33,12 @@ def drawn(runs=4, topics=12, measures=("AP", "RR"), seed=0) -> Scores:
     return Scores.from_array(values, runs=names[0], queries=names[1], measures=list(measures))
 
 
+def one_measure(scores: Scores, measure: str) -> Scores:
+    """Scores by one measure."""
+    values = scores.values[:, :, [scores.column(measure)]]
+    return Scores.from_array(values, runs=scores.runs, queries=scores.queries, measures=[measure])
+
+
 class TestWhatApplies:
     def test_judgments_and_runs_are_studied_by_every_procedure(self, whole):
         assert {part.procedure for part in whole.parts} == {*QUESTIONS, "consistency"}
@@ -53,13 +59,36 @@ class TestWhatApplies:
         for measure, asl in study.sensitivity(scores).asl.items():
             assert np.array_equal(whole.of("sensitivity").asl[measure], asl)
 
-    def test_everything_is_repeated_on_both_ends_of_the_queries(self, whole):
-        types = whole.of("query_types")
+    @pytest.mark.parametrize("base", ["nDCG@5", "AP"])
+    def test_everything_is_repeated_on_both_ends_of_the_queries(self, whole, collection, base):
+        name = base.removesuffix("@5")
+        types = next(p.result for p in whole.parts if p.procedure == "query_types" and p.word == name)
+        qrels, _ = collection
+        alone = one_measure(whole.scores, base)
+        expected = study.query_types(alone, study.expected_scores(qrels, base, gains="-2=-10"), size=10)
+        measures = [str(m) for m in whole.scores.measures if str(m) == base or str(m) not in ("nDCG@5", "AP")]
         for kind in ("uninformative", "ideal"):
-            scores = study.on_queries(whole.scores, getattr(types, kind))
-            parts = {part.procedure: part.result for part in whole.parts if part.word == kind}
+            assert getattr(types, kind) == getattr(expected, kind)
+            scores = study.on_queries(whole.scores, getattr(expected, kind))
+            parts = {part.procedure: part.result for part in whole.parts if part.word == f"{name} {kind}"}
             assert set(parts) == set(OF_SCORES)
-            assert parts["reliability"].phi == study.reliability(scores).phi
+            assert list(parts["reliability"].phi) == measures
+            phi = study.reliability(scores).phi
+            assert parts["reliability"].phi == {m: phi[m] for m in measures}
+
+    def test_one_base_measure_needs_no_name(self, collection):
+        qrels, runs = collection
+        found = study.survey(qrels=qrels, runs=runs, measures="nDCG@5 nDCG@10", only=["query_types", "reliability"])
+        assert [p.name for p in found.parts] == [
+            "reliability", "query-types", "reliability-uninformative", "reliability-ideal",
+            "consistency-uninformative-ideal",
+        ]  # fmt: skip
+        assert found.parts[1].subject == "By nDCG@5 and nDCG@10"
+
+    def test_expected_values_are_no_base_measure(self, collection):
+        qrels, runs = collection
+        found = study.survey(qrels=qrels, runs=runs, measures="E_nDCG@5 AP", only=["query_types"])
+        assert [p.subject for p in found.parts if p.procedure == "query_types"] == ["By AP"]
 
     def test_one_measure_has_nothing_to_agree_with(self):
         found = study.survey(drawn(measures=("AP",)))
@@ -122,6 +151,54 @@ class TestParameters:
         assert set(found.of("stability").samples.values()) == {200}
         assert [str(m) for m in found.scores.measures] == ["nDCG_f@5", "AP"]
         assert np.array_equal(found.scores.values, rs.evaluate(qrels, runs, "nDCG_f@5 AP", gains="exp").values)
+
+    def test_each_case_study_of_bounds_2022_has_its_own_sets(self, collection):
+        """Section 4: the difference of the mean over systems and k to the measure's own lower bound, in plain loops."""
+        qrels, runs = collection
+        ks = (5, 10, 15, 20, 30)
+        found = study.survey(
+            qrels=qrels, runs=runs, preset="bounds-2022", only=["query_types", "discrimination"],
+            parameters={"query_types": {"size": 6}},
+        )  # fmt: skip
+        pools = {query: sorted(labels.values()) for query, labels in qrels.to_dict().items()}
+
+        def random_ndcg(labels, k):
+            discounts = [1 / np.log2(i + 1) for i in range(1, min(k, len(labels)) + 1)]
+            gains = sorted((2.0**label - 1 if label > 0 else 0.0 for label in labels), reverse=True)
+            ideal = sum(g * d for g, d in zip(gains, discounts, strict=False))
+            return np.mean(gains) * sum(discounts) / ideal if ideal else 0.0
+
+        def random_msp(labels, k):  # k p² over k
+            return (sum(label > 0 for label in labels) / len(labels)) ** 2
+
+        for base, random, others in (
+            ("nDCG", random_ndcg, ["DCG_ul1", "DCG_ul2"]),
+            ("MSP", random_msp, ['MSP_ul1(expected="paper")', 'MSP_ul2(expected="paper")']),
+        ):
+            gap = {}
+            for q, query in enumerate(found.scores.queries):
+                real = [found.scores.values[:, q, found.scores.column(f"{base}@{k}")].mean() for k in ks]
+                gap[query] = np.mean(real) - np.mean([random(pools[query], k) for k in ks])
+            order = sorted(gap, key=lambda query: gap[query])
+            types = next(p.result for p in found.parts if p.procedure == "query_types" and p.word == base)
+            assert set(types.uninformative) == set(order[:6])
+            assert set(types.ideal) == set(order[-6:])
+            tested = next(p.result for p in found.parts if p.name == f"discrimination-{base.lower()}-uninformative")
+            assert list(tested.significant) == [base, *others]
+        sets = [set(p.result.uninformative) for p in found.parts if p.procedure == "query_types"]
+        assert sets[0] != sets[1]  # so that one set for both would be another
+
+    def test_a_measure_with_two_lower_bounds_has_two_cases(self, collection):
+        qrels, runs = collection
+        measures = 'MSP@5 MSP_ul2@5 MSP_ul2(expected="paper")@5 UL1(MSP@5) nDCG_f@5'
+        found = study.survey(qrels=qrels, runs=runs, measures=measures, only=["query_types", "reliability"])
+        studied = {
+            p.word: list(p.result.phi) for p in found.parts if p.procedure == "reliability" and "ideal" in p.word
+        }
+        assert studied == {
+            "MSP, MSP ideal": ["MSP@5", "MSP_ul2@5", "UL1(MSP@5)", "nDCG_f@5"],
+            'MSP, E_MSP(expected="paper") ideal': ["MSP@5", 'MSP_ul2(expected="paper")@5', "nDCG_f@5"],
+        }
 
     def test_the_papers_numbers(self):
         forbidden, negative, bounds = (PRESETS[n] for n in ("forbidden-2022", "negative-2020", "bounds-2022"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -84,6 +85,14 @@ def study(
     alpha: Annotated[
         float | None, typer.Option("--alpha", help="The largest significant p. [default: 0.05]", show_default=False)
     ] = None,
+    types_size: Annotated[
+        str | None,
+        typer.Option(
+            "--types-size",
+            metavar="SIZE",
+            help="How many queries are uninformative, and how many ideal: a number, or a share such as 0.1.",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Same seed, same bytes.")] = 0,
     title: Annotated[str, typer.Option("--title", help="Of the page.")] = "What are these measures worth?",
 ) -> None:
@@ -102,6 +111,7 @@ def study(
         "sensitivity": {"samples": samples, "method": method},
         "reliability": {"samples": samples},
         "discrimination": {"test": test, "alpha": alpha},
+        "query_types": {"size": None if types_size is None else _size(types_size)},
         "penalty_sweep": {"alpha": alpha},
     }
     parameters = {name: {k: v for k, v in p.items() if v is not None} for name, p in given.items()}
@@ -113,7 +123,9 @@ def study(
     folder = Path(out)
     check_folder(folder)
     if scores:
-        of_runs = {"--gains": gains, "--unjudged": unjudged, "--nil": nil, "--limit": limit}
+        of_runs = {
+            "--gains": gains, "--unjudged": unjudged, "--nil": nil, "--limit": limit, "--types-size": types_size,
+        }  # fmt: skip
         _refuse_with_scores([qrels, *(name for name, value in of_runs.items() if value is not None)])
         subject = _ready(scores, measures)
     else:
@@ -136,6 +148,14 @@ def study(
     write_study(found, folder, title=title, command=_command(context.obj), progress=drawn)
     forget(folder / CACHE)
     show(found.table(), f"The page: {folder / PAGE}")
+
+
+def _size(text: str) -> int | float:
+    """A number of queries, or a share of them."""
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    raise InputError(f"--types-size {text!r} is not a number", remedy="give a number of queries, or a share up to 0.5")
 
 
 def _refuse_with_scores(given: list[str | None]) -> None:

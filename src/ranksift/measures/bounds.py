@@ -55,6 +55,16 @@ class V1(Measure, abstract=True):
         """The expected value of a random ranking of each pool, and that of a perfect one."""
         raise NotImplementedError
 
+    @property
+    def base(self) -> Measure:
+        """The measure that is normalised, as it is without a lower bound."""
+        raise NotImplementedError
+
+    @property
+    def lower_bound(self) -> Measure:
+        """The measure whose :meth:`expectation` is taken for the base's value of a random ranking."""
+        return self.base
+
     def per_query(self, judged: JudgedRun) -> PerQuery:
         """The value over the perfect one, damped."""
         ends = self.random_and_perfect(judged.pool, self.gains or judged.gains)
@@ -192,6 +202,11 @@ class BoundedDCG(Bounded, abstract=True):
         """DCG@k of each list."""
         return dcg_of_list(judged, positive(self.gain(judged.label, judged.gains)), self.k)
 
+    @property
+    def base(self) -> Measure:
+        """``nDCG``, which is DCG with an upper bound alone."""
+        return nDCG(k=self.k, gains=self.gains)
+
     def random_and_perfect(self, pool: Pool, gains: Gains) -> tuple[Floats, Floats]:
         """DCG@k of a random and of a perfect ranking."""
         dcg = DCG(k=self.k)
@@ -236,6 +251,16 @@ class BoundedMSP(Bounded, abstract=True):
     def value(self, judged: JudgedRun) -> Floats:
         """MSP@k of each list."""
         return sum_of_precisions(judged, self.depth) / self.depth
+
+    @property
+    def base(self) -> Measure:
+        """``MSP``."""
+        return MSP(k=self.k)
+
+    @property
+    def lower_bound(self) -> Measure:
+        """``MSP`` itself, or ``E_MSP`` by the paper's formula."""
+        return self.base if self.expected == "exact" else E_MSP(k=self.k, expected=self.expected)
 
     def random_and_perfect(self, pool: Pool, gains: Gains) -> tuple[Floats, Floats]:
         """MSP@k of a random and of a perfect ranking."""
@@ -414,6 +439,11 @@ class Around(Measure, abstract=True):
     def nil(self) -> str | None:
         """That of the measure inside."""
         return self.measure.nil
+
+    @property
+    def base(self) -> Measure:
+        """The measure inside."""
+        return self.measure
 
     def worth(self, labels: Floats, gains: Gains) -> Floats:
         """What a label is worth to the measure inside."""

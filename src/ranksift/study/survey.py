@@ -20,6 +20,7 @@ from ranksift.errors import InputError, RankSiftWarning
 from ranksift.evaluation.evaluate import evaluate, nil_ids, ready_measures
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
+from ranksift.measures.bounds import E_DCG, E_SP
 from ranksift.measures.cumulative import Cumulative, Normalised, nDCG
 from ranksift.measures.measure import TOLERANCE, Measure
 from ranksift.measures.names import MeasureLike
@@ -27,6 +28,7 @@ from ranksift.measures.truncation import QuitWhileAhead
 from ranksift.parameters import choice, function, instance, integer, optional, path, some, takes, text
 from ranksift.study.agreement import agreement, consistency
 from ranksift.study.boundedness import boundedness
+from ranksift.study.case_studies import CaseStudy, case_studies
 from ranksift.study.discrimination import discrimination
 from ranksift.study.penalty import penalty_sweep
 from ranksift.study.preconditions import check_scores, peculiarities
@@ -483,30 +485,46 @@ def _query_types(
     subject: _Subject, given: Mapping[str, Any], again: Mapping[str, Mapping[str, Any]], seed: int
 ) -> Iterator[Part]:
     qrels = _judged(subject)
-    measures = [m for m in subject.measures if _has_expectation(m, qrels, subject)]
-    if not measures:
+    known = [m for m in subject.measures if _has_expectation(m, qrels, subject)]
+    cases = case_studies(subject.measures, known)
+    if not cases:
         raise _NotApplicableError("the expected score of a random ranking is known of none of the measures")
-    real = _picked(subject.scores, measures)
+    for case in cases:
+        yield from _case(case, case.name if len(cases) > 1 else "", qrels, subject, given, again, seed)
+
+
+def _case(
+    case: CaseStudy, word: str, qrels: Qrels, subject: _Subject,
+    given: Mapping[str, Any], again: Mapping[str, Mapping[str, Any]], seed: int,
+) -> Iterator[Part]:  # fmt: skip
+    """Types of queries by one base measure, and what its measures are worth on both ends."""
+    real = _picked(subject.scores, case.bases)
     topics = len(real.queries)
-    expected = expected_scores(qrels, measures, gains=subject.how["gains"], queries=real.queries)
+    expected = expected_scores(qrels, case.lower_bounds, gains=subject.how["gains"], queries=real.queries)
     types = query_types(real, expected, **{"size": max(1, min(topics // 2, max(10, topics // 10))), **given})
-    yield Part("query_types", types, f"By {joined(measures)}")
-    sets = {name: part for name, part in types.split(subject.scores).items() if name in ("uninformative", "ideal")}
+    yield Part("query_types", types, case.words, word)
+    studied = _picked(subject.scores, case.measures)
+    sets = {name: part for name, part in types.split(studied).items() if name in ("uninformative", "ideal")}
     if min(len(part.queries) for part in sets.values()) < _LEAST_QUERIES:
         return
+    by = f" by {word}" if word else ""
     for kind, part in sets.items():
         for name, how in again.items():
             try:
                 result = _of_scores(name, part, how, seed)
             except _NotApplicableError:
                 continue
-            yield Part(name, result, f"the {counted(len(part.queries), f'{kind} query', f'{kind} queries')}", kind)
+            subset = f"the {counted(len(part.queries), f'{kind} query', f'{kind} queries')}{by}"
+            yield Part(name, result, subset, f"{word} {kind}".strip())
     over_k = bool(again.get("agreement", {}).get("over_k", False))
     between = consistency(sets["uninformative"], sets["ideal"], over_k=over_k)
-    yield Part("consistency", between, "the orders on uninformative and on ideal queries", "uninformative-ideal")
+    orders = f"the orders on uninformative and on ideal queries{by}"
+    yield Part("consistency", between, orders, f"{word} uninformative-ideal".strip())
 
 
 def _has_expectation(measure: Measure, qrels: Qrels, subject: _Subject) -> bool:
+    if isinstance(measure, E_DCG | E_SP):  # every run has the random value: no query tells anything apart
+        return False
     try:
         expected_scores(qrels, measure, gains=subject.how["gains"], queries=subject.scores.queries[:1])
     except InputError:

@@ -13,6 +13,15 @@ from ranksift.evaluation.scores import Scores
 from ranksift.study.preconditions import ROUNDING
 
 
+def without_k(measure: object) -> str:
+    """A measure's name without its k: what all measures have in common that differ in nothing else.
+
+    >>> without_k("nDCG@10"), without_k("UL1(nDCG@10)")
+    ('nDCG', 'UL1(nDCG@10)')
+    """
+    return re.sub(r"@\d+$", "", str(measure))
+
+
 def families(scores: Scores, over_k: bool) -> dict[str, list[int]]:
     """Columns of the measures that count as one: each on its own, or all that differ in nothing but k.
 
@@ -22,7 +31,7 @@ def families(scores: Scores, over_k: bool) -> dict[str, list[int]]:
     """
     found: dict[str, list[int]] = {}
     for column, measure in enumerate(scores.measures):
-        name = re.sub(r"@\d+$", "", str(measure)) if over_k else str(measure)
+        name = without_k(measure) if over_k else str(measure)
         found.setdefault(name, []).append(column)
     return found
 
