@@ -82,6 +82,12 @@ class Contents:
         )
 
     @property
+    def standing(self) -> tuple[Entry, ...]:
+        """The log of tasks that were not withdrawn."""
+        active = {task.key for task in self.tasks if task.active}
+        return tuple(entry for entry in self.entries if entry.task in active)
+
+    @property
     def retired(self) -> frozenset[str]:
         """Queries that are assigned to nobody any more."""
         return frozenset(query.query_id for query in self.queries if not query.active)
