@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ranksift.errors import InputError
-from ranksift.labelling.assignment import Finished, ordinary, pairs_to_verify, rotation, verification
+from ranksift.labelling.assignment import Finished, ordinary, pairs_to_verify, rotation, unverified, verification
 from ranksift.labelling.records import NewTask, Task
 from tests.labelling.logs import BEGIN
 
@@ -103,6 +103,20 @@ def test_an_impossible_rotation_is_refused_in_one_line(queries, people, more, wo
     with pytest.raises(InputError, match=words) as error:
         rotation(names(queries), list(range(people)), **more)
     assert "\n" not in str(error.value)
+
+
+def test_rotation_takes_only_queries_that_nobody_has_seen() -> None:
+    people = [1, 2, 3, 4]
+    before = rotation(names(4), people)
+    begun = replace(taken([NewTask("late0", 1, "grades")])[0], active=False, judgments=1)
+    existing = [*taken(before), begun]
+    withdrawn = replace(taken([NewTask("late1", 1, "grades")])[0], active=False, judgments=0)
+    late = [f"late{i}" for i in range(6)]
+    made = rotation([*names(4), *late], people, existing=[*existing, withdrawn])
+    assert {task.query_id for task in made} == {*late} - {"late0"}
+    assert len({(task.query_id, task.person) for task in [*before, *made]}) == len(before) + len(made)
+    with pytest.raises(InputError, match="every query is assigned already, and some assessor could see one with both"):
+        rotation(names(4), people, existing=existing)
 
 
 def test_names_are_named_once() -> None:
@@ -281,3 +295,13 @@ def test_who_has_seen_a_query_does_not_verify_it() -> None:
     with pytest.raises(InputError, match="0 pairs"):
         verification([found], [1, 2], pairs=0, edge=0)
     assert verification([], [1]) == []
+
+
+def test_one_query_that_everybody_has_seen_does_not_hold_up_the_others() -> None:
+    found = [Finished(query, 1, (("a",), ("b",))) for query in ("q1", "q2", "q3")]
+    existing = taken([NewTask("q2", 2, "pairs", "overlap"), NewTask("q3", 2, "pairs", "verify")], done=True)
+    (task,) = verification(found, [1, 2], existing=existing)
+    assert (task.query_id, task.person) == ("q1", 2)
+    assert [one.query_id for one in unverified(found, existing)] == ["q1", "q2"]
+    withdrawn = [replace(one, active=False) for one in existing]
+    assert [one.query_id for one in unverified(found, withdrawn)] == ["q1", "q2", "q3"]

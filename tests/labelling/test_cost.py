@@ -1,7 +1,7 @@
 """What labelling costs: against plain loops, and what outliers do."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
@@ -122,7 +122,7 @@ def test_progress_is_what_strategies_expect_at_the_pace_of_each_tool() -> None:
         task("t", "ann", 1, done=False, active=False),
     ]
     expected = {key("r", "bob", "grades"): 20.0, key("s", "ann"): 100.0, key("t", "ann"): 999.0}
-    found = progress(entries, tasks, expected)
+    found = progress(entries, tasks, expected, now=BEGIN)
     assert (found.tasks, found.done, found.judgments, found.expected) == (3, 1, 12, 120.0)
     assert found.minutes == pytest.approx((20 * 15 + 100 * 3) / 60)
     # Twelve judgments in 100 s are eleven steps.
@@ -135,5 +135,15 @@ def test_progress_is_what_strategies_expect_at_the_pace_of_each_tool() -> None:
 def test_pace_is_that_of_the_last_week() -> None:
     old = [replace(e, created=e.created - timedelta(days=100)) for e in log("p", "ann", pairs(50))]
     new = log("q", "ann", pairs(11))
-    found = progress([*old, *new], [task("s", "ann", 1, done=False)], {key("s", "ann"): 10.0})
+    found = progress([*old, *new], [task("s", "ann", 1, done=False)], {key("s", "ann"): 10.0}, now=BEGIN)
     assert found.finished == BEGIN + timedelta(seconds=200)
+
+
+def test_what_is_left_after_a_long_break_is_not_due_in_the_past() -> None:
+    new = log("q", "ann", pairs(11))  # one each 10 s, and then nothing for a year
+    open_task, left = [task("s", "ann", 1, done=False)], {key("s", "ann"): 10.0}
+    later = BEGIN + timedelta(days=365)
+    assert progress(new, open_task, left, now=later).finished == later + timedelta(seconds=100)
+    soon = progress(new, open_task, left).finished
+    assert soon is not None
+    assert soon > datetime.now(UTC)

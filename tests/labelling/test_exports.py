@@ -13,6 +13,7 @@ import pytest
 
 import ranksift as rs
 from ranksift.labelling.exports import (
+    RULES,
     Contents,
     examples,
     labelled,
@@ -109,6 +110,53 @@ def test_ties_have_the_label_of_their_first_place():
     made = Made(k=2, docs="abc")
     made.add("ann", "abc", tied=True)
     assert made.labels() == {"a": 2, "b": 2, "c": 2}
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_what_is_outside_of_the_top_that_was_asked_for_has_label_0(rule):
+    made = Made(k=2)
+    made.add("ann", "dbeac")
+    made.project = replace(made.project, k=4)  # later: nobody knows which of e, a, c is the third
+    assert made.labels(rule) == {"d": 4, "b": 3, "e": 0, "a": 0, "c": 0}
+    note = "1 query (q1) with fewer than 4 documents in order: the others have label 0"
+    assert labelled(made.contents, rule).notes == (note,)
+    assert [row["doc_id"] for row in labelled(made.contents, rule).order()] == ["d", "b"]
+
+
+def test_when_a_document_of_the_top_turns_out_forbidden_nobody_of_the_rest_moves_up():
+    made = Made(k=2)
+    made.add("ann", "dbeac")
+    made.add("bob", [prefer("d", ">", "b", forbidden=("d",))], purpose="adjudicate")
+    assert made.labels() == {"b": 2, "e": 0, "a": 0, "c": 0, "d": -1}
+
+
+def test_documents_that_nobody_could_judge_are_left_out_and_counted():
+    made = Made(k=2)
+    said = [Judgment("cannot", "a", doc) for doc in "bcde"]  # a page that does not load, first by the prior
+    rest = [prefer("e", ">", "d"), prefer("d", ">", "c"), prefer("c", ">", "b")]
+    made.add("ann", [*said, *rest])
+    assert made.labels() == {"e": 2, "d": 1, "c": 0, "b": 0}
+    note = "1 document (q1 a) could not be judged by anybody: left out"
+    assert labelled(made.contents).notes == (note,)
+    assert labelled(made.contents, assessor="ann").notes == (note.replace("anybody", "ann"),)
+    found = examples(made.contents, labelled(made.contents))
+    assert [*found.docs] == [*"abcde"]
+    assert np.isnan(found.labels[0])
+    # Another one could judge it, and says that it is the best.
+    made.add("bob", "aedcb", purpose="overlap")
+    assert made.labels() == {"a": 2, "e": 1, "d": 0, "c": 0, "b": 0}
+    assert "1 document (q1 a) could not be judged by ann: left out" in labelled(made.contents, assessor="ann").notes
+    assert not any("could not be judged" in note for note in labelled(made.contents).notes)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_documents_that_nobody_could_grade_are_left_out(rule):
+    made = Made(docs="abc")
+    made.add("ann", [graded("a", 4), Judgment("cannot", "b"), graded("c", 1)], tool="grades")
+    assert made.labels(rule) == {"a": 4, "c": 1}
+    assert labelled(made.contents, rule).notes == ("1 document (q1 b) could not be judged by anybody: left out",)
+    made.add("bob", [Judgment("cannot", "a"), graded("b", 3), graded("c", 1)], tool="grades", purpose="overlap")
+    assert made.labels(rule) == ({"a": 4, "c": 1} if rule == "first" else {"a": 4, "b": 3, "c": 1})
 
 
 def test_grades_are_labels():

@@ -133,6 +133,17 @@ def test_later_tasks_of_a_query_stay_in_its_half():
     assert [one.with_proposals for one in made] == [True, False]
 
 
+def test_a_query_stays_in_its_half_after_it_was_verified():
+    before = [task("q0", "ann", 1, with_proposals=True), task("q0", "bob", 2, purpose="verify")]
+    for existing in (before, before[::-1]):
+        (made,) = with_proposals([NewTask("q0", 3, "pairs", "overlap")], proposed(2), existing=existing)
+        assert made.with_proposals
+    # And what was only verified has no half yet.
+    tasks = [NewTask(f"q{i}", 3, "pairs") for i in range(6)]
+    existing = [task(f"q{i}", "bob", 2, purpose="verify") for i in range(6)]
+    assert sum(one.with_proposals for one in with_proposals(tasks, proposed(6), existing=existing)) == 3
+
+
 def test_tasks_that_verify_show_none():
     made = with_proposals([NewTask("q0", 1, "pairs", "verify")], proposed(1), existing=[
         replace(task("q0", "ann", 2), with_proposals=True)

@@ -56,6 +56,15 @@ def words(page: str) -> str:
     return re.sub(r"<[^>]+>", " ", page)
 
 
+def test_tasks_that_were_withdrawn_do_not_count_in_agreement(contents: Contents) -> None:
+    both = report_of.findings(contents, samples=1)
+    assert both.kinds
+    assert both.disputes
+    left = [replace(one, active=(one.purpose, one.tool) == ("label", "pairs")) for one in contents.tasks]
+    alone = report_of.findings(replace(contents, tasks=tuple(left)), samples=1)
+    assert (alone.kinds, alone.disputes) == ({}, [])
+
+
 def test_the_first_screen_is_the_answer(html: str, contents: Contents) -> None:
     glance = words(html.split('id="part-1"')[1].split("</section>")[0])
     found = report_of.findings(contents, samples=100)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -18,6 +17,7 @@ from ranksift.errors import InputError
 from ranksift.evaluation.table import Column, Table
 
 if TYPE_CHECKING:
+    from ranksift.labelling.assignment import Finished
     from ranksift.labelling.exports import Contents, Labelled
     from ranksift.labelling.records import NewTask, Person
     from ranksift.labelling.store import Store
@@ -314,13 +314,20 @@ def assign(
         given = store.queries()
         ids = [query.query_id for query in given]
         made: list[NewTask]
+        notes: list[str] = []
         if verify:
+            found = _finished(store)
             made = assignment.verification(
-                _finished(store), chosen, pairs=verify, edge=min(2, verify), k=settings.k, existing=tasks, seed=seed
+                found, chosen, pairs=verify, edge=min(2, verify), k=settings.k, existing=tasks, seed=seed
             )
+            given_now = {task.query_id for task in made}
+            seen = [one for one in assignment.unverified(found, tasks) if one.query_id not in given_now]
+            if seen:
+                notes.append(f"{_count(len(seen), 'query', 'queries')} not verified: all of these people have seen it")
         elif paper:
-            _check_unassigned(store)
-            made = assignment.rotation(ids, chosen, strategy=which, k=settings.k, seed=seed)
+            made = assignment.rotation(ids, chosen, strategy=which, k=settings.k, existing=tasks, seed=seed)
+            if before := len(ids) - len({task.query_id for task in made}):
+                notes.append(f"{_count(before, 'query', 'queries')} assigned already: left as it is")
         else:
             made = assignment.ordinary(
                 ids,
@@ -337,31 +344,22 @@ def assign(
         show(f"Assigned {_count(len(done), 'task')} to {_count(len({t.person for t in done}), 'person', 'people')}")
         shown = sum(task.with_proposals for task in done)
         if shown:
-            note(f"proposals of the model are shown in {shown} of them, drawn by lot; the report compares them")
+            notes.append(f"proposals of the model are shown in {shown} of them, drawn by lot; the report compares them")
+    for one in notes:
+        note(one)
 
 
-def _finished(store: Store) -> list[Any]:
+def _finished(store: Store) -> list[Finished]:
     """Orders that a first assessor has found, of queries that no second one has."""
     from ranksift.labelling.assignment import Finished
-    from ranksift.labelling.task_state import task_state
 
     tasks = [task for task in store.tasks() if task.purpose in ("label", "overlap")]
     assessors = Counter(task.query_id for task in tasks)
-    found = []
-    for task in tasks:
-        if task.tool == "pairs" and task.done and assessors[task.query_id] == 1:
-            state = task_state(task, [item.doc_id for item in store.items(task.query_id)], store.log(task.key))
-            found.append(Finished(task.query_id, task.person, state.groups, state.rest))
+    found = Finished.orders(store, [task for task in tasks if assessors[task.query_id] == 1])
     if not found:
         what = "no query that only one assessor has is finished, so that nothing is to be verified"
         raise InputError(what, remedy="label first")
     return found
-
-
-def _check_unassigned(store: Store) -> None:
-    if store.tasks():
-        what = "queries are assigned already, and some assessor could see one with both tools"
-        raise InputError(what, source=str(store.place), remedy="assign as in the paper in a project of its own")
 
 
 @label.command()
@@ -408,12 +406,8 @@ def _standing(contents: Contents) -> tuple[dict[str, Any], list[dict[str, Any]]]
         if task.active and not task.done and task.query_id in items
     }
     left = {key: state.expected for key, state in states.items()}
-    # Of a single document the top k is known before anything is asked.
-    tasks = [
-        replace(task, done=True) if task.key in states and states[task.key].done else task for task in contents.tasks
-    ]
-    now = progress(contents.entries, tasks, left)
-    finished = {task.query_id for task in tasks if task.active and task.done and task.purpose == "label"}
+    now = progress(contents.entries, contents.tasks, left)
+    finished = {task.query_id for task in contents.tasks if task.active and task.done and task.purpose == "label"}
     said = {
         "queries": len(contents.queries) - len(contents.retired),
         "finished queries": len(finished - contents.retired),
@@ -427,7 +421,7 @@ def _standing(contents: Contents) -> tuple[dict[str, Any], list[dict[str, Any]]]
     }
     rows = []
     for person in contents.people:
-        own = [task for task in tasks if task.person == person.id and task.active]
+        own = [task for task in contents.tasks if task.person == person.id and task.active]
         if own:
             rows.append(
                 {

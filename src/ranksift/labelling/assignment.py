@@ -6,12 +6,17 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 import numpy as np
 
 from ranksift.errors import InputError
 from ranksift.labelling.records import NewTask, Purpose, Task, Tool
+from ranksift.labelling.task_state import task_state
+
+if TYPE_CHECKING:
+    from ranksift.labelling.store import Store
 
 
 def rotation(
@@ -23,6 +28,7 @@ def rotation(
     strategy: str = "tournament",
     k: int = 10,
     shared_order: bool = False,
+    existing: Iterable[Task] = (),
     seed: int = 0,
 ) -> list[NewTask]:
     """The paper's assignment, to compare tools: folds of queries × assessors × tools.
@@ -45,6 +51,9 @@ def rotation(
     shared_order
         Have all assessors of a query begin with the same pairs, on the same sides, so that more pairs are judged by
         two. What position does to answers then shows up as agreement; by default everyone begins elsewhere.
+    existing
+        All tasks of the project: queries that somebody has or had are left out, as somebody could see them with both
+        tools.
     seed
         Of the folds, and of what tasks draw.
 
@@ -55,6 +64,11 @@ def rotation(
     (200, 100)
     """
     _check(queries, people)
+    begun = {task.query_id for task in existing if task.active or task.judgments}
+    queries = [query for query in queries if query not in begun]
+    if not queries:
+        what = "every query is assigned already, and some assessor could see one with both tools"
+        raise InputError(what, remedy="add queries, or compare tools in a project of its own")
     if assignments < 1:
         raise InputError(f"{assignments} assignments are asked for", remedy="ask for 1, or for 2 to see agreement")
     if len(set(tools)) < len(tools) or not tools:
@@ -169,6 +183,17 @@ class Finished:
     groups: tuple[tuple[str, ...], ...]
     rest: tuple[str, ...] = ()
 
+    @classmethod
+    def orders(cls, store: Store, tasks: Iterable[Task]) -> list[Finished]:
+        """What was found in those of some tasks that are finished, active, and about all of a query that is active."""
+        documents = {query.query_id: [item.doc_id for item in query.items] for query in store.queries()}
+        found = []
+        for task in tasks:
+            if task.active and task.done and task.tool == "pairs" and not task.pairs and task.query_id in documents:
+                state = task_state(task, documents[task.query_id], store.log(task.key))
+                found.append(cls(task.query_id, task.person, state.groups, state.rest))
+        return found
+
 
 def verification(
     finished: Iterable[Finished],
@@ -195,7 +220,8 @@ def verification(
     k
         Of the tasks.
     existing
-        All tasks of the project: who has or had a query does not verify it, and a task is verified once.
+        All tasks of the project: who has or had a query does not verify it, and a query is verified once. Queries that
+        all of these people have or had are left out, unless there are no others.
     seed
         Of what is drawn.
 
@@ -210,8 +236,7 @@ def verification(
         raise InputError(f"{pairs} pairs with {edge} at the edge cannot be chosen", remedy="ask for 1 pair or more")
     random = np.random.default_rng(seed)
     tasks = list(existing)
-    done = {task.query_id for task in tasks if task.purpose == "verify" and (task.active or task.done)}
-    found = [one for one in finished if one.query_id not in done]
+    found = unverified(finished, tasks)
     queries = list(dict.fromkeys(one.query_id for one in found))
     if not queries:
         return []
@@ -219,6 +244,7 @@ def verification(
     standing = _Standing.of(queries, people, tasks, "pairs")
     for one in found:
         standing.seen[one.query_id].add(one.person)
+    queries = [query for query in queries if not standing.seen[query].issuperset(people)] or queries
     # One task per query verifies the first log of it; a second log of the same query is itself a second opinion.
     first = {one.query_id: one for one in reversed(found)}
     chosen = _balanced(queries, standing, people, random, remedy="add an assessor who has not seen it")
@@ -228,6 +254,12 @@ def verification(
         if asked:
             made.append(NewTask(query, person, "pairs", "verify", k=k, seed=_seed(random), pairs=asked))
     return made
+
+
+def unverified(finished: Iterable[Finished], tasks: Iterable[Task]) -> list[Finished]:
+    """Those of which no task verifies the query."""
+    verified = {task.query_id for task in tasks if task.purpose == "verify" and task.active}
+    return [one for one in finished if one.query_id not in verified]
 
 
 def pairs_to_verify(

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ranksift.labelling.agreement import INDEPENDENT
 from ranksift.labelling.records import NewTask, Query, Task
 
 
@@ -38,7 +39,10 @@ def with_proposals(
     4
     """
     proposed = {query.query_id for query in queries if any(item.proposed_forbidden for item in query.items)}
-    half = {task.query_id: task.with_proposals for task in existing if task.query_id in proposed}
+    half: dict[str, bool] = {}
+    for task in existing:
+        if task.query_id in proposed and task.purpose in INDEPENDENT:  # others never show any
+            half[task.query_id] = half.get(task.query_id, False) or task.with_proposals
     given, random = list(tasks), np.random.default_rng(seed)
     new = list(dict.fromkeys(task.query_id for task in given if task.query_id in proposed - half.keys()))
     random.shuffle(new)
@@ -47,6 +51,5 @@ def with_proposals(
     behind = shown < len(half) - shown or (2 * shown == len(half) and bool(random.integers(2)))
     half |= {query: (place % 2 == 0) == behind for place, query in enumerate(new)}
     return [
-        replace(task, with_proposals=task.purpose in ("label", "overlap") and half.get(task.query_id, False))
-        for task in given
+        replace(task, with_proposals=task.purpose in INDEPENDENT and half.get(task.query_id, False)) for task in given
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -156,8 +156,8 @@ class Progress(NamedTuple):
     minutes
         The active time that these take; NaN where no judgment has a time yet.
     finished
-        The day and time at which the last of them is due if work goes on at the pace of the last week of work;
-        None where there is nothing left, or no pace to go by.
+        The day and time at which the last of them is due if work goes on from now at the pace of the last week of
+        work; None where there is nothing left, or no pace to go by.
     """
 
     tasks: int
@@ -168,7 +168,9 @@ class Progress(NamedTuple):
     finished: datetime | None
 
 
-def progress(entries: Iterable[Entry], tasks: Iterable[Task], expected: Mapping[str, float]) -> Progress:
+def progress(
+    entries: Iterable[Entry], tasks: Iterable[Task], expected: Mapping[str, float], *, now: datetime | None = None
+) -> Progress:
     """How far a project is.
 
     Parameters
@@ -177,6 +179,8 @@ def progress(entries: Iterable[Entry], tasks: Iterable[Task], expected: Mapping[
         Of the project.
     expected
         How many more judgments each open task needs, by its key: what its strategy expects.
+    now
+        From when on the rest is done; by default this moment.
     """
     log = effective_entries(entries)
     active = [task for task in tasks if task.active]
@@ -193,17 +197,18 @@ def progress(entries: Iterable[Entry], tasks: Iterable[Task], expected: Mapping[
         for task in open_tasks
     )
     answers = [entry for entry in log if _answers(entry)]
-    return Progress(len(active), len(active) - len(open_tasks), len(answers), more, seconds / 60, _due(answers, more))
+    due = _due(answers, more, now or datetime.now(UTC))
+    return Progress(len(active), len(active) - len(open_tasks), len(answers), more, seconds / 60, due)
 
 
-def _due(answers: Sequence[Entry], more: float) -> datetime | None:
-    """When the rest is done, at the pace of the week before the last judgment."""
+def _due(answers: Sequence[Entry], more: float, now: datetime) -> datetime | None:
+    """When the rest is done from now on, at the pace of the week before the last judgment."""
     if not answers or more <= 0:
         return None
     last = max(entry.created for entry in answers)
     recent = [entry.created for entry in answers if entry.created > last - timedelta(days=7)]
     span = last - min(recent)
-    return last + span * (more / (len(recent) - 1)) if len(recent) > 1 and span > timedelta(0) else None
+    return max(last, now) + span * (more / (len(recent) - 1)) if len(recent) > 1 and span > timedelta(0) else None
 
 
 class _Spent(NamedTuple):

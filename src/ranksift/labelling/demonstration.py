@@ -131,8 +131,9 @@ def set_up(store: Store, made: Demonstration, seed: int = 0) -> People:
     ids = [query.query_id for query in made.queries]
     k, numbers = made.project.k, [person.id for person, _ in players.values()]
     tasks = ordinary(ids, numbers, per_query=1, overlap=1.0, k=k, seed=seed)
-    tasks += [NewTask(query, visitor.id, "pairs", "overlap", k=k, seed=seed) for query in ids[-3:]]
-    tasks += [NewTask(query, visitor.id, "grades", "overlap", "grades", k, seed) for query in ids[:1]]
+    last, first = ids[-3:], ids[:-3][:1]  # nobody sees a query with both tools
+    tasks += [NewTask(query, visitor.id, "pairs", "overlap", k=k, seed=seed) for query in last]
+    tasks += [NewTask(query, visitor.id, "grades", "overlap", "grades", k, seed) for query in first]
     store.assign(with_proposals(tasks, made.queries, seed=seed))
     return People(lead, token, {name: secret for name, (_, secret) in players.items()})
 

@@ -82,6 +82,12 @@ class Contents:
         )
 
     @property
+    def standing(self) -> tuple[Entry, ...]:
+        """The log of tasks that were not withdrawn."""
+        active = {task.key for task in self.tasks if task.active}
+        return tuple(entry for entry in self.entries if entry.task in active)
+
+    @property
     def retired(self) -> frozenset[str]:
         """Queries that are assigned to nobody any more."""
         return frozenset(query.query_id for query in self.queries if not query.active)
@@ -167,7 +173,7 @@ def position_labels(groups: Iterable[Sequence[str]], rest: Iterable[str], k: int
 
 @dataclass(frozen=True)
 class _Said:
-    """The result of a finished task."""
+    """The result of a finished task: labels of the documents that could be judged, without those that are flagged."""
 
     task: Task
     person: str
@@ -182,7 +188,8 @@ def _said(task: Task, person: str, query: Query, log: Sequence[Judgment], k: int
         return None
     forbidden = frozenset(state.forbidden)
     if task.tool == "pairs":
-        return _Said(task, person, position_labels(state.groups, state.rest, k), forbidden)
+        rest = [doc for doc in state.rest if doc not in state.unjudged]
+        return _Said(task, person, position_labels(state.groups, rest, k), forbidden)
     return _Said(task, person, _grades(log), forbidden)
 
 
@@ -222,7 +229,8 @@ def labelled(
     """The labels of every query that somebody has finished.
 
     With pairs, a document has k less the number of documents that are better, and 0 outside the top k; with grades, its
-    grade, from 0. Forbidden documents have the project's ``forbidden_label``.
+    grade, from 0. Forbidden documents have the project's ``forbidden_label``. Documents that nobody could judge have
+    none. Where the project's k was raised later, what stands behind the top k that was asked for has 0.
 
     Parameters
     ----------
@@ -255,6 +263,15 @@ def labelled(
     alone = assessor is not None
     labels = {query: _combined(log, query, own, rule, alone=alone) for query, own in known.items()}
     notes = log.notes(known, chosen, rule, assessor)
+    unjudged = [f"{query} {doc}" for query, own in labels.items() for doc in log.documents(query) if doc not in own]
+    if unjudged:
+        by = assessor or "anybody"
+        notes.append(f"{_counted(unjudged, 'document')} could not be judged by {by}: left out")
+    k = contents.project.k
+    short = [query for query, own in labels.items() if 0 in own.values() and sum(x > 0 for x in own.values()) < k]
+    if short and chosen == "pairs":
+        which = _counted(short, "query", "queries")
+        notes.append(f"{which} with fewer than {k} documents in order: the others have label 0")
     if tools - {chosen}:
         notes.append(f"what was labelled with {min(tools - {chosen})} is left out; --tool takes it")
     return Labelled(labels, chosen, contents.project.k, tuple(notes))
@@ -310,6 +327,10 @@ class _Log:
                 found.append(said)
         return found
 
+    def documents(self, query: str) -> list[str]:
+        """Those of a query, in the order in which strategies get them."""
+        return [item.doc_id for item in self.queries[query].items]
+
     def decided(self, query: str, purpose: str, tool: Tool) -> _Decided:
         """Single answers that verify, or that settle a dispute."""
         own = [
@@ -361,7 +382,7 @@ def _combined(log: _Log, query: str, own: Sequence[_Said], rule: Rule, *, alone:
     if rule == "first" or alone:
         own = own[:1]
     settled = log.decided(query, "adjudicate", tool) if rule == "adjudicated" and not alone else _Decided()
-    items = [item.doc_id for item in log.queries[query].items]
+    items = log.documents(query)
     flags = Counter(doc for said in own for doc in said.forbidden)
     seen = Counter(doc for said in own for doc in {*said.labels, *said.forbidden})
     forbidden = {doc for doc in items if flags[doc] and 2 * flags[doc] >= seen[doc]}
@@ -375,8 +396,12 @@ def _combined(log: _Log, query: str, own: Sequence[_Said], rule: Rule, *, alone:
         labels = given | {doc: grade for doc, grade in settled.grades.items() if doc in said}
     else:
         checked = _Decided() if alone or rule == "first" else log.decided(query, "verify", tool)
-        groups = _majority_order(kept, [one.labels for one in own], checked, settled)
-        labels = {doc: float(label) for doc, label in position_labels(groups, (), k).items()}
+        groups = _majority_order(kept, own, checked, settled)
+        # What stands behind all documents that somebody has in a top k is in nobody's order.
+        ordered = {doc for one in own for doc, label in one.labels.items() if label > 0}
+        end = max((place for place, group in enumerate(groups, 1) if ordered & {*group}), default=0)
+        rest = [doc for group in groups[end:] for doc in group]
+        labels = {doc: float(label) for doc, label in position_labels(groups[:end], rest, k).items()}
     return {**labels, **dict.fromkeys(sorted(forbidden, key=items.index), float(log.contents.project.forbidden_label))}
 
 
@@ -386,7 +411,7 @@ def _most_frequent(labels: Sequence[float]) -> float:
 
 
 def _majority_order(
-    docs: Sequence[str], said: Sequence[Mapping[str, float]], checked: _Decided, settled: _Decided
+    docs: Sequence[str], said: Sequence[_Said], checked: _Decided, settled: _Decided
 ) -> list[tuple[str, ...]]:
     """Documents by how many others they beat, less those that they lose to; what was settled stands.
 
@@ -394,10 +419,11 @@ def _majority_order(
     """
     place = {doc: i for i, doc in enumerate(docs)}
     margin = np.zeros((len(docs), len(docs)))
-    for labels in said:
-        # A document that this one flagged, and others did not, is the last one here.
-        own = np.array([labels.get(doc, -1.0) for doc in docs])
-        margin += np.sign(own[:, None] - own[None, :])
+    for one in said:
+        # A document that this one flagged, and others did not, is the last one here; of one that this one could not
+        # judge, nothing is said.
+        own = np.array([-1.0 if doc in one.forbidden else one.labels.get(doc, np.nan) for doc in docs])
+        margin += np.nan_to_num(np.sign(own[:, None] - own[None, :]))
     for left, right, worth in checked.pairs:
         if left in place and right in place:
             margin[place[left], place[right]] += worth

@@ -129,7 +129,7 @@ def effect(
     Agreement is that of assessors who both saw proposals, and of those who both did not: where proposals are shown by
     query rather than by task, these are all of them. Judgments and minutes are those of finished tasks.
     """
-    known = {task.key: task for task in tasks if task.purpose in INDEPENDENT}
+    known = {task.key: task for task in tasks if task.purpose in INDEPENDENT and task.active}
     log = [entry for entry in entries if entry.task in known]
     arms: list[list[Entry]] = [[], []]
     for entry in log:

@@ -96,8 +96,8 @@ class Findings:
 
 
 def findings(contents: Contents, *, samples: int = 1000, seed: int = 0) -> Findings:
-    """Everything about agreement, from the log of a project."""
-    log = contents.entries
+    """Everything about agreement, from the log of a project; tasks that were withdrawn do not count."""
+    log = contents.standing
     grades = tuple(float(grade) for grade in range(len(contents.project.grades)))
     ratings = {
         PAIRS: (ag.pairwise(log), ag.PREFERENCES),

@@ -24,7 +24,7 @@ Snapshot = list[object]
 def contents(store: Store) -> Snapshot:
     """Everything that can be seen of a project."""
     queries = [store.query(one.query_id) for one in store.queries(active_only=False)]
-    return [store.project, queries, store.people(), store.tasks(active_only=False), list(store.entries())]
+    return [store.site, store.project, queries, store.people(), store.tasks(active_only=False), list(store.entries())]
 
 
 def furnished(place: str) -> tuple[Store, str, str]:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 
 from ranksift.errors import InputError
-from ranksift.labelling.records import Project
+from ranksift.labelling.records import Item, NewTask, Project, Query
 from ranksift.labelling.store import Store, Unavailable, database, schema
 from ranksift.labelling.store.database import Database
 from tests.labelling.postgresql import Server
@@ -260,8 +261,8 @@ LATER = """
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0002"
-down_revision = "0001"
+revision = "0003"
+down_revision = "0002"
 
 
 def upgrade() -> None:
@@ -277,7 +278,7 @@ def migrations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str
     def later(more: str = "") -> None:
         folder = tmp_path / "migrations"
         shutil.copytree(database._MIGRATIONS, folder, ignore=shutil.ignore_patterns("__pycache__"))
-        (folder / "versions" / "second.py").write_text(LATER.format(more=more))
+        (folder / "versions" / "third.py").write_text(LATER.format(more=more))
         monkeypatch.setattr(database, "_MIGRATIONS", folder)
 
     return later
@@ -305,7 +306,7 @@ def test_an_older_project_is_migrated(place: str, kind: str, migrations: Callabl
         assert sorted(path.suffix for path in Path(place).iterdir()) == [".db", ".db"]
         [copy] = Path(place).glob("labels-before-migration-*.db")
         with closing(sqlite3.connect(copy)) as connection:
-            assert connection.execute("SELECT version_num FROM labelling_version").fetchall() == [("0001",)]
+            assert connection.execute("SELECT version_num FROM labelling_version").fetchall() == [("0002",)]
             assert connection.execute("SELECT count(*) FROM judgments").fetchone() == (1,)
 
 
@@ -317,7 +318,7 @@ def test_a_migration_that_fails_changes_nothing(place: str, migrations: Callable
             Store.open(place)
         with store._database.reading() as connection:
             columns = [column["name"] for column in sa.inspect(connection).get_columns("project")]
-            assert connection.exec_driver_sql("SELECT version_num FROM labelling_version").scalar() == "0001"
+            assert connection.exec_driver_sql("SELECT version_num FROM labelling_version").scalar() == "0002"
         assert "colour" not in columns
         assert store.append(task.key, "c", LEFT, after=0).number == 1
 
@@ -347,7 +348,7 @@ def test_a_newer_project_is_refused(
         with Store.create(place, Project("from the future")) as store:
             store.backup(tmp_path / "backup")
     monkeypatch.undo()
-    with pytest.raises(InputError, match=r"written by a newer RankSift \(tables 0002\); update RankSift"):
+    with pytest.raises(InputError, match=r"written by a newer RankSift \(tables 0003\); update RankSift"):
         Store.open(place)
     with pytest.raises(InputError, match="backup was made by a newer RankSift; update RankSift"):
         Store.restore(tmp_path / "backup", tmp_path / "restored")
@@ -367,6 +368,42 @@ def test_an_older_backup_is_restored(
             assert list(tmp_path.rglob("labels-before-migration-*")) == []  # there is nothing to copy aside
             with restored._database.reading() as connection:
                 assert connection.exec_driver_sql("SELECT colour FROM project").scalar() == "blue"
+
+
+def test_projects_of_the_first_version_come_forward(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They get an id, tasks of a single document are done, and single pairs can be settled again."""
+    folder = tmp_path / "first"
+    shutil.copytree(database._MIGRATIONS, folder, ignore=shutil.ignore_patterns("__pycache__", "second.py"))
+    monkeypatch.setattr(database, "_MIGRATIONS", folder)
+    now = datetime.now(UTC)
+    with Database(place).creating("0001") as connection:
+        tables = sa.MetaData()
+        tables.reflect(connection)
+        rows: dict[str, list[dict[str, object]]] = {
+            "project": [{"id": 1, "title": "t", "guidelines": "", "k": 3, "strategy": "heap", "grades": ["a", "b"],
+                         "forbidden_label": -1, "created": now}],
+            "queries": [{"query_id": f"q{i}", "text": "t", "description": "", "language": "", "active": True,
+                         "created": now} for i in (1, 2)],
+            "items": [{"query": max(1, i - 1), "doc_id": f"d{i}", "title": "", "media": "text", "content": "",
+                       "language": "", "proposed_forbidden": False} for i in (1, 2, 3)],
+            "people": [{"name": "Ann", "role": "lead", "active": True, "created": now}],
+            "tasks": [{"key": f"k{i}", "query": i, "person": 1, "tool": "pairs", "purpose": purpose,
+                       "strategy": "heap", "k": 3, "seed": 0, "with_proposals": False, "pairs": pairs, "active": True,
+                       "done": False, "judgments": 0, "created": now}
+                      for i, purpose, pairs in ((1, "adjudicate", [["d1", "d2"]]), (2, "label", []))],
+        }  # fmt: skip
+        for name, own in rows.items():
+            connection.execute(sa.insert(tables.tables[name]), own)
+    monkeypatch.undo()
+    with Store.open(place) as store:
+        assert len(store.site) == 16
+        assert [task.done for task in store.tasks()] == [False, True]
+        store.add([Query("q1", "", items=(Item("d4", ""),))])
+        store.assign([NewTask("q1", 1, "pairs", "adjudicate", pairs=(("d1", "d4"),))])
+    with Store.open(place) as again:
+        assert again.site == store.site
 
 
 def test_files_are_as_private_as_their_folder(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from ranksift.errors import InputError
 from ranksift.labelling.judgments import Judgment, Kind
-from ranksift.labelling.records import Item, NewTask, Person, Project, Query, Task
+from ranksift.labelling.records import Item, NewTask, Person, Project, Purpose, Query, Task
 from ranksift.labelling.store import Moved, Saved, Store
 from tests.labelling.store.filled import DOCUMENTS, LEFT, PROJECT, filled, query
 
@@ -373,6 +373,12 @@ def test_a_withdrawn_task_can_be_assigned_again(project: tuple[Store, Person, Ta
         (NewTask("q1", 2, "grades", seed=-1), "the seed is"),
         (NewTask("q1", 2, "grades", strategy=""), "strategy is empty"),
         (NewTask("q1", 2, "pairs", "verify", pairs=(("d1", "d7"),)), "no document 'd7'"),
+        (NewTask("q1", 2, "pairs", "verify", pairs=(("d1", "d2"), ("d3", "d3"))), "the document 'd3' on both sides"),
+        (NewTask("q1", 1, "pairs", strategy="grades"), "the strategy for pairs is 'grades'; use one of tournament, "),
+        (NewTask("q1", 1, "pairs", strategy="guess"), "the strategy for pairs is 'guess'"),
+        (NewTask("q1", 2, "grades"), "the query 'q1' already with pairs, and nobody sees a query with both tools"),
+        (NewTask("q1", 2, "grades", "verify", pairs=(("d1", "d1"),)), "nobody sees a query with both tools"),
+        (NewTask("q2", 2, "grades", "overlap"), "the query 'q2' already with pairs"),
     ],
 )
 def test_tasks_that_cannot_be_assigned(store: Store, task: NewTask, match: str) -> None:
@@ -383,6 +389,60 @@ def test_tasks_that_cannot_be_assigned(store: Store, task: NewTask, match: str) 
     with pytest.raises(InputError, match="person 2 has"):
         store.assign([NewTask("q2", 2, "pairs"), NewTask("q2", 2, "pairs", k=3)])
     assert len(store.tasks(active_only=False)) == 1
+
+
+def test_who_has_begun_a_query_with_one_tool_never_gets_it_with_the_other(
+    project: tuple[Store, Person, Task],
+) -> None:
+    store, person, task = project
+    store.withdraw(task.key)
+    [graded] = store.assign([NewTask("q1", person.id, "grades")])  # nothing of it had been seen
+    store.append(graded.key, "c", Judgment("grade", "d1", grade=1), after=0)
+    store.withdraw(graded.key)
+    with pytest.raises(InputError, match="already with grades, and nobody sees a query with both tools"):
+        assign(store, person.id)
+    # A dispute is settled when all is said, whatever the tool was.
+    store.assign([NewTask("q1", person.id, "pairs", "adjudicate", pairs=(("d1", "d2"),))])
+
+
+@pytest.mark.parametrize("purpose", ["verify", "adjudicate"])
+def test_single_pairs_are_asked_once_and_others_later(project: tuple[Store, Person, Task], purpose: Purpose) -> None:
+    store, person, _ = project
+    store.assign([NewTask("q1", person.id, "pairs", purpose, pairs=(("d1", "d2"), ("d3", "d2")))])
+    store.assign([NewTask("q1", person.id, "pairs", purpose, pairs=(("d1", "d3"),))])
+    with pytest.raises(InputError, match=rf"has the query 'q1' already \(pairs, {purpose}\)"):
+        store.assign([NewTask("q1", person.id, "pairs", purpose, pairs=(("d1", "d4"), ("d2", "d3")))])
+    assert len(store.tasks(person=person.id)) == 3
+
+
+def test_what_asks_nothing_is_done_at_once(store: Store) -> None:
+    store.add([Query("one", "one", items=(FIFTH,)), Query("none", "none")])
+    tasks = store.assign(
+        [
+            NewTask("one", 1, "pairs"),
+            NewTask("one", 2, "grades"),
+            NewTask("none", 1, "grades"),
+            NewTask("none", 2, "pairs"),
+        ]
+    )
+    assert [task.done for task in tasks] == [True, False, True, True]
+    assert [task.done for task in store.tasks()][-4:] == [True, False, True, True]
+
+    store.add([Query("none", "none", items=(FIFTH,))])  # which a single document opens for those who grade
+    assert [store.task(task.key).done for task in tasks] == [True, False, False, True]  # type: ignore[union-attr]
+    store.add([query("one", text=""), query("none", text="")])
+    assert not any(store.task(task.key).done for task in tasks)  # type: ignore[union-attr]
+
+
+def test_grades_that_were_given_stay(store: Store) -> None:
+    store.add([query("q2")])
+    [task] = store.assign([NewTask("q2", 2, "grades")])
+    store.append(task.key, "c", Judgment("grade", "d1", grade=3), after=0)
+    with pytest.raises(InputError, match="2 grades are too few: documents have grade 3 already; keep 4 grades, or"):
+        store.change(replace(PROJECT, grades=("no", "yes")))
+    assert store.project == PROJECT
+    store.change(replace(PROJECT, grades=("bad", "poor", "good", "best")))
+    assert len(store.project.grades) == 4
 
 
 @pytest.mark.parametrize("key", ["", "x", "../../etc/passwd", "' OR ''='", "\0", "\ud800", "k" * 100_000])
@@ -439,7 +499,7 @@ def test_a_judgment_is_saved_once(project: tuple[Store, Person, Task]) -> None:
     for after, repeated in ((0, False), (0, True), (1, True), (7, True)):
         assert store.append(task.key, "same", LEFT, after=after, done=True) == Saved(1, repeated)
     assert len(store.log(task.key)) == store.task(task.key).judgments == 1  # type: ignore[union-attr]
-    other = store.assign([NewTask("q1", person.id, "grades")])[0]
+    other = store.assign([NewTask("q1", person.id, "pairs", "overlap")])[0]
     assert store.append(other.key, "same", LEFT, after=0) == Saved(1, repeated=False)  # of another task
 
 

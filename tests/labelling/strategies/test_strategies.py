@@ -246,6 +246,29 @@ def test_what_cannot_be_judged_is_not_asked_again_and_stays_as_given(name):
         assert state.order == ("b", "a")
 
 
+@pytest.mark.parametrize("name", PAIRWISE)
+@pytest.mark.parametrize("broken", [*combinations("abcde", 1), *combinations("abcde", 2)])
+def test_what_nobody_can_judge_is_not_in_the_top_and_hides_nothing(name, broken):
+    """Pages that do not load: whoever sees one beside another document cannot say which is better."""
+    for order in list(permutations("abcde"))[::3]:
+        log: list[Judgment] = []
+        chosen = strategy(name, k=2)
+        while (question := (state := chosen.state("abcde", log)).question) is not None:
+            left, right = question.items
+            if {left, right} & {*broken}:
+                log.append(Judgment("cannot", left, right))
+            else:
+                better = "left" if order.index(left) < order.index(right) else "right"
+                log.append(Judgment("prefer", left, right, answer=better))
+        judged = {item for one in log if one.kind == "prefer" for item in one.question.items}
+        given_up = {item for one in log if one.kind == "cannot" for item in one.question.items}
+        assert {*state.unjudged} == given_up - judged
+        assert not {*broken} & {item for group in state.groups for item in group}
+        # Who was only seen beside broken ones looks broken, too: with a single one, nobody is.
+        good = [item for item in order if item not in (broken if len(broken) == 1 else state.unjudged)]
+        assert state.groups == tuple((item,) for item in good if item not in broken)[:2]
+
+
 @pytest.mark.parametrize("name", TRANSITIVE)
 def test_an_answer_that_nobody_asked_for_counts(name):
     log = [Judgment("prefer", "a", "b", answer="left"), Judgment("prefer", "b", "c", answer="left")]
@@ -313,7 +336,7 @@ def test_grades_make_groups_that_reach_k():
         "abcdefg", [*log, Judgment("cannot", "f"), Judgment("grade", "g", forbidden=("g",))]
     )
     assert state.groups == (("b", "e"), ("a", "c"))
-    assert (state.rest, state.forbidden, state.judgments) == (("d", "f"), ("g",), 6)
+    assert (state.rest, state.forbidden, state.judgments, state.unjudged) == (("d", "f"), ("g",), 6, ("f",))
 
 
 def test_what_does_not_exist_is_refused():

@@ -2,7 +2,7 @@
 
 import json
 
-from ranksift.labelling.records import Item, Query
+from ranksift.labelling.records import Item, NewTask, Query
 from tests.labelling.web.conftest import Labelling, finish, form_token
 
 
@@ -110,6 +110,69 @@ def test_disagreements_are_settled_by_a_third_person(labelling):
     assert "d0" in lead.get("/lead/exports/preferences.jsonl").text
 
 
+def test_another_disagreement_of_a_query_is_settled_by_the_same_person(labelling):
+    finish(labelling.by_token("Ada"), labelling.task("Ada").key)
+    finish(labelling.by_token("Bob"), labelling.task("Bob").key, reverse=True)
+    lead = labelling.signed_in("Lea")
+    values = [part.split('"')[0] for part in lead.get("/lead/agreement").text.split('name="dispute" value="')[1:]]
+    for value in values[:2]:
+        answer = post(lead, "/lead/agreement", dispute=[value], person=str(labelling.numbers["Lea"]))
+        assert answer.status_code == 303, answer.text
+        task = labelling.store.tasks(person=labelling.numbers["Lea"])[-1]
+        assert finish(labelling.by_token("Lea"), task.key)["done"]
+    page = lead.get("/lead/agreement").text
+    assert page.count("settled") == 2
+    assert post(lead, "/lead/agreement", dispute=values[:1], person=str(labelling.numbers["Lea"])).status_code == 422
+
+
+def test_what_was_withdrawn_is_no_disagreement(labelling):
+    finish(labelling.by_token("Ada"), labelling.task("Ada").key)
+    finish(labelling.by_token("Bob"), labelling.task("Bob").key, reverse=True)
+    lead = labelling.signed_in("Lea")
+    assert 'name="dispute"' in lead.get("/lead/agreement").text
+    assert post(lead, f"/lead/tasks/{labelling.task('Bob').key}/withdraw").status_code == 303
+    page = lead.get("/lead/agreement").text
+    assert 'name="dispute"' not in page
+    assert "Agreement can be seen as soon as" in page
+
+
+def test_nobody_sees_a_query_with_both_tools(labelling):
+    lead = labelling.signed_in("Lea")
+    people = [labelling.store.add_person(name, "assessor")[0].id for name in ("Eve", "Joe")]
+    everybody = [str(number) for number in (labelling.numbers["Ada"], labelling.numbers["Bob"], *people)]
+    form = {"person": everybody, "plan": "rotation", "strategy": "list"}
+    assert post(lead, "/lead/tasks", **form).status_code == 422  # q3 alone is free: too few to rotate
+    documents = (Item("a", "a"), Item("b", "b"))
+    labelling.store.add([Query(f"r{i}", "r", items=documents) for i in range(4)])
+    assert post(lead, "/lead/tasks", **form).status_code == 303
+    tools: dict[tuple[str, int], set[str]] = {}
+    for task in labelling.store.tasks():
+        tools.setdefault((task.query_id, task.person), set()).add(task.tool)
+    assert {len(own) for own in tools.values()} == {1}
+    assert {query for query, _ in tools} == {"q1", "q2", "q3", "r0", "r1", "r2", "r3"}
+    answer = post(lead, "/lead/tasks", **form)
+    assert answer.status_code == 422
+    assert "Every query is assigned already" in answer.text
+    task = {"query_id": "q1", "person": labelling.numbers["Ada"], "tool": "grades"}
+    answer = labelling.by_token("Lea").post("/api/v1/tasks", json={"tasks": [task]})
+    assert answer.status_code == 422
+    assert "nobody sees a query with both tools" in answer.json()["error"]["message"]
+
+
+def test_one_query_that_all_have_seen_does_not_hold_up_the_verification_of_others(labelling):
+    finish(labelling.by_token("Ada"), labelling.task("Ada").key)  # Bob has q1, too
+    ada, bob = (labelling.numbers[name] for name in ("Ada", "Bob"))
+    task, taken_back = labelling.store.assign([NewTask("q3", ada, "pairs", k=3), NewTask("q2", bob, "pairs", k=3)])
+    finish(labelling.by_token("Ada"), task.key)
+    finish(labelling.by_token("Bob"), taken_back.key)
+    labelling.store.withdraw(taken_back.key)
+    lead = labelling.signed_in("Lea")
+    answer = post(lead, "/lead/tasks", person=[str(ada), str(bob)], strategy="list", plan="verify")
+    assert answer.status_code == 200
+    assert "Not verified, as all of these people have seen it: q1." in answer.text
+    assert [task.query_id for task in labelling.store.tasks() if task.purpose == "verify"] == ["q3"]
+
+
 def test_settings(labelling):
     lead = labelling.signed_in("Lea")
     form = {"title": "Other <b>", "guidelines": "One.\r\nTwo.", "k": "4", "strategy": "heap", "forbidden_label": "-2"}
@@ -121,6 +184,40 @@ def test_settings(labelling):
     for wrong in ({"k": "0"}, {"strategy": "guess"}, {"forbidden_label": "1"}, {"title": ""}):
         assert post(lead, "/lead/settings", grades="no\nyes", **{**form, **wrong}).status_code == 422
     assert post(lead, "/lead/settings", grades="one", **form).status_code == 422
+
+
+def test_strategies_of_pairs_are_offered_for_pairs(labelling):
+    lead = labelling.signed_in("Lea")
+    for page in ("/lead/tasks", "/lead/settings"):
+        assert "<option>grades</option>" not in lead.get(page).text
+        assert "<option>heap</option>" in lead.get(page).text
+    api = labelling.by_token("Lea")
+    task = {"query_id": "q3", "person": labelling.numbers["Ada"], "tool": "pairs"}
+    for wrong in ({"strategy": "grades"}, {"purpose": "verify", "pairs": [["t0", "t0"]]}):
+        assert api.post("/api/v1/tasks", json={"tasks": [{**task, **wrong}]}).status_code == 422
+    assert api.patch("/api/v1/project", json={"strategy": "grades"}).status_code == 422
+
+
+def test_grades_that_were_given_cannot_go(labelling):
+    key = labelling.task("Ada", "q2", "grades").key
+    body = {"client_id": "c", "after": 0, "kind": "grade", "left": "h", "grade": 4}
+    assert labelling.by_token("Ada").post(f"/api/v1/tasks/{key}/judgments", json=body).status_code == 201
+    answer = labelling.by_token("Lea").patch("/api/v1/project", json={"grades": ["no", "yes"]})
+    assert answer.status_code == 422
+    expected = "2 grades are too few: documents have grade 4 already; keep 5 grades, or make a project of its own."
+    assert answer.json()["error"]["message"] == expected
+
+
+def test_a_query_with_one_document_is_done_at_once(labelling):
+    labelling.store.add([Query("lone", "lone", items=(Item("a", "a"),))])
+    task = {"query_id": "lone", "person": labelling.numbers["Ada"], "tool": "pairs"}
+    (made,) = labelling.by_token("Lea").post("/api/v1/tasks", json={"tasks": [task]}).json()["tasks"]
+    assert made["done"]
+    ada = labelling.signed_in("Ada")
+    state = ada.get(f"/api/v1/tasks/{made['key']}/question").json()
+    assert (state["done"], state["question"]) == (True, None)
+    assert ada.get(f"/tasks/{made['key']}").status_code == 200
+    assert labelling.by_token("Lea").get("/api/v1/exports/qrels.txt").text == "lone 0 a 3\n"
 
 
 def test_the_dashboard_of_a_project_without_anything(tmp_path):

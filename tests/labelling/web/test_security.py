@@ -1,5 +1,6 @@
 """What must not work: strangers, guesses, forms of others, hostile documents, tricks with ids."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from ranksift.labelling.web.api import OPERATIONS
 from ranksift.labelling.web.dashboard import PAGES as LEAD_PAGES
 from ranksift.labelling.web.pages import PAGES
 from ranksift.labelling.web.security import Guesses
-from tests.labelling.web.conftest import Labelling, form_token, make
+from tests.labelling.web.conftest import Labelling, finish, form_token, make
 
 
 def filled(path: str, labelling: Labelling, name: str = "Ada") -> str:
@@ -35,6 +36,21 @@ def test_a_stranger_gets_nothing_from_the_api(labelling, operation):
     answer = labelling.client().request(operation.method, "/api/v1" + filled(operation.path, labelling))
     assert answer.status_code == 401
     assert answer.json()["error"]["type"] == "not_signed_in"
+
+
+@pytest.mark.parametrize("path", ["/api", "/api/v1/openapi.json", "/in/wrong", "/", "/nothing", "/static/judge.js"])
+def test_a_stranger_does_not_learn_what_the_project_is_called(labelling, path):
+    assert "Forum" not in labelling.client().get(path).text
+    assert "Forum" in labelling.signed_in("Ada").get("/api").text
+
+
+def test_an_assessor_does_not_learn_where_the_project_lies(labelling):
+    client, key = labelling.by_token("Ada"), labelling.task("Ada").key
+    state = finish(client, key)
+    labelling.store.retire_query("q1")
+    answer = client.post(f"/api/v1/tasks/{key}/undo", json={"client_id": "u", "after": state["after"]})
+    assert answer.status_code == 422
+    assert answer.json()["error"]["message"] == "The task was withdrawn; go on with another task."
 
 
 @pytest.mark.parametrize("page", LEAD_PAGES, ids=lambda p: f"{p.method} {p.path}")
@@ -269,6 +285,21 @@ def test_a_document_of_five_megabytes(labelling):
     page = labelling.signed_in("Ada").get(f"/tasks/{key}/document?id=big").text
     assert len(page) > 5_000_000
     assert "<link" not in page
+
+
+@pytest.mark.parametrize("value", ["1" + "0" * 400, "-1" + "0" * 400, "1e999", "NaN", "9" * 5000])
+def test_numbers_without_end(labelling, value):
+    client, key = labelling.by_token("Ada"), labelling.task("Ada").key
+    for name in ("active_seconds", "after", "grade"):
+        said = {"client_id": "c", "after": 0, "kind": "prefer", "left": "d0", "right": "d1", name: "VALUE"}
+        body = json.dumps(said).replace('"VALUE"', value)
+        answer = client.post(f"/api/v1/tasks/{key}/judgments", content=body)
+        assert answer.status_code in (400, 422)
+        assert "\n" not in answer.json()["error"]["message"]
+    item = f'{{"doc_id": "a", "content": "a", "prior": {value}}}'
+    body = f'{{"queries": [{{"query_id": "n", "text": "n", "items": [{item}]}}]}}'
+    assert labelling.by_token("Lea").post("/api/v1/queries", content=body).status_code in (400, 422)
+    assert not labelling.store.log(key)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,8 @@ import shutil
 import numpy as np
 import pytest
 import torch
+from hypothesis import HealthCheck, event, given, settings
+from hypothesis import strategies as st
 
 from ranksift.errors import InputError
 from ranksift.learning.text import scoring
@@ -183,6 +185,14 @@ def lacking(folder):
     save_file(weights, folder / "model.safetensors")
 
 
+def whole_numbers(folder):
+    from safetensors.torch import load_file, save_file
+
+    weights = load_file(folder / "model.safetensors")
+    weights["encoder.layer.0.output.dense.bias"] = weights["encoder.layer.0.output.dense.bias"].int()
+    save_file(weights, folder / "model.safetensors")
+
+
 BAD = {
     "no config": (without("config.json"), "has no config.json; copy"),
     "no weights": (without("model.safetensors"), "has no model.safetensors; copy"),
@@ -193,9 +203,44 @@ BAD = {
     "no JSON": (lambda folder: (folder / "config.json").write_text("{"), "config.json: is not JSON"),
     "no model": (lambda folder: (folder / "config.json").write_text("[]"), "config.json: names no model_type"),
     "another size": (lambda folder: changed(folder, vocab_size=7), r"is \(300, 32\), and config.json says \(7, 32\)"),
-    "no size": (lambda folder: changed(folder, hidden_size="32"), "sizes are not positive integers"),
+    "no size": (
+        lambda folder: changed(folder, hidden_size="32"),
+        "config.json: hidden_size='32' is not an integer from",
+    ),
+    "too wide": (
+        lambda folder: changed(folder, hidden_size=1 << 23),
+        "hidden_size=8388608 is not an integer from 1 to",
+    ),
+    "no layer": (lambda folder: changed(folder, num_hidden_layers=1), "has encoder.layer.1, and config.json says that"),
+    "no such layer": (lambda folder: changed(folder, num_hidden_layers=3), "has no encoder.layer.2.attention.self.q"),
+    "layers without end": (
+        lambda folder: changed(folder, num_hidden_layers=1 << 23),
+        "is not an integer from 1 to 1024",
+    ),
+    "no eps": (lambda folder: changed(folder, layer_norm_eps=None), "layer_norm_eps=None is not a number from 0 to 1"),
+    "no dropout": (lambda folder: changed(folder, hidden_dropout_prob="x"), "hidden_dropout_prob='x' is not a number"),
+    "no types": (
+        lambda folder: changed(folder, type_vocab_size=[2]),
+        r"type_vocab_size=\[2\] is not an integer from 1",
+    ),
+    "no place": (
+        lambda folder: changed(folder, model_type="roberta", pad_token_id=10**9),
+        "pad_token_id=1000000000 is not an integer from 0 to",
+    ),
+    "no place left": (
+        lambda folder: changed(folder, model_type="roberta", pad_token_id=63),
+        "pad_token_id=63 leaves no token a place among 64",
+    ),
+    "many activations": (
+        lambda folder: changed(folder, hidden_act=["gelu"]),
+        r"hidden_act=\['gelu'\] is not 'gelu', 'g",
+    ),
+    "other numbers": (whole_numbers, "encoder.layer.0.output.dense.bias is of torch.int32, and not of floating-point"),
     "odd heads": (lambda folder: changed(folder, num_attention_heads=5), "32 dimensions are not a multiple of 5 heads"),
-    "odd activation": (lambda folder: changed(folder, hidden_act="sine"), "the activation 'sine' is unknown"),
+    "odd activation": (
+        lambda folder: changed(folder, hidden_act="sine"),
+        "hidden_act='sine' is not 'gelu', 'gelu_new'",
+    ),
     "unknown": (lambda folder: changed(folder, model_type="oracle"), "oracle|transformers"),
 }
 
@@ -209,6 +254,46 @@ def test_bad_folders(tmp_path, bert, case):
         load_encoder(folder)
     assert "\n" not in str(error.value)
     assert str(folder) in str(error.value) or "model.safetensors" in str(error.value)
+
+
+ENTRIES = sorted({name for config in CONFIGS.values() for name in config} | {
+    "activation", "hidden_act", "layer_norm_eps", "pad_token_id", "is_decoder", "position_embedding_type",
+    "is_encoder_decoder", "auto_map",
+})  # fmt: skip
+KINDS = ("bert", "distilbert", "roberta", "electra", "t5", "oracle")
+VALUES = st.one_of(
+    st.sampled_from([None, True, "x", "gelu", "relu", "relative_key", [], ["gelu"], {}, 1e9, 1 << 23, 1 << 40, 1e300]),
+    st.sampled_from(KINDS),
+    st.integers(-3, 70),
+    st.floats(-2, 2),
+)
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    return {kind: write_encoder(tmp_path_factory.mktemp("forged") / kind, kind) for kind in CONFIGS}
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(kind=st.sampled_from(sorted(CONFIGS)), forged=st.dictionaries(st.sampled_from(ENTRIES), VALUES, min_size=1))
+def test_a_forged_config_is_read_or_refused_in_a_line(folders, capfd, kind, forged):
+    """Every entry may be anything: what is read gives vectors, and transformers says nothing of its own."""
+    config, folder = CONFIGS[kind] | forged, folders[kind]
+    (folder / "config.json").write_text(json.dumps(config))
+    tokens = drawn_tokens(5, longest=7)
+    try:
+        found = scoring.vectors(TextNetwork(load_encoder(folder)), tokens)
+        assert found.shape == (5, 32)
+        assert np.isfinite(found).all()
+    except InputError as error:
+        said = str(error)
+        event(said.replace(str(folder), "")[:50])
+    else:
+        said = f"{folder}: is read"
+        event("read")
+    assert said.startswith(str(folder))
+    assert "\n" not in said
+    assert capfd.readouterr() == ("", "")
 
 
 def test_names(tmp_path, monkeypatch, bert):

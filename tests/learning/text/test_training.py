@@ -281,23 +281,37 @@ def _step_of(place):
         return json.loads(file.metadata()["progress"])["step"]
 
 
-def test_two_processes_come_to_the_same_as_one(calm_bert, tmp_path):
+@pytest.fixture
+def world():
+    """What a launcher tells two processes of this machine."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
-    world = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "GLOO_SOCKET_IFNAME": "lo"}
+    return {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "GLOO_SOCKET_IFNAME": "lo"}
+
+
+def test_two_processes_come_to_the_same_as_one(calm_bert, world, tmp_path):
     alone, _ = trained(calm_bert, calm=True)
-    children = [
-        started(
-            calm_bert, "--calm", "--out", tmp_path / "out.npy", "--checkpoint", tmp_path / "state", **world, RANK=rank
-        )
-        for rank in ("0", "1")
-    ]
+    given = ("--calm", "--out", tmp_path / "out.npy", "--checkpoint", tmp_path / "state")
+    children = [started(calm_bert, *given, **world, RANK=rank) for rank in ("0", "1")]
     for child in children:
-        _, said = child.communicate(timeout=120)
+        threads, said = child.communicate(timeout=120)
         assert child.returncode == 0, said
+        assert "python" in threads or not Path("/proc/self/task").exists()
+        assert "gloo" not in threads  # one that lives on may abort the process at its end
     np.testing.assert_allclose(np.load(tmp_path / "out.npy"), alone, atol=2e-4)
     assert np.ptp(alone) > 0.05
+
+
+@pytest.mark.parametrize("moment", [("step", 4), ("half", 1)])
+def test_a_process_does_not_wait_for_one_that_is_gone(moment, calm_bert, world, tmp_path):
+    given = (calm_bert, "--checkpoint", tmp_path / "state")
+    first = started(*given, "--die", *moment, **world, RANK="0")
+    second = started(*given, **world, RANK="1")
+    for child, code in ((first, -signal.SIGKILL), (second, 1)):
+        _, said = child.communicate(timeout=60)
+        assert child.returncode == code, said
+    assert "another process of this training ended before it was done; see what that one says" in said
 
 
 # -- what is refused -----------------------------------------------------------------------------------------------

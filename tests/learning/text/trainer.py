@@ -83,6 +83,11 @@ class HalfWritten:
         die()
 
 
+def threads():
+    """The names of this process's threads, those of libraries among them."""
+    return [place.read_text().strip() for place in Path("/proc/self/task").glob("*/comm")]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
@@ -96,6 +101,7 @@ def main() -> None:
     outputs, _ = trained(options.folder, options.checkpoint, calm=options.calm)
     if options.out and os.environ.get("RANK", "0") == "0":
         np.save(options.out, outputs)
+    print(*threads())
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
+from contextlib import suppress
 from typing import Any
 
 from ranksift.errors import InputError
@@ -44,7 +45,11 @@ def check_number(what: str, value: Any, least: int, most: int = 2**31 - 1) -> No
 
 def check_real(what: str, value: Any, least: float = -math.inf) -> None:
     """Refuse what is not a finite number."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < least:
+    number = math.nan
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        with suppress(OverflowError):  # a whole number that no float can hold
+            number = float(value)
+    if not math.isfinite(number) or number < least:
         raise InputError(
             f"{what} is {value!r}", remedy="give a number" + (f" of at least {least}" if least == 0 else "")
         )

@@ -33,6 +33,7 @@ project = sa.Table(
     sa.Column("strategy", sa.Text, nullable=False),
     sa.Column("grades", sa.JSON, nullable=False),
     sa.Column("forbidden_label", sa.Integer, nullable=False),
+    sa.Column("site", sa.Text, nullable=False),  # drawn: what browsers call the project
     sa.Column("created", Instant, nullable=False),
 )
 
@@ -101,13 +102,14 @@ tasks = sa.Table(
     sa.Column("judgments", sa.Integer, nullable=False),  # how many there are, so that nobody has to count
     sa.Column("created", Instant, nullable=False),
 )
-# A task that was withdrawn may be assigned again.
+# A task that was withdrawn may be assigned again, and single pairs may be asked about in several tasks.
+_WHOLE = sa.and_(tasks.c.active.is_(sa.true()), sa.or_(tasks.c.purpose == "label", tasks.c.purpose == "overlap"))
 sa.Index(
     "tasks_once",
     *(tasks.c.query, tasks.c.person, tasks.c.tool, tasks.c.purpose),
     unique=True,
-    sqlite_where=tasks.c.active.is_(sa.true()),
-    postgresql_where=tasks.c.active.is_(sa.true()),
+    sqlite_where=_WHOLE,
+    postgresql_where=_WHOLE,
 )
 
 judgments = sa.Table(

@@ -6,7 +6,7 @@ import hashlib
 import os
 import secrets
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, get_args
 
@@ -24,9 +24,12 @@ from ranksift.labelling.store import archive, schema
 from ranksift.labelling.store.checks import check_choice, check_id, check_number, check_real, check_text
 from ranksift.labelling.store.database import Database, current_version
 from ranksift.labelling.store.outcome import Moved, Saved
+from ranksift.labelling.strategies import PAIRWISE
+from ranksift.labelling.task_state import task_state
 
 _MEDIA = ("text", "html")
 _FEW = 100  # of as many ids each is looked up; of more, all that there are are read
+_WHOLE = ("label", "overlap")  # purposes of tasks about all of a query
 _LARGEST_SEED = 2**63 - 1
 _LONGEST_SESSION = 3650
 
@@ -79,7 +82,8 @@ class Store:
         _check_project(project)
         database = Database(place)
         with database.creating(current_version()) as connection:
-            connection.execute(sa.insert(schema.project).values(id=1, created=_now(), **_values(project)))
+            values = {"id": 1, "created": _now(), "site": secrets.token_hex(8), **_values(project)}
+            connection.execute(sa.insert(schema.project).values(values))
         return cls(database)
 
     @classmethod
@@ -115,10 +119,23 @@ class Store:
             row = connection.execute(sa.select(*_PROJECT)).one()
         return Project(**{**row._mapping, "grades": tuple(row.grades)})
 
+    @property
+    def site(self) -> str:
+        """What browsers call the project: drawn when it was made, and the same wherever it is restored."""
+        with self._database.reading() as connection:
+            return str(connection.scalar(sa.select(schema.project.c.site)))
+
     def change(self, project: Project) -> None:
-        """Replace what holds for all of the project; tasks that are there keep their strategy and their k."""
+        """Replace what holds for all of the project; tasks that are there keep their strategy and their k.
+
+        Grades that somebody has given have to stay.
+        """
         _check_project(project)
         with self._database.writing() as connection:
+            best = connection.scalar(sa.select(sa.func.max(schema.judgments.c.grade)))
+            if best is not None and best >= len(project.grades):
+                what = f"{len(project.grades)} grades are too few: documents have grade {best} already"
+                raise InputError(what, remedy=f"keep {best + 1} grades, or make a project of its own")
             connection.execute(sa.update(schema.project).values(**_values(project)))
 
     # -- queries and their items ---------------------------------------------------------------------------------------
@@ -126,7 +143,8 @@ class Store:
     def add(self, queries: Iterable[Query]) -> tuple[int, int]:
         """Add queries with their items, all or none; a query that is there gets further items.
 
-        Tasks of a query that gets further items are not done any more, except those that ask given pairs.
+        Tasks of a query that gets further items are not done any more, except those that ask given pairs, and pairs of
+        a single document.
 
         Returns
         -------
@@ -187,8 +205,10 @@ class Store:
             seen.add(item.doc_id)
         connection.execute(sa.insert(schema.items), [{"query": number, **_values(item)} for item in query.items])
         if query.query_id in there:
-            whole = schema.tasks.c.purpose.in_(("label", "overlap"))
-            connection.execute(sa.update(schema.tasks).where(schema.tasks.c.query == number, whole).values(done=False))
+            opened = [schema.tasks.c.query == number, schema.tasks.c.purpose.in_(_WHOLE)]
+            if len(seen) == 1:
+                opened.append(schema.tasks.c.tool == "grades")
+            connection.execute(sa.update(schema.tasks).where(*opened).values(done=False))
 
     def queries(self, active_only: bool = True) -> list[Query]:
         """Queries in the order in which they were added, with the items but without their contents."""
@@ -348,7 +368,11 @@ class Store:
     # -- tasks ---------------------------------------------------------------------------------------------------------
 
     def assign(self, tasks: Iterable[NewTask]) -> list[Task]:
-        """Give queries to assessors, all or none; nobody gets a query twice with the same tool and purpose."""
+        """Give queries to assessors, all or none.
+
+        Nobody gets a query twice with the same purpose, nor a pair to verify or to settle; and nobody who has seen a
+        query with one tool gets it with the other, except to settle what others disagree about.
+        """
         wanted = list(tasks)
         for task in wanted:
             _check_task(task)
@@ -360,18 +384,18 @@ class Store:
             for number in sorted({task.person for task in wanted}):
                 self._active_person(connection, number)
             numbers = {one: self._open_query(connection, one) for one in sorted({task.query_id for task in wanted})}
-            asked = sa.select(*_ONCE).where(schema.tasks.c.active)
-            taken = {tuple(row) for row in connection.execute(asked)}
+            few = _without_a_pair(connection, numbers.values())
+            standing = _Standing.read(connection)
             rows = []
             for task in wanted:
                 number = numbers[task.query_id]
                 self._check_items(connection, number, task.query_id, {one for pair in task.pairs for one in pair})
-                same = (number, task.person, task.tool, task.purpose)
-                if same in taken:
-                    raise self._assigned_already(task)
-                taken.add(same)
+                if refused := standing.refusal(number, task):
+                    raise InputError(refused[0], source=self.place, remedy=refused[1])
+                standing.add(number, task)
                 fresh = {"key": secrets.token_urlsafe(16), "active": True, "done": False, "judgments": 0}
-                made.append(Task(**{**vars(task), **fresh, "created": now}))
+                new = Task(**{**vars(task), **fresh, "created": now})
+                made.append(replace(new, done=task_state(new, few[number], []).done) if number in few else new)
                 row = _values(made[-1]) | {"query": number}
                 del row["query_id"]
                 rows.append(row)
@@ -388,10 +412,6 @@ class Store:
         if not row.active:
             raise InputError(f"the query {query_id!r} was retired", source=self.place, remedy="choose another one")
         return int(row.id)
-
-    def _assigned_already(self, task: NewTask) -> InputError:
-        what = f"person {task.person} has the query {task.query_id!r} already ({task.tool}, {task.purpose})"
-        return InputError(what, source=self.place, remedy="withdraw that task first, or leave it out")
 
     def _check_items(self, connection: sa.Connection, number: int, query_id: str, wanted: Collection[str]) -> None:
         """Refuse documents that the query does not have: what is in the log stays there."""
@@ -564,6 +584,67 @@ class Store:
         return cls(database)
 
 
+@dataclass(frozen=True)
+class _Standing:
+    """What people have or had to do, before they get more.
+
+    Attributes
+    ----------
+    asked
+        By number of the query, person, tool and purpose: the pairs that active tasks ask, where an empty one means all
+        of the query.
+    tools
+        By number of the query and person: the tools of tasks that are active, or were begun.
+    """
+
+    asked: dict[tuple[int, int, str, str], set[frozenset[str]]]
+    tools: dict[tuple[int, int], set[str]]
+
+    @classmethod
+    def read(cls, connection: sa.Connection) -> _Standing:
+        standing = cls({}, {})
+        columns = (*_ONCE, schema.tasks.c.pairs, schema.tasks.c.active)
+        seen = sa.or_(schema.tasks.c.active, schema.tasks.c.judgments > 0)
+        for query, person, tool, purpose, pairs, active in connection.execute(sa.select(*columns).where(seen)):
+            standing._add((query, person, tool, purpose), _asked(purpose, pairs) if active else set())
+        return standing
+
+    def add(self, number: int, task: NewTask) -> None:
+        self._add((number, task.person, task.tool, task.purpose), _asked(task.purpose, task.pairs))
+
+    def _add(self, same: tuple[int, int, str, str], asked: set[frozenset[str]]) -> None:
+        query, person, tool, _ = same
+        self.asked.setdefault(same, set()).update(asked)
+        self.tools.setdefault((query, person), set()).add(tool)
+
+    def refusal(self, number: int, task: NewTask) -> tuple[str, str] | None:
+        """Why somebody cannot get a task, and what to do about it."""
+        has = f"person {task.person} has the query {task.query_id!r} already"
+        before = self.asked.get((number, task.person, task.tool, task.purpose), set())
+        if before & _asked(task.purpose, task.pairs):
+            return f"{has} ({task.tool}, {task.purpose})", "withdraw that task first, or leave it out"
+        other = self.tools.get((number, task.person), set()) - {task.tool}
+        if other and task.purpose != "adjudicate":
+            return f"{has} with {min(other)}, and nobody sees a query with both tools", "choose somebody else"
+        return None
+
+
+def _asked(purpose: str, pairs: Iterable[Sequence[str]]) -> set[frozenset[str]]:
+    """The pairs that a task asks; a single empty one where it is about all of the query."""
+    return {frozenset(pair) for pair in pairs if purpose not in _WHOLE} or {frozenset()}
+
+
+def _without_a_pair(connection: sa.Connection, queries: Iterable[int]) -> dict[int, list[str]]:
+    """The documents of those queries that have fewer than two: with them, tasks may be done before they begin."""
+    few = {}
+    for number in queries:
+        asked = sa.select(schema.items.c.doc_id).where(schema.items.c.query == number).limit(2)
+        documents = list(connection.scalars(asked))
+        if len(documents) < 2:
+            few[number] = documents
+    return few
+
+
 _TASK_TO_JUDGE = (
     sa.select(
         *(schema.tasks.c[name] for name in ("id", "query", "active", "judgments")),
@@ -590,6 +671,7 @@ def _check_project(project: Project) -> None:
     check_text("the guidelines", project.guidelines)
     check_number("k", project.k, 1)
     check_id("the strategy", project.strategy)
+    check_choice("the strategy", project.strategy, PAIRWISE)
     check_number("the label of forbidden documents", project.forbidden_label, -(2**31))
     for grade in project.grades:
         check_id("the name of a grade", grade)
@@ -617,6 +699,10 @@ def _check_task(task: NewTask) -> None:
     check_choice("the tool", task.tool, get_args(Tool))
     check_choice("the purpose", task.purpose, get_args(Purpose))
     check_id("the strategy", task.strategy)
+    if task.tool == "pairs":
+        check_choice("the strategy for pairs", task.strategy, PAIRWISE)
+        if same := next((left for left, right in task.pairs if left == right), None):
+            raise InputError(f"a pair has the document {same!r} on both sides", remedy="give two different documents")
     check_number("k", task.k, 1)
     check_number("the seed", task.seed, 0, _LARGEST_SEED)
 

@@ -35,6 +35,9 @@ STRATEGIES: MappingProxyType[str, Callable[..., Strategy]] = MappingProxyType(
     }
 )
 
+#: Those of them that compare pairs.
+PAIRWISE = tuple(name for name in STRATEGIES if name != "grades")
+
 
 def strategy(name: str, k: int = 10, seed: int = 0, **parameters: Any) -> Strategy:
     """The strategy of a name; ``"pairs"`` asks given pairs and takes them as ``pairs``.

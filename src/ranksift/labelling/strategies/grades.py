@@ -56,4 +56,5 @@ class Grades:
             forbidden=tuple(item for item in items if item in forbidden),
             judgments=sum(judgment.kind in ("prefer", "grade") for judgment in said),
             forecast=float(len(open_)),
+            unjudged=tuple(item for item in allowed if item in given_up and item not in grade),
         )

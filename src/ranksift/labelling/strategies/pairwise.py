@@ -43,8 +43,11 @@ class Pairwise(ABC):
     -----
     A forbidden item counts as worse than every other item, whatever was said of it before: nothing is asked about it
     any more, and it leaves the result at the end. A skipped pair is assumed to be in the order in which the items were
-    given for as long as anything else can be asked, and then it is asked again. A pair that cannot be judged stays in
-    that order; where answers say otherwise they count.
+    given for as long as anything else can be asked, and then it is asked again.
+
+    A pair that cannot be judged is not asked again. Where answers do not say which of the two is better, it is the one
+    that has answers, then the one with fewer such pairs, then the one that was given first. An item of which nothing
+    could be judged is never in the top k.
     """
 
     k: int = 10
@@ -99,6 +102,7 @@ class Course:
         self._said: list[tuple[int, int, Sign]] = []
         self._answers: dict[tuple[int, int], list[Sign]] = {}
         self._skipped: dict[tuple[int, int], int] = {}  # and when last
+        self._answered: set[int] = set()  # items that some answer is about
         self._given_up: set[tuple[int, int]] = set()  # pairs that cannot be judged
         self._entries = 0
         self._told = Knowledge(len(self.items))
@@ -143,6 +147,7 @@ class Course:
             judgments=self.judgments,
             forecast=0.0 if question is None else self._forecast(len(allowed)),
             cycles=tuple(tuple(self.items[item] for item in cycle) for cycle in self._told.cycles),
+            unjudged=tuple(self.items[item] for item in allowed if self._is_unjudged(item)),
         )
 
     # -- running the algorithm -----------------------------------------------------------------------------------
@@ -164,22 +169,27 @@ class Course:
         self._said.append((first, second, sign))
         self._told.add(first, second, sign)
         self._answers.setdefault(pair, []).append(sign if first == pair[0] else -sign)
+        self._answered.update(pair)
         return assumed
 
     def _begin(self, without: int = 0) -> None:
         """Run the algorithm from the start on all that is known, ``without`` what the longest skipped were assumed."""
         self._without = without
         skipped = sorted(self._skipped, key=self._skipped.__getitem__)[without:]
-        self._assumed = {*self._given_up, *skipped}
+        unclear = Counter(item for pair in self._given_up for item in pair)
+        self._assumed: dict[tuple[int, int], Sign] = dict.fromkeys(skipped, 1)
+        for pair in self._given_up:
+            known, other = ((item in self._answered, -unclear[item]) for item in pair)
+            self._assumed[pair] = 1 if known >= other else -1
         self._known = self._told
         if self._assumed and self.strategy.transitive:
             self._known = Knowledge(len(self.items))
             self._known.forbidden, self._known.seen = self._told.forbidden, self._told.seen
             for first, second, sign in self._said:
                 self._known.add(first, second, sign)
-            for pair in sorted(self._assumed):
+            for pair, sign in sorted(self._assumed.items()):
                 if self._known.compare(*pair) is None:
-                    self._known.add(*pair, 1)
+                    self._known.add(*pair, sign)
         self._used: Counter[tuple[int, int]] = Counter()
         self._search = self.strategy.search(self._known)
         self._started = False
@@ -219,7 +229,7 @@ class Course:
         if used < len(answers):
             self._used[pair] += 1
             return direction * answers[used]
-        return direction if pair in self._assumed else None
+        return direction * self._assumed[pair] if pair in self._assumed else None
 
     # -- results -------------------------------------------------------------------------------------------------
 
@@ -229,7 +239,7 @@ class Course:
         count = 0
         tied = self._told.tied
         for item in self._order or ():
-            if self._told.forbidden >> item & 1:
+            if self._told.forbidden >> item & 1 or self._is_unjudged(item):
                 continue
             if groups and tied[groups[-1][-1]] >> item & 1:
                 groups[-1].append(item)
@@ -243,6 +253,9 @@ class Course:
             more = [i for i in bits(tied[groups[-1][-1]] & ~self._told.forbidden) if i not in shown]
             groups[-1].extend(more)
         return groups
+
+    def _is_unjudged(self, item: int) -> bool:
+        return item not in self._answered and any(item in pair for pair in self._given_up)
 
     def _forecast(self, allowed: int) -> Callable[[], float]:
         """Comparisons of the rest, played through; of a strategy that asks again, its total less what was done."""

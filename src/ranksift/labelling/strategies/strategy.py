@@ -30,6 +30,8 @@ class State:
         How many more are expected, or a function that says so: it is called when somebody asks for ``expected``.
     cycles
         Items that contradict each other: each is preferred to the next one, and the last to the first.
+    unjudged
+        Items of which an assessor said that they cannot be judged, and nothing else. They are in ``rest``.
     """
 
     question: Question | None
@@ -39,6 +41,7 @@ class State:
     judgments: int
     forecast: float | Callable[[], float] = field(compare=False, repr=False)
     cycles: tuple[tuple[str, ...], ...] = ()
+    unjudged: tuple[str, ...] = ()
 
     @cached_property
     def expected(self) -> float:

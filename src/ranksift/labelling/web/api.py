@@ -12,7 +12,7 @@ from ranksift import __version__
 from ranksift.errors import InputError
 from ranksift.labelling.judgments import Judgment
 from ranksift.labelling.records import Item, NewTask, Person, Project, Query, Task
-from ranksift.labelling.strategies import STRATEGIES
+from ranksift.labelling.strategies import PAIRWISE, STRATEGIES
 from ranksift.labelling.web import transfer
 from ranksift.labelling.web.problems import not_found
 from ranksift.labelling.web.schema import (
@@ -332,7 +332,7 @@ PROJECT = record(
         "title": text(longest=200, shortest=1),
         "guidelines": text("Plain text.", 200_000),
         "k": whole("How many documents of each query are to be ordered, in new tasks.", 1, 1000),
-        "strategy": one_of(*STRATEGIES, description="Of new tasks."),
+        "strategy": one_of(*PAIRWISE, description="Of new tasks with pairs."),
         "grades": array(text(longest=40, shortest=1), "Worst first.", minItems=2, maxItems=9),
         "forbidden_label": whole("Of forbidden documents in exported judgments.", -1000, -1),
     }

@@ -152,7 +152,8 @@ def _problem(request: Request, error: Exception) -> Response:
 
 
 def _input_error(request: Request, error: Exception) -> Response:
-    text = str(error)
+    # Where the project lies is the business of whoever serves it.
+    text = str(error).removeprefix(f"{request.app.state.site.store.place}: ")
     if ":" not in text.split(" ", 1)[0]:  # else it begins with the name of a file
         text = text[:1].upper() + text[1:]
     return problem_response(request.scope, Problem(422, f"{text}."))

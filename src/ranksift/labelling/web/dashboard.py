@@ -9,11 +9,10 @@ from typing import Any, get_args
 from starlette.responses import Response
 
 from ranksift.errors import InputError
-from ranksift.labelling.assignment import Finished, ordinary, rotation, verification
+from ranksift.labelling.assignment import Finished, ordinary, rotation, unverified, verification
 from ranksift.labelling.assistant import with_proposals
 from ranksift.labelling.records import NewTask, Person, Purpose, Role, Task, Tool
-from ranksift.labelling.strategies import STRATEGIES
-from ranksift.labelling.task_state import task_state
+from ranksift.labelling.strategies import PAIRWISE
 from ranksift.labelling.web import transfer
 from ranksift.labelling.web.api import PROJECT, changed, link, person_of, query_of, retire
 from ranksift.labelling.web.overview import agreement_of, disputes_of
@@ -62,7 +61,7 @@ def _retire(visit: Visit) -> Response:
 # -- tasks -------------------------------------------------------------------------------------------------------------
 
 
-def _tasks(visit: Visit) -> Response:
+def _tasks(visit: Visit, note: str = "") -> Response:
     names = {person.id: person for person in visit.store.people()}
     queries = {query.query_id: query for query in visit.store.queries()}
     tasks = sorted(visit.store.tasks(), key=lambda task: (task.done, task.query_id, task.key))
@@ -70,12 +69,13 @@ def _tasks(visit: Visit) -> Response:
     return visit.show(
         "lead/tasks.html",
         tab="tasks",
+        note=note,
         tasks=tasks[:_MOST_ROWS],
         more=max(0, len(tasks) - _MOST_ROWS),
         people=names,
         queries=queries,
         free=[query_id for query_id in queries if query_id not in covered],
-        strategies=tuple(STRATEGIES),
+        strategies=PAIRWISE,
         proposals=any(item.proposed_forbidden for query in queries.values() for item in query.items),
     )
 
@@ -96,13 +96,16 @@ def _assign(visit: Visit) -> Response:
         raise InputError("there is no query yet", remedy="add queries first")
     tool: Tool = "grades" if visit.field("tool") == "grades" else "pairs"
     strategy, existing = visit.field("strategy"), visit.store.tasks(active_only=False)
-    if strategy not in STRATEGIES:
+    if strategy not in PAIRWISE:
         raise InputError(f"{strategy!r} is not a strategy", remedy="choose one of the list")
-    k, ids = visit.store.project.k, [person.id for person in people]
+    k, ids, seen = visit.store.project.k, [person.id for person in people], list[str]()
     if visit.field("plan") == "rotation":
-        tasks = rotation(queries, ids, strategy=strategy, k=k)
+        tasks = rotation(queries, ids, strategy=strategy, k=k, existing=existing)
     elif visit.field("plan") == "verify":
-        tasks = verification(_finished(visit, existing), ids, k=k, existing=existing)
+        found = Finished.orders(visit.store, [task for task in existing if task.purpose == "label"])
+        tasks = verification(found, ids, k=k, existing=existing)
+        given = {task.query_id for task in tasks}
+        seen = [one.query_id for one in unverified(found, existing) if one.query_id not in given] if given else []
     else:
         tasks = ordinary(
             queries,
@@ -119,6 +122,8 @@ def _assign(visit: Visit) -> Response:
         raise InputError("there is nothing to assign", remedy=remedy)
     visit.store.assign(_proposals(visit, tasks, existing))
     visit.site.overviews.get(fresh=True)
+    if seen:
+        return _tasks(visit, f"Not verified, as all of these people have seen it: {', '.join(seen)}.")
     return visit.go("/lead/tasks")
 
 
@@ -134,17 +139,6 @@ def _proposals(visit: Visit, tasks: list[NewTask], existing: list[Task]) -> list
     if which == "all":
         return [replace(task, with_proposals=task.purpose in ("label", "overlap")) for task in tasks]
     return with_proposals(tasks, visit.store.queries(), existing=existing) if which == "half" else tasks
-
-
-def _finished(visit: Visit, existing: list[Task]) -> list[Finished]:
-    """The orders that can be verified."""
-    documents = {query.query_id: [item.doc_id for item in query.items] for query in visit.store.queries()}
-    found = []
-    for task in existing:
-        if task.done and task.tool == "pairs" and task.purpose == "label" and task.query_id in documents:
-            state = task_state(task, documents[task.query_id], visit.store.log(task.key))
-            found.append(Finished(task.query_id, task.person, state.groups, state.rest))
-    return found
 
 
 def _withdraw(visit: Visit) -> Response:
@@ -249,7 +243,7 @@ def _download(visit: Visit) -> Response:
 
 
 def _settings(visit: Visit, saved: bool = False) -> Response:
-    return visit.show("lead/settings.html", tab="settings", strategies=tuple(STRATEGIES), saved=saved)
+    return visit.show("lead/settings.html", tab="settings", strategies=PAIRWISE, saved=saved)
 
 
 def _save_settings(visit: Visit) -> Response:

@@ -98,7 +98,13 @@ class DisputeRow:
 
 @dataclass(frozen=True)
 class Overview:
-    """All of it."""
+    """All of it.
+
+    Attributes
+    ----------
+    entries
+        The log of tasks that were not withdrawn, for agreement and disagreements.
+    """
 
     project: Project
     progress: Progress
@@ -166,6 +172,7 @@ class Overviews:
         tasks, entries = store.tasks(active_only=False), list(store.entries())
         expected = self._expected(queries, tasks, entries)
         counting = [e for e in effective_entries(entries) if e.judgment.kind in ("prefer", "grade", "cannot")]
+        active = {task.key for task in tasks if task.active}
         return Overview(
             project=store.project,
             progress=progress(entries, tasks, expected),
@@ -174,7 +181,7 @@ class Overviews:
             tools=tuple(_tools(tasks, counting)),
             days=_days(counting),
             notes=tuple(e for e in sorted(entries, key=lambda e: e.created, reverse=True) if e.note)[:50],
-            entries=tuple(entries),
+            entries=tuple(entry for entry in entries if entry.task in active),
             made=datetime.now(UTC),
         )
 

@@ -147,7 +147,7 @@ def _rows(visit: Visit) -> tuple[list[Row], list[Row]]:
 
 def _queue(visit: Visit) -> Response:
     open_rows, done = _rows(visit)
-    return visit.show("queue.html", open=open_rows, done=done)
+    return visit.show("queue.html", site=visit.site.cookie_name, open=open_rows, done=done)
 
 
 def _judging(visit: Visit) -> Response:

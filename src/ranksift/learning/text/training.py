@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import csv
 import io
 import os
@@ -34,6 +33,7 @@ from ranksift.learning.text.checkpoint import Progress, read_checkpoint, sum_of,
 from ranksift.learning.text.encoder import Batch, DeviceGroup, flat_of
 from ranksift.learning.text.network import TextNetwork
 from ranksift.learning.text.packing import pack, rounded_up, under_budget
+from ranksift.learning.text.processes import Process, connected
 from ranksift.learning.text.tokens import Tokenizer, Tokens
 from ranksift.learning.training_folder import COLUMNS
 from ranksift.parameters import choice, flag, integer, number, optional, text
@@ -468,13 +468,14 @@ def fit(
     >>> bool(fitted.losses[-1] < 0.1 < fitted.losses[0])
     True
     """
-    return _Loop(network, lists, plan, validation, value, progress, goal).run(
-        checkpoint=None if checkpoint is None else Path(checkpoint),
-        seconds=checkpoint_seconds,
-        log=None if log is None else Path(log),
-        progress=progress,
-        also=also or {},
-    )
+    with connected(network.device) as process:
+        return _Loop(network, lists, plan, validation, value, progress, goal, process).run(
+            checkpoint=None if checkpoint is None else Path(checkpoint),
+            seconds=checkpoint_seconds,
+            log=None if log is None else Path(log),
+            progress=progress,
+            also=also or {},
+        )
 
 
 class _Loop:
@@ -486,9 +487,11 @@ class _Loop:
         validation: TextLists | None,
         value: Callable[[NDArray[np.float64]], float] | None,
         progress: Callable[[Iterable[Any]], Iterable[Any]],
-        goal: Goal | None = None,
+        goal: Goal | None,
+        process: Process,
     ) -> None:
         self.network, self.lists, self.plan = network, lists, plan
+        self.rank, self.world = process
         self.validation, self.value = validation, value
         if not len(lists):
             raise InputError("there is no document to learn from", remedy="give queries that have documents")
@@ -501,7 +504,6 @@ class _Loop:
             raise InputError(f"patience={plan.patience} needs a validation set", remedy="give one, or no patience")
         self.device = network.device
         self.dtype = scoring.usual_numbers(self.device)
-        self.rank, self.world = _processes(self.device)
         self.budget = self._budget()
         self.longest = network.encoder.rounded_length(int(lists.tokens.lengths.max()))
         self.grouped = network.encoder.needs_groups(self.device, self.dtype)
@@ -847,23 +849,6 @@ def _ahead(work: Iterator[T], *, enabled: bool) -> Iterator[Iterator[T]]:
             while not queue.empty():
                 queue.get_nowait()
             thread.join(timeout=0.01)
-
-
-def _processes(device: torch.device) -> tuple[int, int]:
-    """The number of this process, and how many there are, as a launcher such as torchrun says."""
-    if int(os.environ.get("WORLD_SIZE", "1")) < 2 or not distributed.is_available():
-        return 0, 1
-    if not distributed.is_initialized():
-        distributed.init_process_group("nccl" if device.type == "cuda" else "gloo")
-        # Its threads must end before the interpreter does: a process that leaves them running may abort.
-        atexit.register(_leave)
-    return distributed.get_rank(), distributed.get_world_size()
-
-
-def _leave() -> None:
-    """Give the connections to other processes back, if nobody has."""
-    if distributed.is_initialized():
-        distributed.destroy_process_group()
 
 
 # -- memory ------------------------------------------------------------------------------------------------------------

@@ -53,14 +53,14 @@
   // -- the queue: what was left over from other tasks is sent ------------------------------------------------------
   const queue = document.querySelector("[data-unsaved]");
   if (queue) {
-    const { unsaved: root, person, token } = queue.dataset;
-    const left = () => storage.keys().filter((key) => key.startsWith(`${PREFIX}:`) && key.split(":")[2] === person);
-    const tasks = [...new Set(left().map((key) => key.split(":").slice(1, 4).join(":")))];
+    const { unsaved: root, site, person, token } = queue.dataset;
+    // Others are of somebody else, or of another project at this address: its server alone knows what to do with them.
+    const left = () => storage.keys().filter((key) => key.startsWith([PREFIX, site, person, ""].join(":")));
+    const tasks = [...new Set(left().map((key) => key.split(":")[3]))];
     const say = (text) => { const line = document.getElementById("unsaved"); line.textContent = text; line.hidden = !text; };
     (async () => {
       let refused = 0;
-      for (const name of tasks) {
-        const [site, , task] = name.split(":");
+      for (const task of tasks) {
         const kept = new Kept(site, person, task);
         for (const { key, body } of kept.all()) {
           const answer = await send(root, token, task, body, false);
@@ -119,11 +119,18 @@
     const page = one.contentDocument;
     if (!page) return;
     one.dataset.loaded = "true";
-    page.addEventListener("keydown", onKey);
+    // Its elements can stand where methods are looked for: after <img name="addEventListener">, page.addEventListener is
+    // that image. So methods are taken from their prototypes, here and wherever an element of a document comes in.
+    const listen = (name, listener, options) => EventTarget.prototype.addEventListener.call(page, name, listener, options);
+    listen("keydown", onKey);
     for (const name of ["click", "auxclick", "submit", "dragstart"]) {
-      page.addEventListener(name, (event) => { if (event.type !== "click" || event.target.closest?.("a, area, button, form, summary, label")) { if (!event.target.closest?.("summary")) event.preventDefault(); } }, true);
+      listen(name, (event) => { if ((name !== "click" || closest(event.target, "a, area, button, form, summary, label")) && !closest(event.target, "summary")) event.preventDefault(); }, true);
     }
-    for (const name of ["pointermove", "pointerdown", "wheel", "scroll", "touchstart"]) page.addEventListener(name, alive, { passive: true, capture: true });
+    for (const name of ["pointermove", "pointerdown", "wheel", "scroll", "touchstart"]) listen(name, alive, { passive: true, capture: true });
+  }
+
+  function closest(node, selector) {
+    try { return Element.prototype.closest.call(node, selector); } catch { return null; } // a document is no element
   }
 
   function place(cards, shown) {
@@ -408,17 +415,17 @@
       if (event.key === "Escape" || (event.key === "Enter" && !event.shiftKey)) { event.preventDefault(); toggleNote(false); }
       return;
     }
-    if ((event.key === "Enter" || event.key === " ") && target.closest?.("button, a[href], summary") && target.ownerDocument === document) return;
+    if ((event.key === "Enter" || event.key === " ") && event.currentTarget === document && closest(target, "button, a[href], summary")) return;
     const what = keys[letter];
     if (!what) return;
     event.preventDefault();
     if (event.repeat) return;
-    pressed = performance.timeOrigin === target.ownerDocument?.defaultView?.performance?.timeOrigin ? event.timeStamp : performance.now();
+    pressed = event.view === window ? event.timeStamp : performance.now(); // frames have clocks of their own
     act(what);
   }
   document.addEventListener("keydown", onKey);
   document.addEventListener("click", (event) => {
-    const one = event.target.closest?.("[data-do]");
+    const one = closest(event.target, "[data-do]");
     if (!one) return;
     pressed = performance.now();
     act(one.dataset.do);
