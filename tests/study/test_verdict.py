@@ -116,7 +116,7 @@ class TestScores:
 
 
 class TestBreakEven:
-    @pytest.mark.parametrize("measure", ["nDCG_f@5", "nDCG_f", "nDCG_min@5", "DCG@5"])
+    @pytest.mark.parametrize("measure", ["nDCG_f@5", "nDCG_f", "nDCG_min@5", "DCG@5", "nDCG_f(base=10)@5"])
     @pytest.mark.parametrize("seed", range(6))
     def test_the_sign_of_the_difference_turns_there(self, seed, measure):
         qrels, base, kept = collection(seed, spared=0.5)

@@ -462,7 +462,8 @@ def verdict(
         keep=True,
     )
     worth = chosen.gains or given.gains
-    companion = None if isinstance(chosen, nDCG) else nDCG(k=chosen.k, gains=chosen.gains)
+    rank_base = chosen.base if isinstance(chosen, Cumulative) else nDCG().base
+    companion = None if isinstance(chosen, nDCG) else nDCG(k=chosen.k, gains=chosen.gains, base=rank_base)
     scores = scores_of(given, [chosen, *([] if companion is None else [companion])])
     for note in scores.notes:
         warnings.warn(note, RankSiftWarning, stacklevel=2)
@@ -652,7 +653,7 @@ class _Penalised:
             swept = {label: x * one for label, one in rate.items()}
             return Gains(gains.curve, tuple(sorted({**dict(gains.overrides), **swept}.items())))
 
-        dcg = scores_of(given, [DCG(k=measure.k, gains=gains_at(x)) for x in (0.0, 1.0)]).values
+        dcg = scores_of(given, [DCG(k=measure.k, gains=gains_at(x), base=measure.base) for x in (0.0, 1.0)]).values
         widths = []
         for x in (0.0, 1.0):
             bounds = measure.bounds(given.pool, gains_at(x))
