@@ -56,14 +56,14 @@ class V1(Measure, abstract=True):
         raise NotImplementedError
 
     @property
-    def base(self) -> Measure:
+    def inner(self) -> Measure:
         """The measure that is normalised, as it is without a lower bound."""
         raise NotImplementedError
 
     @property
     def lower_bound(self) -> Measure:
         """The measure whose :meth:`expectation` is taken for the base's value of a random ranking."""
-        return self.base
+        return self.inner
 
     def per_query(self, judged: JudgedRun) -> PerQuery:
         """The value over the perfect one, damped."""
@@ -203,7 +203,7 @@ class BoundedDCG(Bounded, abstract=True):
         return dcg_of_list(judged, positive(self.gain(judged.label, judged.gains)), self.k)
 
     @property
-    def base(self) -> Measure:
+    def inner(self) -> Measure:
         """``nDCG``, which is DCG with an upper bound alone."""
         return nDCG(k=self.k, gains=self.gains)
 
@@ -253,14 +253,14 @@ class BoundedMSP(Bounded, abstract=True):
         return sum_of_precisions(judged, self.depth) / self.depth
 
     @property
-    def base(self) -> Measure:
+    def inner(self) -> Measure:
         """``MSP``."""
         return MSP(k=self.k)
 
     @property
     def lower_bound(self) -> Measure:
         """``MSP`` itself, or ``E_MSP`` by the paper's formula."""
-        return self.base if self.expected == "exact" else E_MSP(k=self.k, expected=self.expected)
+        return self.inner if self.expected == "exact" else E_MSP(k=self.k, expected=self.expected)
 
     def random_and_perfect(self, pool: Pool, gains: Gains) -> tuple[Floats, Floats]:
         """MSP@k of a random and of a perfect ranking."""
@@ -441,7 +441,7 @@ class Around(Measure, abstract=True):
         return self.measure.nil
 
     @property
-    def base(self) -> Measure:
+    def inner(self) -> Measure:
         """The measure inside."""
         return self.measure
 

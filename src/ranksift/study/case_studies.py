@@ -69,8 +69,8 @@ def case_studies(measures: Sequence[Measure], known: Collection[Measure]) -> lis
     bounds: dict[str, dict[str, Measure]] = {name: {} for name in families}
     belongs: dict[Measure, tuple[str, str]] = {}
     for measure in measures:
-        if isinstance(measure, V1) and without_k(measure.base) in families:
-            belongs[measure] = without_k(measure.base), without_k(measure.lower_bound)
+        if isinstance(measure, V1) and without_k(measure.inner) in families:
+            belongs[measure] = without_k(measure.inner), without_k(measure.lower_bound)
             bounds[belongs[measure][0]][belongs[measure][1]] = measure.lower_bound
     others = {m for m in measures if m not in belongs and not any(m in bases for bases in families.values())}
     found = []
