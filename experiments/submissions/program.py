@@ -164,8 +164,9 @@ def _size_in_words(here: Mapping[int, Both], values: Mapping[int, Floats]) -> st
         says(
             near,
             "**In this order the size of the values is that of the printed ones, by the formula it is not.** "
-            f"The values themselves differ from it by {between(off.values(), 3, sign=True)}: their gains, runs and topics "
-            "are not quite those of the tables. And the program's value hangs on the order of the topics, as no reliability should: "
+            f"The values themselves differ from it by {between(off.values(), 3, sign=True)}: their gains, runs and "
+            "topics are not quite those of the tables. And the program's value hangs on the order of the topics, as no "
+            "reliability should: "
             "random orders mostly give less, so that this is an explanation that fits rather than a proof.",
         )
     )
