@@ -8,6 +8,7 @@ from typing import Any
 
 from experiments.peers import CatBoost, LightGBM, XGBoost
 from experiments.rank_and_filter.settings import FORUM, REVIEWS, THREADS
+from ranksift.collection.examples import Examples, together
 from ranksift.cutoffs.baselines import FilterAll, RankOnly
 from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.learning.expected_gain import ExpectedGainRanker
@@ -58,6 +59,17 @@ class Row:
     def ranker(self, gains: Mapping[float, float], seed: int) -> Ranker:
         """The ranker, not fitted."""
         return self.make(**{"gains": dict(gains), "seed": seed, "measure": MEASURE, **self.options})
+
+    def fitted(self, gains: Mapping[float, float], seed: int, train: Examples, validation: Examples) -> Ranker:
+        """The ranker with its cut: ours learn from both parts, and hold each query out in turn."""
+        model = self.ranker(gains, seed)
+        if self.learns_from_all:
+            model.fit(together([train, validation]))
+        else:
+            model.fit(train, validation)
+        if self.cutoff is not None:
+            model.fit_cutoff(validation, self.cutoff)
+        return model
 
 
 def rows() -> dict[str, Row]:

@@ -36,7 +36,8 @@ from experiments.rank_and_filter.rows import (
 )
 from experiments.rank_and_filter.settings import SEEDS, SETTINGS, Data, Setting, data_of
 from experiments.rank_and_filter.shifts import after_shifts
-from ranksift.collection.examples import Examples, Fold, together
+from experiments.rank_and_filter.worlds import in_many_worlds
+from ranksift.collection.examples import Examples, Fold
 from ranksift.collection.gains import Gains
 from ranksift.collection.lists import Lists
 from ranksift.collection.ragged import Floats
@@ -96,13 +97,8 @@ def _judged(row: Row, setting: Setting, folds: Sequence[Fold], seed: int) -> Jud
 
 def _of_fold(row: Row, setting: Setting, fold: Fold, seed: int) -> Judged:
     began = process_time()
-    model = row.ranker(setting.gains, seed)
-    if row.learns_from_all and fold.validation is not None:
-        model.fit(together([fold.train, fold.validation]))
-    else:
-        model.fit(fold.train, fold.validation)
-    if row.cutoff is not None:
-        model.fit_cutoff(fold.validation, row.cutoff)
+    assert fold.validation is not None
+    model = row.fitted(setting.gains, seed, fold.train, fold.validation)
     seconds = process_time() - began + (model.spared_ if isinstance(model, Peer) else 0.0)
     shown = model.judged(fold.test).as_in_a_run()
     chosen = (model.card_["cut"]["chosen"],) if row.group == OURS else ()
@@ -219,3 +215,4 @@ if __name__ == "__main__":
     if not sys.argv[1:]:
         keep("lengths", shown_by_length)
         keep("shifts", after_shifts)
+        keep("worlds", in_many_worlds)
