@@ -86,33 +86,30 @@ def lists_of(world: World, documents: int, seed: int, shift: float) -> MadeUp:
 
 
 def values(task: Task) -> dict[str, list[float]]:
-    """Of each ranker nDCG_f, and by how much and with what standard error it is above nothing and above everything."""
+    """Of each ranker nDCG_f; by how much it is above nothing, and above everything in its own order, and both errors."""
     world, seed = task
     shift = shift_for(world.share)
     gains = {-1.0: -float(world.penalty)}
-    train, validation, test = (
-        lists_of(world, n, 1000 * (part + 1) + seed, shift) for part, n in enumerate(DOCUMENTS)
-    )
+    train, validation, test = (lists_of(world, n, 1000 * (part + 1) + seed, shift) for part, n in enumerate(DOCUMENTS))
     if world.use == "useless":  # Nothing is known of a document but what holds for all.
         chances: Floats = np.broadcast_to(train.chances.mean(axis=0), test.chances.shape)
     else:
         chances = test.chances
     best = expected_shares(chances, Gains.of(gains)(LABELS), test.examples.offsets, K)
-    of = {
-        NOTHING: _per_query(test.examples, gains, best, np.zeros(len(best), dtype=bool)),
-        EVERYTHING: _per_query(test.examples, gains, best, np.ones(len(best), dtype=bool)),
-        BEST: _per_query(test.examples, gains, best, best >= 0),
-    }
+    nothing, everything = np.zeros(len(best), dtype=bool), np.ones(len(best), dtype=bool)
+    shown = {NOTHING: (best, nothing), EVERYTHING: (best, everything), BEST: (best, best >= 0)}
     for name in SHOWN:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RankSiftWarning)
             model = rows()[name].fitted(gains, seed, train.examples, validation.examples)
         judged = model.judged(test.examples)
         assert judged.kept is not None
-        of[name] = _per_query(test.examples, gains, judged.scores, judged.kept)
-    return {
-        name: [float(own.mean()), *_above(own, of[NOTHING]), *_above(own, of[EVERYTHING])] for name, own in of.items()
-    }
+        shown[name] = judged.scores, judged.kept
+    found = {}
+    for name, (scores, kept) in shown.items():
+        own, none, every = (_per_query(test.examples, gains, scores, by) for by in (kept, nothing, everything))
+        found[name] = [float(own.mean()), *_above(own, none), *_above(own, every)]
+    return found
 
 
 def _per_query(test: Examples, gains: dict[float, float], scores: Floats, kept: NDArray[np.bool_]) -> Floats:
