@@ -86,7 +86,7 @@ def lists_of(world: World, documents: int, seed: int, shift: float) -> MadeUp:
 
 
 def values(task: Task) -> dict[str, list[float]]:
-    """Of each ranker nDCG_f; by how much it is above nothing, and above everything in its own order, and both errors."""
+    """Of each ranker nDCG_f, how far it is above nothing, how far above everything in its own order, and the errors."""
     world, seed = task
     shift = shift_for(world.share)
     gains = {-1.0: -float(world.penalty)}
