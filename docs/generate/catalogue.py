@@ -52,6 +52,7 @@ PARAMETERS = {
     "upper": '`"k"`, as in paper 3, or `"attainable"`: min(k, relevant documents).',
     "measure": "The measure inside.",
     "rel": "The smallest label of a relevant document.",
+    "over": '`"query"`: gains are divided by the largest one of each query, not of the collection; trec_eval does so.',
     "residual": "`True` gives the residual instead of the value.",
     "max_grade": 'The largest label there can be: a number, or `"query"` for each query\'s own. '
     "Default: the largest of the collection.",

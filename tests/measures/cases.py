@@ -42,6 +42,7 @@ PARAMETERS = for_each({
         "k": [None, 1, 3],
         "rel": [None, 2],
         "gains": GAINS,
+        "over": [None, "query"],
         "residual": [None, True],
         "nil": NIL,
     },

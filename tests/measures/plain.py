@@ -253,8 +253,10 @@ def Success(topic, k=None, rel=1):
     return 1.0 if any(top(relevance(topic, rel)[0], k)) else 0.0
 
 
-def RBP(topic, p=0.8, k=None, rel=1, gains=None, residual=False, nil=None):
+def RBP(topic, p=0.8, k=None, rel=1, gains=None, residual=False, nil=None, over="collection"):
     most = 1.0 if gains is None else largest_gain(topic, gains)
+    if gains is not None and over == "query":
+        most = max([0.0, *topic.pool_gains(gains)])
     if gains is None:
         answerless = not any(label >= rel for label in topic.labels.values())
     else:

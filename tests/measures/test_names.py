@@ -26,6 +26,7 @@ ANY = {
     "nil": any_text,
     "limit": st.integers(1, 100),
     "scale": st.just("max"),
+    "over": st.sampled_from(["collection", "query"]),
     "residual": st.booleans(),
     "max_grade": st.one_of(st.just("query"), st.floats(0.5, 10), st.integers(1, 10)),
     "average": st.sampled_from(["micro", "macro"]),

@@ -350,7 +350,12 @@ class RBP(Binary):
     p: float = persistence(0.8)
     k: int | None = k_parameter()
     gains: Gains | None = gains_parameter(
-        "Makes it graded: each gain (negative ones as 0) over the largest one of the collection."
+        "Makes it graded: each gain (negative ones as 0) over the largest one there is."
+    )
+    over: str = parameter(
+        "collection",
+        choice("collection", "query"),
+        "Where the largest gain is looked for: in the 'collection', or, as trec_eval does, in each 'query' alone.",
     )
     residual: bool = parameter(
         False,
@@ -387,14 +392,23 @@ class RBP(Binary):
         nil_rank = None
         if self.nil is not None:
             judged, nil_rank = judged.ranks_with_nil(self.nil)
-        most = judged.pool.largest_gain(self.gains) or 1.0
-        gain = np.maximum(judged.gain(self.gains), 0.0) / most
+        gain = np.maximum(judged.gain(self.gains), 0.0) / self._most(judged.pool)[judged.query]
         value = judged.sum(gain * self.weight(judged.rank, judged.rank <= (self.k or np.inf)))
         if nil_rank is not None:
             answers = judged.pool.sum(np.maximum(self.gains(judged.pool.labels), 0.0))
             right = (answers == 0) & (nil_rank > 0) & (nil_rank <= (self.k or np.inf))
             value = np.where(right, self.weight(nil_rank, right), value)
         return value
+
+    def _most(self, pool: Pool) -> Floats:
+        """The gain that counts 1 in each query."""
+        assert self.gains is not None
+        most = np.zeros(len(pool))
+        if self.over == "query":
+            np.maximum.at(most, pool.query, self.gains(pool.labels))
+        else:
+            most[:] = pool.largest_gain(self.gains)
+        return np.where(most > 0, most, 1.0)
 
     def expectation(self, pool: Pool, gains: Gains) -> Floats | None:
         """The relevant share of the pool times the weight of the ranks it fills."""

@@ -234,6 +234,16 @@ class Measure:
         """Whether it has a parameter of this name."""
         return parameter in cls.__dataclass_fields__
 
+    def at_level(self, rel: float) -> Measure:
+        """The same measure with another smallest relevant label, where it has one and none of its own.
+
+        >>> from ranksift import AP, UL2, nDCG
+        >>> [measure.at_level(2) for measure in (AP, AP(rel=3), UL2(AP), nDCG)]
+        [AP(rel=2), AP(rel=3), UL2(AP(rel=2)), nDCG]
+        """
+        plain = self.takes("rel") and self.gains is None and self.rel == 1  # type: ignore[attr-defined]
+        return self(rel=rel) if plain else self
+
     def gain(self, labels: Floats, gains: Gains) -> Floats:
         """What it counts a label as."""
         return (self.gains or gains)(labels)

@@ -48,7 +48,7 @@ ALIASES: dict[str, tuple[str, dict[str, Any]]] = {
     "hit_rate": ("Success", {}),
     "num_ret": ("NumRet", {}),
     "num_rel": ("NumRel", {}),
-    "rbp": ("RBP", {}),
+    "rbp": ("RBP", {"p": 0.9, "gains": "linear", "over": "query"}),
 }
 
 # Names of other tools for what RankSift does not have, or has with another meaning, and what comes near.
