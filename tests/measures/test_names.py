@@ -143,6 +143,11 @@ TREC_EVAL = {
     "bpref": "Bpref", "success_1": "Success@1", "num_ret": "NumRet", "num_rel": "NumRel", "set_P": "P",
     "set_recall": "R",
 }  # fmt: skip
+ANY_CASE = {
+    "ndcg_f@10": "nDCG_f@10", "NDCG_F@10": "nDCG_f@10", "ap": "AP", "p@5": "P@5", "r@5": "R@5", "rr": "RR",
+    "Rbp": "RBP", "goodfiltered": "GoodFiltered", "rbp_QWA(p=0.7)": "RBP_qwa(p=0.7)", "ul2(DCG@5)": "UL2(DCG@5)",
+    "kndcg@5": "kNDCG@5",
+}  # fmt: skip
 RANX = {
     "hit_rate@5": "Success@5", "precision@5": "P@5", "recall@100": "R@100", "r-precision": "Rprec", "bpref": "Bpref",
     "mrr@10": "RR@10", "map@100": "AP@100", "ndcg@10": "nDCG@10", "ndcg_burges@10": 'nDCG(gains="exp")@10',
@@ -158,7 +163,47 @@ IR_MEASURES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("theirs", "ours"), [*TREC_EVAL.items(), *RANX.items(), *IR_MEASURES.items()])
+def test_ours_first_then_trec_evals_then_ours_in_any_case():
+    """P is the whole list's, rbp trec_eval's, Rbp ours."""
+    assert rs.parse_measure("P") == rs.P
+    assert rs.parse_measure("rbp") == rs.RBP(p=0.9, gains="linear", over="query")
+    assert rs.parse_measure("Rbp") == rs.RBP(p=0.8)
+    assert rs.parse_measure("rbp@10").k == 10
+    qrels, run = {"q": {"a": 1, "b": 1, "c": 0}}, {"q": {"c": 3, "b": 2, "a": 1}}
+    rbp = rs.evaluate(qrels, run, ["rbp", "RBP(p=0.9)", "RBP"]).values[0, 0]
+    assert rbp[0] == rbp[1] == pytest.approx(0.1 * (0.9 + 0.81))
+    assert rbp[2] == pytest.approx(0.2 * (0.8 + 0.64))
+
+
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [
+        ("nDCG@5,10", "nDCG@5 nDCG@10"),
+        ("nDCG_f(gains={-2:-10})@5, 10,AP", "nDCG_f(gains={-2:-10})@5 nDCG_f(gains={-2:-10})@10 AP"),
+        ("P.5,10", "P@5 P@10"),
+        ("P_5,10 map_cut.3,7", "P@5 P@10 AP@3 AP@7"),
+        ("success", "Success@1 Success@5 Success@10"),
+        ("ndcg.1=3,2=9 AP", "nDCG(gains={1:3,2:9}) AP"),
+        ("ndcg.1=3 ndcg_2=5,3=7", "nDCG(gains={1:3}) nDCG(gains={2:5,3:7})"),
+        ("set", "NumRet NumRel P R"),
+    ],
+)
+def test_several_at_once(names, found):
+    assert rs.parse_measures(names) == [rs.parse_measure(name) for name in found.split()]
+    assert rs.parse_measures([names]) == rs.parse_measures(names)
+
+
+def test_sets_of_trec_eval():
+    official, everything = rs.parse_measures("official"), rs.parse_measures("all_trec")
+    assert set(official) < set(everything)
+    assert rs.AP in official
+    assert {rs.nDCG @ 10, rs.R @ 1000, rs.P} < set(everything)
+    assert rs.parse_measures("AP official") == [rs.AP, *(m for m in official if m != rs.AP)]
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"), [*TREC_EVAL.items(), *ANY_CASE.items(), *RANX.items(), *IR_MEASURES.items()]
+)
 def test_names_of_other_tools(theirs, ours):
     assert rs.parse_measure(theirs) == rs.parse_measure(ours)
 
@@ -170,7 +215,12 @@ def test_names_of_other_tools(theirs, ours):
     ("name", "hint"),
     [
         ("nDCGf@10", "did you mean nDCG_f"),
-        ("ap", "did you mean AP"),
+        ("apf", "did you mean AP"),
+        ("official", "names several measures; name one of them: NumRet, NumRel"),
+        ("recall", "names several measures; name one of them: R@5, R@10"),
+        ("relative_P_10", "P@k and R@k are its two parts"),
+        ("unj.5", "a cutoff is written @10"),
+        ("rbp_resid", "RBP(p=0.9, residual=True)"),
         ("ndgc", "did you mean"),
         ("xyzzy", "ranksift measures"),
         ("", "ranksift measures"),

@@ -57,6 +57,7 @@ MEASURES: dict[str, Own | Several] = {
 #: Nicknames of several measures.
 SETS = {
     "official": ("num_ret", "num_rel", "map", "Rprec", "bpref", "recip_rank", "P"),
+    "set": ("num_ret", "num_rel", "set_P", "set_recall"),
     "all_trec": tuple(MEASURES),
 }
 
@@ -82,6 +83,9 @@ def trec_name(measure: Measure, rel: float = 1) -> str | None:
             name = names.get(measure(**{parameter: None}))
             if name is not None:
                 return f"{name}_{value}"
+    gains = measure.gains
+    if gains is not None and gains.overrides and gains.curve == "linear" and measure == Own("nDCG").made(gains=gains):
+        return f"ndcg_{str(gains).strip('{}').replace(':', '=')}"
     return _single().get(measure)
 
 
