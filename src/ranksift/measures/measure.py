@@ -126,7 +126,7 @@ class Measure:
     paper
         Where it comes from.
     aggregation
-        ``"mean"`` over queries, ``"micro"`` (ratio of sums) or ``"sum"``.
+        ``"mean"`` over queries, ``"micro"`` (ratio of sums), ``"sum"`` or ``"geometric"`` (mean, of GMAP).
     shown
         Parameters that are always printed, also at their default.
     needs_k
@@ -139,7 +139,7 @@ class Measure:
 
     family: ClassVar[str] = ""
     paper: ClassVar[str] = ""
-    aggregation: ClassVar[Literal["mean", "micro", "sum"]] = "mean"
+    aggregation: ClassVar[Literal["mean", "micro", "sum", "geometric"]] = "mean"
     shown: ClassVar[tuple[str, ...]] = ()
     needs_k: ClassVar[bool] = False
     higher_is_better: ClassVar[bool] = True

@@ -43,25 +43,18 @@ ALIASES: dict[str, tuple[str, dict[str, Any]]] = {
     "BPref": ("Bpref", {}),
     "success": ("Success", {}),
     "hit_rate": ("Success", {}),
+    "ERR_gdeval": ("ERR", {"max_grade": 4}),
     **{name: (own.name, dict(own.parameters)) for name, own in TREC_EVAL.items() if isinstance(own, Own)},
 }
 
 # Names of other tools for what RankSift does not have, or has with another meaning, and what comes near.
 _ELSEWHERE = {
-    "NumRelRet": "R is their share of all relevant documents",
-    "num_rel_ret": "R is their share of all relevant documents",
     "hits": "P@k is their share of the top k, R@k of all relevant documents",
-    "SetF": "SetP and SetR are its two parts",
-    "set_F": "SetP and SetR are its two parts",
     "f1": "P@k and R@k are its two parts",
     "SetAP": "it is the product of SetP and SetR",
     "set_map": "it is the product of SetP and SetR",
     "SetRelP": "SetP is the precision of the list as it is",
     "set_relative_P": "SetP is the precision of the list as it is",
-    "infAP": "AP takes unjudged documents as irrelevant, Bpref skips them",
-    "IPrec": "P@k and R@k show the same trade",
-    "iprec_at_recall": "P@k and R@k show the same trade",
-    "gm_map": "AP is averaged arithmetically here",
     "SDCG": "nDCG@k normalises by what the pool holds",
     "NERR8": "ERR is the measure that it approximates",
     "NERR9": "ERR is the measure that it approximates",
@@ -100,14 +93,15 @@ _RANX_LEVEL = re.compile(r"(.+)-l(\d{1,9})")
 _RANX_RBP = re.compile(r"rbp\.(\d{1,9})")
 
 # trec_eval glues values to the name: ndcg_cut_10, P_5, map_cut.100; ndcg.1=3,2=9 are gains.
+_NUMBER = r"\d{1,18}|\d?\.\d{1,18}"
 _TREC_CUT = re.compile(
-    rf"({'|'.join(name for name, own in TREC_EVAL.items() if isinstance(own, Several))})[_.](\d{{1,18}})"
+    rf"({'|'.join(name for name, own in TREC_EVAL.items() if isinstance(own, Several))})[_.]({_NUMBER})"
 )
 _TREC_GAINS = re.compile(r"ndcg[_.]((?:-?\d+=-?[\d.]+,?)+)")
 
 # What may follow after a comma: further values of the parameter that stands last, as in nDCG@5,10 and P.5,10.
-_LAST_VALUE = re.compile(r"(.*@|.*[A-Za-z][._])(\d{1,18})")
-_VALUE = re.compile(r"\d{1,18}")
+_LAST_VALUE = re.compile(rf"(.*@|.*[A-Za-z][._])({_NUMBER})")
+_VALUE = re.compile(_NUMBER)
 _GAIN = re.compile(r"-?\d+=-?[\d.]+")
 
 
@@ -136,7 +130,9 @@ def parse_measure(name: MeasureLike) -> Measure:
         raise InputError(f"{text!r} names several measures", remedy=f"name one of them: {first}, {second} …")
     cut = _TREC_CUT.fullmatch(text)
     if cut:
-        return _make(TREC_EVAL[cut[1]].name, [], {}, int(cut[2]), text)
+        own = TREC_EVAL[cut[1]]
+        assert isinstance(own, Several)
+        return _make(own.name, [], {own.parameter: _value(cut[2])}, None, text)
     gains = _TREC_GAINS.fullmatch(text)
     if gains:
         return _make("nDCG", [], {"gains": gains[1]}, None, text)
@@ -146,12 +142,17 @@ def parse_measure(name: MeasureLike) -> Measure:
             f"{text!r} of ranx takes labels as gains, which can exceed 1",
             remedy=f'write RBP(p=0.{persistence[1]}), or RBP(p=0.{persistence[1]}, gains="linear") for graded labels',
         )
+    if text in TREC_EVAL and text not in CATALOGUE:
+        return _make(text, [], {}, None, text)
     head = _NAME.match(text)
     if not head:
         raise InputError(f"{text!r} is not the name of a measure", remedy=_REMEDY)
     rest = text[head.end() :]
     inside, rest = _parenthesised(rest, text)
     k = None
+    level = re.fullmatch(rf"@({_NUMBER})", rest) if head[0].lower() == "iprec" else None
+    if level:
+        inside, rest = f"{inside}, recall={level[1]}", ""
     if rest:
         match = re.fullmatch(r"@(\d{1,18})", rest)
         if not match:
@@ -283,6 +284,8 @@ def _value(text: str) -> Any:
 
 
 def _make(name: str, positional: list[Any], parameters: dict[str, Any], k: int | None, text: str) -> Measure:
+    if name == "NumRet" and "rel" in parameters:  # of ir_measures
+        name = "NumRelRet"
     level = _RANX_LEVEL.fullmatch(name)
     if level:
         name, parameters = level[1], {"rel": int(level[2]), **parameters}
@@ -342,8 +345,6 @@ def _from_ir_measures(name: str, parameters: dict[str, Any], text: str) -> dict[
         del out["relative"]
     if "relative" in out:
         raise InputError(f"RankSift does not have {text!r}", remedy=_ELSEWHERE["SetRelP"])
-    if name == "NumRet" and "rel" in out:
-        raise InputError(f"RankSift does not have {text!r}", remedy=_ELSEWHERE["NumRelRet"])
     if "judged_only" in out:
         raise InputError(
             f"{text!r}: judged_only would also drop documents with negative labels",

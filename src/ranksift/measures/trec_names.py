@@ -7,6 +7,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from ranksift.measures.interpolated import LEVELS
 from ranksift.measures.measure import CATALOGUE, Measure
 
 
@@ -39,25 +40,34 @@ _CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 MEASURES: dict[str, Own | Several] = {
     "num_ret": Own("NumRet"),
     "num_rel": Own("NumRel"),
+    "num_rel_ret": Own("NumRelRet"),
     "map": Own("AP"),
+    "gm_map": Own("GMAP"),
     "Rprec": Own("Rprec"),
     "bpref": Own("Bpref"),
     "recip_rank": Own("RR"),
+    "iprec_at_recall": Several("IPrec", "recall", LEVELS),
     "P": Several("P", "k", _CUTOFFS),
     "recall": Several("R", "k", _CUTOFFS),
+    "infAP": Own("infAP"),
+    "11pt_avg": Own("AP_11pt"),
     "ndcg": Own("nDCG"),
     "ndcg_cut": Several("nDCG", "k", _CUTOFFS),
     "map_cut": Several("AP", "k", _CUTOFFS),
     "success": Several("Success", "k", (1, 5, 10)),
     "set_P": Own("P"),
     "set_recall": Own("R"),
+    "set_F": Own("SetF"),
     "rbp": Own("RBP", {"p": 0.9, "gains": "linear", "over": "query"}),
 }
 
 #: Nicknames of several measures.
 SETS = {
-    "official": ("num_ret", "num_rel", "map", "Rprec", "bpref", "recip_rank", "P"),
-    "set": ("num_ret", "num_rel", "set_P", "set_recall"),
+    "official": (
+        *("num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank"),
+        *("iprec_at_recall", "P"),
+    ),
+    "set": ("num_ret", "num_rel", "num_rel_ret", "set_P", "set_recall", "set_F"),
     "all_trec": tuple(MEASURES),
 }
 
@@ -80,9 +90,9 @@ def trec_name(measure: Measure, rel: float = 1) -> str | None:
         measure = measure(rel=1)
     for parameter, names in _by_parameter().items():
         if measure.takes(parameter) and (value := getattr(measure, parameter)) is not None:
-            name = names.get(measure(**{parameter: None}))
+            name = names.get(measure(**{parameter: getattr(type(measure)(), parameter)}))
             if name is not None:
-                return f"{name}_{value}"
+                return f"{name}_{value}" if parameter == "k" else f"{name}_{value:.2f}"
     gains = measure.gains
     if gains is not None and gains.overrides and gains.curve == "linear" and measure == Own("nDCG").made(gains=gains):
         return f"ndcg_{str(gains).strip('{}').replace(':', '=')}"

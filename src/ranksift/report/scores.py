@@ -135,8 +135,9 @@ def trec_lines(
         return f"{on_one_line(name):<22}\t{on_one_line(query)}\t{value}\n"
 
     def lines(query: str, values: Floats) -> Iterator[str]:
-        for column, value in zip(columns, _values(scores, values), strict=True):
-            yield line(column.name, query, column.written(value))
+        for measure, column, value in zip(scores.measures, columns, _values(scores, values), strict=True):
+            if query == ALL or not (isinstance(measure, Measure) and measure.aggregation == "geometric"):
+                yield line(column.name, query, column.written(value))
 
     total = scores.aggregate()
     names = [(isinstance(m, Measure) and trec_name(m, rel)) or str(m) for m in scores.measures]
