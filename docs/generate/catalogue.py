@@ -52,6 +52,9 @@ PARAMETERS = {
     "upper": '`"k"`, as in paper 3, or `"attainable"`: min(k, relevant documents).',
     "measure": "The measure inside.",
     "rel": "The smallest label of a relevant document.",
+    "over": '`"query"`: gains are divided by the largest one of each query, not of the collection; trec_eval does so.',
+    "recall": "The share of the relevant documents that the list has to have found, from 0 to 1; written `@0.5` too.",
+    "beta": "How much more recall counts than precision.",
     "residual": "`True` gives the residual instead of the value.",
     "max_grade": 'The largest label there can be: a number, or `"query"` for each query\'s own. '
     "Default: the largest of the collection.",
@@ -61,6 +64,7 @@ AGGREGATION = {
     "mean": "mean over queries",
     "micro": "ratio of sums: all queries' numerators over all their denominators",
     "sum": "sum over queries",
+    "geometric": "geometric mean over queries",
 }
 
 HEAD = """\

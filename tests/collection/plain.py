@@ -31,7 +31,7 @@ def read(data: bytes, kind: tuple[int, int]) -> dict[str, dict[str, float]]:
         words = [w for w in BLANKS.split(line) if w]
         if not words or words[0].startswith("#"):
             continue
-        if len(words) != count or not NUMBER.fullmatch(words[number]):
+        if len(words) < count or (len(words) > count and kind == QRELS) or not NUMBER.fullmatch(words[number]):
             raise Refused(line)
         value = float(words[number])
         if not math.isfinite(value) or (kind == QRELS and abs(value) >= 2**53):

@@ -292,7 +292,10 @@ class TestRefusals:
         ("arguments", "message"),
         [
             ({"baseline": "bm25"}, "run 'bm25' is unknown; there are: run0, run1, run2, run3"),
-            ({"test": "fisher"}, "test='fisher' is unknown; use 't', 'randomization', 'bootstrap' or 'wilcoxon'"),
+            (
+                {"test": "fisher"},
+                "test='fisher' is unknown; use 't', 'randomization', 'bootstrap', 'wilcoxon' or 'tukey'",
+            ),
             ({"correction": "sidak"}, "correction='sidak' is unknown; use 'holm', 'bonferroni', 'bh' or 'none'"),
             ({"samples": 0}, "samples=0 is not a positive integer; write samples=1000, for example"),
             ({"samples": 1.5}, "samples=1.5 is not a positive integer; write samples=1000, for example"),

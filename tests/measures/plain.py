@@ -162,6 +162,11 @@ def GoodFiltered(topic, good="nonnegative", gains=None):
     return missing, there
 
 
+def RelevantFiltered(topic, gains=None):
+    relevant = [d for d in topic.labels if topic.gain(d, gains) > 0]
+    return len([d for d in relevant if d not in topic.ranking]), len(relevant)
+
+
 def Empty(topic):
     return 1.0 if not topic.shown() else 0.0
 
@@ -224,6 +229,52 @@ def AP(topic, k=None, rel=1, nil=None):
     return sum_of_precisions(top(hits, k)) / count if count else 0.0
 
 
+def GMAP(topic, rel=1):
+    return AP(topic, rel=rel)
+
+
+def infAP(topic, rel=1):
+    """Documents above a relevant one are looked at one after another, as in the definition by Yilmaz and Aslam."""
+    value = 0.0
+    ranking = topic.shown()
+    for rank, document in enumerate(ranking, start=1):
+        if topic.labels.get(document, -99) < rel or document not in topic.labels:
+            continue
+        if rank == 1:
+            value += 1.0
+            continue
+        above = [topic.labels[d] for d in ranking[: rank - 1] if d in topic.labels]
+        relevant = sum(1 for label in above if label >= rel)
+        irrelevant = sum(1 for label in above if 0 <= label < rel)
+        of_the_judged = (relevant + 0.00001) / (relevant + irrelevant + 2 * 0.00001)
+        value += 1 / rank + (rank - 1) / rank * (len(above) / (rank - 1)) * of_the_judged
+    count = sum(1 for label in topic.labels.values() if label >= rel)
+    return value / count if count else 0.0
+
+
+def IPrec(topic, recall=0.5, rel=1):
+    hits, count = relevance(topic, rel)
+    needed = int(recall * count + 0.5)  # the nearest whole number, a half up
+    best = 0.0
+    for depth in range(1, len(hits) + 1):
+        if sum(hits[:depth]) >= needed:
+            best = max(best, sum(hits[:depth]) / depth)
+    return best
+
+
+def AP_11pt(topic, rel=1):
+    return sum(IPrec(topic, tenth / 10, rel) for tenth in range(11)) / 11
+
+
+def SetF(topic, rel=1, beta=1):
+    precision, recall = P(topic, rel=rel), R(topic, rel=rel)
+    return (1 + beta**2) * precision * recall / (beta**2 * precision + recall) if precision else 0.0
+
+
+def NumRelRet(topic, rel=1):
+    return sum(relevance(topic, rel)[0])
+
+
 def RR(topic, k=None, rel=1, nil=None):
     for rank, hit in enumerate(top(relevance(topic, rel, nil)[0], k), start=1):
         if hit:
@@ -253,8 +304,10 @@ def Success(topic, k=None, rel=1):
     return 1.0 if any(top(relevance(topic, rel)[0], k)) else 0.0
 
 
-def RBP(topic, p=0.8, k=None, rel=1, gains=None, residual=False, nil=None):
+def RBP(topic, p=0.8, k=None, rel=1, gains=None, residual=False, nil=None, over="collection"):
     most = 1.0 if gains is None else largest_gain(topic, gains)
+    if gains is not None and over == "query":
+        most = max([0.0, *topic.pool_gains(gains)])
     if gains is None:
         answerless = not any(label >= rel for label in topic.labels.values())
     else:
@@ -491,8 +544,8 @@ def kERR(topic):
 
 # -- all queries ------------------------------------------------------------------------------------------
 
-MICRO = {("Fdocs", "micro"), ("GoodFiltered", None)}
-SUMS = {"NumRet", "NumRel"}
+MICRO = {("Fdocs", "micro"), ("GoodFiltered", None), ("RelevantFiltered", None)}
+SUMS = {"NumRet", "NumRel", "NumRelRet"}
 
 
 def value(topic, name, **parameters):
@@ -517,6 +570,11 @@ def evaluate(qrels, run, queries, name, parameters, *, gains="linear", unjudged=
         values = [normalise(*(f(t, name, **parameters) for f in (value, expectation, perfection))) for t in topics]
         return values, sum(values) / len(values)
     values = [value(t, name, **parameters) for t in topics]
+    if name == "GMAP":
+        product = 1.0
+        for ap in values:
+            product *= max(ap, 0.00001) ** (1 / len(values))
+        return values, product
     if name in SUMS:
         return values, sum(values)
     if (name, parameters.get("average", "micro" if name == "Fdocs" else None)) in MICRO:

@@ -26,6 +26,9 @@ ANY = {
     "nil": any_text,
     "limit": st.integers(1, 100),
     "scale": st.just("max"),
+    "recall": st.floats(0, 1),
+    "beta": st.floats(0.01, 100),
+    "over": st.sampled_from(["collection", "query"]),
     "residual": st.booleans(),
     "max_grade": st.one_of(st.just("query"), st.floats(0.5, 10), st.integers(1, 10)),
     "average": st.sampled_from(["micro", "macro"]),
@@ -140,7 +143,14 @@ TREC_EVAL = {
     "map": "AP", "map_cut_10": "AP@10", "map_cut.10": "AP@10", "ndcg": "nDCG", "ndcg_cut_10": "nDCG@10",
     "ndcg_cut.5": "nDCG@5", "P_5": "P@5", "P.5": "P@5", "recall_100": "R@100", "recip_rank": "RR", "Rprec": "Rprec",
     "bpref": "Bpref", "success_1": "Success@1", "num_ret": "NumRet", "num_rel": "NumRel", "set_P": "P",
-    "set_recall": "R",
+    "set_recall": "R", "num_rel_ret": "NumRelRet", "gm_map": "GMAP", "infAP": "infAP", "set_F": "SetF",
+    "11pt_avg": "AP_11pt", "iprec_at_recall_0.10": "IPrec(recall=0.1)", "iprec_at_recall.0.25": "IPrec(recall=0.25)",
+    "iprec_at_recall..5": "IPrec",
+}  # fmt: skip
+ANY_CASE = {
+    "ndcg_f@10": "nDCG_f@10", "NDCG_F@10": "nDCG_f@10", "ap": "AP", "p@5": "P@5", "r@5": "R@5", "rr": "RR",
+    "Rbp": "RBP", "goodfiltered": "GoodFiltered", "rbp_QWA(p=0.7)": "RBP_qwa(p=0.7)", "ul2(DCG@5)": "UL2(DCG@5)",
+    "kndcg@5": "kNDCG@5",
 }  # fmt: skip
 RANX = {
     "hit_rate@5": "Success@5", "precision@5": "P@5", "recall@100": "R@100", "r-precision": "Rprec", "bpref": "Bpref",
@@ -153,11 +163,55 @@ IR_MEASURES = {
     "P(rel=2)@5": "P(rel=2)@5", "Precision@5": "P@5", "Recall@100": "R@100", "R@100": "R@100", "MRR": "RR",
     "RR(rel=2)@10": "RR(rel=2)@10", "BPref": "Bpref", "RPrec": "Rprec", "SetP": "P", "SetR": "R",
     "Success@5": "Success@5", "RBP(p=0.8, rel=1)": "RBP(p=0.8)", "ERR@20": "ERR@20", "Judged@10": "Judged@10",
+    "IPrec@0.1": "IPrec(recall=0.1)", "IPrec(rel=2)@1": "IPrec(recall=1, rel=2)", "NumRelRet": "NumRelRet",
+    "NumRet(rel=2)": "NumRelRet(rel=2)", "SetF(beta=2)": "SetF(beta=2)", "infAP": "infAP",
     "NumRet": "NumRet", "AP(cutoff=10)": "AP@10", "AP(judged_only=False)": "AP",
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("theirs", "ours"), [*TREC_EVAL.items(), *RANX.items(), *IR_MEASURES.items()])
+def test_ours_first_then_trec_evals_then_ours_in_any_case():
+    """P is the whole list's, rbp trec_eval's, Rbp ours."""
+    assert rs.parse_measure("P") == rs.P
+    assert rs.parse_measure("rbp") == rs.RBP(p=0.9, gains="linear", over="query")
+    assert rs.parse_measure("Rbp") == rs.RBP(p=0.8)
+    assert rs.parse_measure("rbp@10").k == 10
+    qrels, run = {"q": {"a": 1, "b": 1, "c": 0}}, {"q": {"c": 3, "b": 2, "a": 1}}
+    rbp = rs.evaluate(qrels, run, ["rbp", "RBP(p=0.9)", "RBP"]).values[0, 0]
+    assert rbp[0] == rbp[1] == pytest.approx(0.1 * (0.9 + 0.81))
+    assert rbp[2] == pytest.approx(0.2 * (0.8 + 0.64))
+
+
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [
+        ("nDCG@5,10", "nDCG@5 nDCG@10"),
+        ("nDCG_f(gains={-2:-10})@5, 10,AP", "nDCG_f(gains={-2:-10})@5 nDCG_f(gains={-2:-10})@10 AP"),
+        ("P.5,10", "P@5 P@10"),
+        ("P_5,10 map_cut.3,7", "P@5 P@10 AP@3 AP@7"),
+        ("success", "Success@1 Success@5 Success@10"),
+        ("ndcg.1=3,2=9 AP", "nDCG(gains={1:3,2:9}) AP"),
+        ("ndcg.1=3 ndcg_2=5,3=7", "nDCG(gains={1:3}) nDCG(gains={2:5,3:7})"),
+        ("set", "NumRet NumRel NumRelRet P R SetF"),
+        ("iprec_at_recall..10,.2 P_5", "IPrec@0.1 IPrec@0.2 P@5"),
+        ("IPrec@0.1,0.5,1", "IPrec@0.1 IPrec@0.5 IPrec@1"),
+    ],
+)
+def test_several_at_once(names, found):
+    assert rs.parse_measures(names) == [rs.parse_measure(name) for name in found.split()]
+    assert rs.parse_measures([names]) == rs.parse_measures(names)
+
+
+def test_sets_of_trec_eval():
+    official, everything = rs.parse_measures("official"), rs.parse_measures("all_trec")
+    assert set(official) < set(everything)
+    assert rs.AP in official
+    assert {rs.nDCG @ 10, rs.R @ 1000, rs.P} < set(everything)
+    assert rs.parse_measures("AP official") == [rs.AP, *(m for m in official if m != rs.AP)]
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"), [*TREC_EVAL.items(), *ANY_CASE.items(), *RANX.items(), *IR_MEASURES.items()]
+)
 def test_names_of_other_tools(theirs, ours):
     assert rs.parse_measure(theirs) == rs.parse_measure(ours)
 
@@ -169,7 +223,12 @@ def test_names_of_other_tools(theirs, ours):
     ("name", "hint"),
     [
         ("nDCGf@10", "did you mean nDCG_f"),
-        ("ap", "did you mean AP"),
+        ("apf", "did you mean AP"),
+        ("official", "names several measures; name one of them: NumRet, NumRel"),
+        ("recall", "names several measures; name one of them: R@5, R@10"),
+        ("relative_P_10", "P@k and R@k are its two parts"),
+        ("unj.5", "a cutoff is written @10"),
+        ("rbp_resid", "RBP(p=0.9, residual=True)"),
         ("ndgc", "did you mean"),
         ("xyzzy", "ranksift measures"),
         ("", "ranksift measures"),
@@ -219,7 +278,12 @@ def test_names_of_other_tools(theirs, ours):
         ("UL2(nope)", "ranksift measures"),
         ("UL2(MSP)", "write UL2(MSP@10)"),
         ("UL2(P@5, P@6)", "write it as name=value"),
-        ("SetF", "SetP and SetR"),
+        ("SetAP", "SetP and SetR"),
+        ("IPrec@2", "recall=2 is not a number from 0 to 1"),
+        ("IPrec@", "a cutoff is written @10"),
+        ("iprec_at_recall.10", "recall=10 is not a number from 0 to 1"),
+        ("P_.5", "k is not a positive integer"),
+        ("SetF(beta=0)", "write beta=1"),
     ],
 )
 def test_wrong_names(name, hint):
@@ -314,7 +378,7 @@ def test_documentation_of_every_measure(name):
     assert f"{name}" in cls.__doc__.split("Examples")[1], "of this measure"
     assert cls.family in FAMILIES
     assert (
-        any(year in cls.paper for year in map(str, range(2000, 2027)))
+        any(year in cls.paper for year in map(str, range(1979, 2027)))
         or "trec_eval" in cls.paper
         or "ir_m" in cls.paper
     )
@@ -323,10 +387,11 @@ def test_documentation_of_every_measure(name):
 def test_the_catalogue_is_the_surface():
     surface = """
         DCG nDCG nDCG_org nDCG_min nDCG_f
-        Fdocs GoodFiltered Empty Difficulty UBQ UBQ_over UBQ_under
+        Fdocs GoodFiltered RelevantFiltered Empty Difficulty UBQ UBQ_over UBQ_under
         RR_qwa P_qwa RBP_qwa nDCG_qwa AP_qwa c_at_1
         SP MSP DCG_ul1 DCG_ul2 MSP_ul1 MSP_ul2 E_DCG E_nDCG E_SP E_MSP UL1 UL2
         kNDCG kERR
         P R AP RR Rprec Bpref Success RBP ERR Judged NumRet NumRel
+        GMAP infAP IPrec AP_11pt SetF NumRelRet
     """
     assert set(surface.split()) == set(CATALOGUE)

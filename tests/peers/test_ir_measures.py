@@ -57,7 +57,7 @@ def test_msmarco_rr(seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_gdeval(seed):
     """The web track's script: grades up to 4, negative ones as 0, five decimals."""
-    measures = {f"ERR@{k}": f"ERR(max_grade=4)@{k}" for k in (5, 20)}
+    measures = {f"ERR@{k}": f"ERR_gdeval@{k}" for k in (5, 20)}
     measures |= {f"nDCG(dcg='exp-log2')@{k}": f'nDCG(gains="exp")@{k}' for k in (5, 20)}
     assert_equal("gdeval", measures, seed, 0.5001e-5)
 

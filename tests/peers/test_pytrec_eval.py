@@ -24,6 +24,7 @@ SUCCESS = [1, 5, 10]
 MEASURES = {
     "map": "AP({})", "recip_rank": "RR({})", "Rprec": "Rprec({})", "bpref": "Bpref({})", "ndcg": "nDCG",
     "set_P": "P({})", "set_recall": "R({})", "num_ret": "NumRet", "num_rel": "NumRel({})",
+    "num_rel_ret": "NumRelRet({})", "set_F": "SetF({})", "infAP": "infAP({})",
     **{f"map_cut_{k}": f"AP({{}})@{k}" for k in DEPTHS},
     **{f"ndcg_cut_{k}": f"nDCG@{k}" for k in DEPTHS},
     **{f"P_{k}": f"P({{}})@{k}" for k in DEPTHS},

@@ -31,7 +31,7 @@ def test_ties_share_the_honour():
 def test_measures_that_are_only_names():
     found = scores([[0.25], [0.5]], ["my own"])
     assert "my own" in str(report.table(found))
-    assert list(report.trec_lines(found))[1] == "my own\tall\t0.2500\n"
+    assert list(report.trec_lines(found))[2] == f"{'my own':<22}\tall\t0.2500\n"
 
 
 def test_one_run_alone_has_measures_as_rows():

@@ -22,10 +22,16 @@ def compare(
     baseline: Annotated[
         str | None, typer.Option("--baseline", "-b", metavar="RUN", help="Compare with this run, not all pairs.")
     ] = None,
-    test: options.Test = "t",
+    test: Annotated[
+        Literal["t", "randomization", "bootstrap", "wilcoxon", "tukey"],
+        typer.Option("--test", help="Of significance, paired; tukey is Tukey's HSD of all runs together."),
+    ] = "t",
     correction: Annotated[
         Literal["holm", "bonferroni", "bh", "none"],
-        typer.Option("--correction", help="For many comparisons, within each measure (bh: Benjamini and Hochberg)."),
+        typer.Option(
+            "--correction",
+            help="For many comparisons, within each measure (bh: Benjamini and Hochberg); not of Tukey's.",
+        ),
     ] = "holm",
     alpha: options.Alpha = 0.05,
     samples: Annotated[int, typer.Option("--samples", min=1, help="Of randomization and bootstrap.")] = 10_000,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -17,6 +17,8 @@ def evaluate(
     gains: options.GainsText = "linear",
     unjudged: options.UnjudgedChoice = "zero",
     queries: options.QueriesChoice = "qrels",
+    depth: options.Depth = None,
+    rel: options.Rel = 1,
     on_duplicate: options.DuplicateChoice = "error",
     per_query: Annotated[bool, typer.Option("--per-query", "-q", help="Show every query.")] = False,
     form: Annotated[
@@ -29,6 +31,7 @@ def evaluate(
 
     ranksift evaluate qrels.txt bm25.run -m "nDCG_f@10 AP" --gains="-2=-10"
     """
+    from ranksift.collection.readers.formats import tag_of
     from ranksift.evaluation import evaluate as library
     from ranksift.report import scores as report
 
@@ -42,6 +45,8 @@ def evaluate(
         unjudged=unjudged,
         queries=queries,
         on_duplicate=on_duplicate,
+        depth=depth,
+        rel=rel,
         progress=options.progress_of(runs),
     )
     shown = 4 if digits is None else digits
@@ -51,7 +56,8 @@ def evaluate(
         show(report.table(scores, per_query=per_query, digits=shown, title=title), out=out)
         return
     if form == "json":
-        settings = {"qrels": qrels, "gains": gains, "unjudged": unjudged, "queries": queries}
+        settings: dict[str, Any] = {"qrels": qrels, "gains": gains, "unjudged": unjudged, "queries": queries}
+        settings |= {name: value for name, value, usual in (("depth", depth, None), ("rel", rel, 1)) if value != usual}
         write_json(report.as_json(scores, settings, per_query=per_query, digits=digits), out)
         return
     for line in report.degenerate_notes(scores):
@@ -59,4 +65,5 @@ def evaluate(
     if form == "csv":
         write_csv(report.csv_header(per_query), report.csv_rows(scores, per_query=per_query, digits=digits), out)
     else:
-        write("".join(report.trec_lines(scores, per_query=per_query, digits=shown)), out)
+        tag = tag_of(runs[0]) if len(runs) == 1 else None
+        write("".join(report.trec_lines(scores, per_query=per_query, digits=shown, rel=rel, tag=tag)), out)

@@ -63,6 +63,14 @@ Settings = Annotated[
     list[str],
     typer.Option("--set", metavar="NAME=VALUE", help="Further parameters, as --set by=zscore; may be repeated."),
 ]
+Depth = Annotated[
+    int | None,
+    typer.Option("--depth", metavar="N", min=1, help="Count the first N documents of each list only (trec_eval -M)."),
+]
+Rel = Annotated[
+    float,
+    typer.Option("--rel", metavar="N", help="The smallest label that counts as relevant (trec_eval -l)."),
+]
 LabelWords = Annotated[
     str | None,
     typer.Option("--labels", metavar="WORDS", help="What words as labels count, as good=2,bad=-1."),

@@ -54,6 +54,8 @@ class JudgedRuns:
         The rule by which they count.
     gains, unjudged, nil, on_duplicate
         As in :func:`join` and :func:`read_run`.
+    depth
+        How many documents of each list count; None: all.
     """
 
     qrels: Qrels
@@ -64,6 +66,7 @@ class JudgedRuns:
     unjudged: Unjudged
     nil: frozenset[str]
     on_duplicate: OnDuplicate
+    depth: int | None = None
     _kept: dict[int, OneJudgedRun] | None = field(default=None, repr=False)
 
     @classmethod
@@ -77,6 +80,7 @@ class JudgedRuns:
         queries: Queries = "qrels",
         nil: Iterable[str] = (),
         on_duplicate: OnDuplicate = "error",
+        depth: int | None = None,
         keep: bool = False,
     ) -> JudgedRuns:
         """Read the judgments, and see which runs there are.
@@ -86,7 +90,7 @@ class JudgedRuns:
 
         Parameters
         ----------
-        qrels, runs, gains, unjudged, queries, on_duplicate
+        qrels, runs, gains, unjudged, queries, on_duplicate, depth
             As in :func:`evaluate`.
         nil
             Document ids that mean "no answer".
@@ -111,6 +115,7 @@ class JudgedRuns:
             unjudged,
             frozenset(nil),
             on_duplicate,
+            depth,
             {} if keep else None,
         )
         return runs._worth(wanted.gains) if isinstance(runs, JudgedRuns) and runs._serves(wanted) else wanted
@@ -118,7 +123,8 @@ class JudgedRuns:
     def _serves(self, wanted: JudgedRuns) -> bool:
         """Whether its runs are joined as is wanted; what labels are worth is seen afterwards."""
         same = self.qrels is wanted.qrels and self.which == wanted.which and self.queries == wanted.queries
-        return same and self.unjudged == wanted.unjudged and wanted.nil <= self.nil
+        same = same and self.unjudged == wanted.unjudged and self.depth == wanted.depth
+        return same and wanted.nil <= self.nil
 
     def _worth(self, gains: Gains) -> JudgedRuns:
         return self if gains == self.gains else replace(self, gains=gains)
@@ -143,6 +149,7 @@ class JudgedRuns:
         """Join a run that is read already."""
         strangers = () if self.which == "named" else _strangers(self.qrels, run)
         how = {"unjudged": self.unjudged, "gains": self.gains, "nil": self.nil}
+        run = run if self.depth is None else run.top(self.depth)
         judged = join(self.qrels, run, self.queries, **how)  # type: ignore[arg-type]
         return OneJudgedRun(run.name, judged, (*strangers, *self._misfits(run, judged)))
 
@@ -165,7 +172,7 @@ class JudgedRuns:
     @property
     def settings(self) -> tuple[Any, ...]:
         """What decides how a run is joined, beside the judgments."""
-        return self.gains, self.unjudged, self.which, self.queries, sorted(self.nil), self.on_duplicate
+        return self.gains, self.unjudged, self.which, self.queries, sorted(self.nil), self.on_duplicate, self.depth
 
     @cached_property
     def pool(self) -> Pool:

@@ -56,6 +56,14 @@ class Run(DocumentTable):
         before = offsets_of(kept.astype(np.int64))[self.offsets]
         return Run(self._rows.take(np.flatnonzero(kept), before), self.name)
 
+    def top(self, depth: int) -> Run:
+        """The run with the first documents of each query.
+
+        >>> read_run({"q": {"a": 2.0, "b": 1.0}, "r": {"c": 1.0}}).top(1).to_dict()
+        {'q': {'a': 2.0}, 'r': {'c': 1.0}}
+        """
+        return self.where(positions(self.lengths) < depth)
+
     def to_dict(self) -> dict[str, dict[str, float]]:
         """``{query: {document: score}}``, documents in rank order."""
         return self.nested(self.scores.tolist())

@@ -26,7 +26,7 @@ from ranksift.collection.ragged import Floats, Ints
 from ranksift.errors import InputError
 from ranksift.evaluation.evaluate import nil_ids, ready_measures
 from ranksift.measures.cumulative import discounted
-from ranksift.measures.filtering import Empty, Fdocs, GoodFiltered
+from ranksift.measures.filtering import Empty, Fdocs, Hidden
 from ranksift.measures.measure import Measure, PerQuery
 from ranksift.measures.names import MeasureLike
 from ranksift.parameters import read_by
@@ -95,7 +95,7 @@ class Sweep:
             start, change = _cumulative(lists, measure, entry, *line)
         elif isinstance(measure, Fdocs) and measure.average == "micro":
             start, change = _forbidden_shown(lists, measure, entry)
-        elif isinstance(measure, GoodFiltered):
+        elif isinstance(measure, Hidden):
             start, change = _good_missing(lists, measure, entry)
         elif isinstance(measure, Empty):
             start, change = _left_empty(lists)
@@ -320,7 +320,7 @@ def _forbidden_shown(lists: Lists, measure: Fdocs, entry: Ints) -> tuple[Floats,
     return np.zeros((2, len(lists))), np.stack([top, among.astype(np.float64)])
 
 
-def _good_missing(lists: Lists, measure: GoodFiltered, entry: Ints) -> tuple[Floats, Floats]:
+def _good_missing(lists: Lists, measure: Hidden, entry: Ints) -> tuple[Floats, Floats]:
     """What documents change in the number of good ones that are not in the list."""
     nothing = np.zeros(len(lists.score), dtype=bool)
     found = measure.per_query(lists.judged_by(nothing))

@@ -17,6 +17,7 @@ from ranksift.evaluation import significance
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.significance import Outcome, Paired
 from ranksift.evaluation.table import Cell, Column, Table
+from ranksift.evaluation.tukey import tukey
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
 from ranksift.parameters import choice, integer, number, optional, samples_of, takes, text
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.table import Table as RichTable
 
-TestName = Literal["t", "randomization", "bootstrap", "wilcoxon"]
+TestName = Literal["t", "randomization", "bootstrap", "wilcoxon", "tukey"]
 Correction = Literal["holm", "bonferroni", "bh", "none"]
 
 #: The tests, as they are called in a text.
@@ -34,6 +35,7 @@ TESTS = {
     "randomization": "paired randomization test",
     "bootstrap": "paired bootstrap test",
     "wilcoxon": "Wilcoxon signed-rank test",
+    "tukey": "Tukey's HSD of all runs",
 }
 
 _RESAMPLING = ("randomization", "bootstrap")
@@ -79,11 +81,13 @@ class Comparison:
     relative
         The difference as a share of the baseline's mean (of its absolute value); NaN where that is 0.
     low, high
-        Confidence interval of the difference: Student's, or the bootstrap's percentiles for the bootstrap test.
+        Confidence interval of the difference: Student's, or the bootstrap's percentiles for the bootstrap test, or
+        Tukey's, which all pairs share.
     effect_size
         Cohen's d of paired differences: the difference over its standard deviation.
     statistic
-        t for the t and bootstrap tests, the mean difference for randomization, the smaller rank sum for Wilcoxon's.
+        t for the t and bootstrap tests, the mean difference for randomization, the smaller rank sum for Wilcoxon's, the
+        studentized range q for Tukey's.
     p, corrected_p
         Two-sided p value, and the same corrected within the measure's family of comparisons.
     better
@@ -201,7 +205,9 @@ class Comparison:
         return np.asarray(shown == shown.max(axis=0))
 
     def _notes(self, letters: bool) -> list[str]:
-        how, queries = f"{TESTS[self.test]}, {CORRECTIONS[self.correction]}", len(self.scores.queries)
+        together = self.test == "tukey"
+        how = TESTS[self.test] if together else f"{TESTS[self.test]}, {CORRECTIONS[self.correction]}"
+        queries = len(self.scores.queries)
         notes = [f"{how[0].upper()}{how[1:]}, {queries} queries."]
         if letters:
             notes = [f"A letter: significantly better than that run ({how}, p <= {self.alpha:g}, {queries} queries)."]
@@ -314,11 +320,13 @@ def compare(
     test
         ``"t"``: Student's paired t; ``"randomization"``: signs of differences flipped at random (all ways where there
         are no more than ``samples``); ``"bootstrap"``: Sakai's shifted, studentised bootstrap; ``"wilcoxon"``: signed
-        ranks. All are two-sided and work on each query's own values. Runs with equal values have p = 1; a constant
+        ranks; ``"tukey"``: Tukey's honestly significant difference, after a two-way analysis of variance of all runs.
+        All are two-sided and work on each query's own values. Runs with equal values have p = 1; a constant
         difference has p = 0 in the t test, whose t is then infinite.
     correction
         For many comparisons, within each measure: ``"holm"``, ``"bonferroni"``, ``"bh"`` (Benjamini and Hochberg;
-        ``"fdr_bh"`` is another name of it) or ``"none"``.
+        ``"fdr_bh"`` is another name of it) or ``"none"``. Tukey's p values and intervals hold for all pairs of runs
+        together, so none is applied to them.
     samples, seed
         How many resamples the randomization and bootstrap tests draw, and from which seed. In which order the
         judgments list the queries makes no difference.
@@ -342,7 +350,7 @@ def compare(
     c  theirs  0.2333
     A letter: significantly better than that run (paired t test, Holm correction, p <= 0.05, 3 queries).
     """
-    chosen: Any = {None: "none", "fdr_bh": "bh"}.get(correction, correction)
+    chosen: Any = "none" if test == "tukey" else {None: "none", "fdr_bh": "bh"}.get(correction, correction)
     choice(*CORRECTIONS).check("correction", chosen)
     choice(*TESTS).check("test", test)
     _check(scores, samples, seed, alpha, confidence)
@@ -353,7 +361,7 @@ def compare(
     drawn_from = scores.drawing_order if test in _RESAMPLING else slice(None)
     values = np.ascontiguousarray(np.moveaxis(scores.values[:, drawn_from], 2, 0)).reshape(measures * runs, n)
     paired = Paired(values, (left + offsets).ravel(), (right + offsets).ravel())
-    outcome, (low, high) = _tested(paired, test, samples, seed, confidence)
+    outcome, (low, high) = _tested(paired, test, runs, samples, seed, confidence)
 
     def per_measure(flat: NDArray[Any]) -> NDArray[Any]:
         return flat.reshape(measures, len(left)).T
@@ -397,8 +405,10 @@ def higher_is_better(measure: Measure | str) -> bool:
 
 
 def _tested(
-    paired: Paired, test: TestName, samples: int, seed: int, confidence: float
+    paired: Paired, test: TestName, runs: int, samples: int, seed: int, confidence: float
 ) -> tuple[Outcome, tuple[Floats, Floats]]:
+    if test == "tukey":
+        return tukey(paired, runs, confidence)
     if test == "bootstrap":
         result = significance.bootstrap(paired, significance.resamples(paired.queries, samples, seed))
         return Outcome(paired.t, result.p, np.sign(paired.t)), result.interval(confidence)

@@ -22,7 +22,7 @@ from ranksift.errors import InputError, RankSiftWarning
 from ranksift.evaluation.scores import Scores
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike, parse_measures
-from ranksift.parameters import function, optional, path, takes
+from ranksift.parameters import function, integer, number, optional, path, takes
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class RunValues:
     notes: Sequence[str]
 
 
-@takes(progress=function(), cache=optional(path()))
+@takes(progress=function(), cache=optional(path()), depth=optional(integer(1), 1000), rel=number())
 def evaluate(
     qrels: Any,
     runs: Any,
@@ -58,6 +58,8 @@ def evaluate(
     unjudged: Unjudged = "zero",
     queries: Queries = "qrels",
     on_duplicate: OnDuplicate = "error",
+    depth: int | None = None,
+    rel: float = 1,
     progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
     cache: str | os.PathLike[str] | None = None,
 ) -> Scores:
@@ -82,6 +84,11 @@ def evaluate(
         list of ids.
     on_duplicate
         What to do about a document that a file lists twice for a query: see :func:`read_run`.
+    depth
+        How many documents of each list count, the first ones (trec_eval's ``-M``); None: all.
+    rel
+        The smallest label that is relevant, for all measures that have a parameter ``rel`` (trec_eval's ``-l``). A
+        measure's own ``rel`` wins, where it is not 1.
     progress
         Wraps the runs as they are read and evaluated, one after another.
     cache
@@ -95,7 +102,7 @@ def evaluate(
     >>> evaluate(qrels, run, ["nDCG_f@10", "AP"]).mean()["nDCG_f@10"].round(4).to_list()
     [0.8423]
     """
-    wanted = ready_measures(measures)
+    wanted = list(dict.fromkeys(measure.at_level(rel) for measure in ready_measures(measures)))
     given = JudgedRuns.of(
         qrels,
         runs,
@@ -104,6 +111,7 @@ def evaluate(
         queries=queries,
         nil=nil_ids(wanted),
         on_duplicate=on_duplicate,
+        depth=depth,
     )
     scores = scores_of(given, wanted, progress=progress, cache=cache)
     for note in scores.notes:

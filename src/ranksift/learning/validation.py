@@ -278,6 +278,9 @@ class HeldOut:
         if measure.aggregation == "micro":
             value, size = measure.aggregate(top, bottom), bottom.mean()
             return value + (top - value * bottom) / (size if size > 0 else 1.0)
+        if measure.aggregation == "geometric":
+            logarithms = np.log(np.maximum(measure.values(top, bottom), np.finfo(float).tiny))
+            return np.asarray(measure.aggregate(top, bottom) * (1.0 + logarithms - logarithms.mean()))
         return measure.values(top, bottom)
 
     def _parts(self, measure: Measure) -> tuple[Floats, Floats]:

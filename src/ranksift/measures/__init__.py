@@ -18,7 +18,7 @@ def _default_instance(name: str) -> "Measure | None":
     from ranksift.measures.measure import CATALOGUE
     from ranksift.measures.names import parse_measure
 
-    return parse_measure(name) if name in CATALOGUE or name == "nDCG_0" else None
+    return parse_measure(name) if name in CATALOGUE or name in ("nDCG_0", "SetP", "SetR", "ERR_gdeval") else None
 
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     import ranksift.measures.coverage
     import ranksift.measures.cumulative
     import ranksift.measures.filtering
+    import ranksift.measures.interpolated
+    import ranksift.measures.sets
     import ranksift.measures.topk
     import ranksift.measures.truncation
     from ranksift.measures.measure import Measure as Measure
@@ -49,10 +51,20 @@ if TYPE_CHECKING:
     Success: ranksift.measures.classic.Success
     RBP: ranksift.measures.classic.RBP
     ERR: ranksift.measures.classic.ERR
+    ERR_gdeval: ranksift.measures.classic.ERR
+    GMAP: ranksift.measures.classic.GMAP
+    infAP: ranksift.measures.classic.infAP
+    IPrec: ranksift.measures.interpolated.IPrec
+    AP_11pt: ranksift.measures.interpolated.AP_11pt
+    SetP: ranksift.measures.classic.P
+    SetR: ranksift.measures.classic.R
+    SetF: ranksift.measures.sets.SetF
+    NumRelRet: ranksift.measures.sets.NumRelRet
     NumRet: ranksift.measures.classic.NumRet
     NumRel: ranksift.measures.classic.NumRel
     Fdocs: ranksift.measures.filtering.Fdocs
     GoodFiltered: ranksift.measures.filtering.GoodFiltered
+    RelevantFiltered: ranksift.measures.filtering.RelevantFiltered
     Empty: ranksift.measures.filtering.Empty
     Difficulty: ranksift.measures.filtering.Difficulty
     UBQ: ranksift.measures.filtering.UBQ

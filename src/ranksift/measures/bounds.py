@@ -445,6 +445,10 @@ class Around(Measure, abstract=True):
         """The measure inside."""
         return self.measure
 
+    def at_level(self, rel: float) -> Measure:
+        """The same around the measure with another smallest relevant label."""
+        return self(self.measure.at_level(rel))
+
     def worth(self, labels: Floats, gains: Gains) -> Floats:
         """What a label is worth to the measure inside."""
         return self.measure.worth(labels, gains)

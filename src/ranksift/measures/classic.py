@@ -219,6 +219,65 @@ def expected_sum_of_precisions(pool: Pool, relevant: Ints, k: int | None) -> Flo
     return pool.sum(term if k is None else np.where(i <= k, term, 0.0))
 
 
+class GMAP(Binary):
+    r"""Geometric mean of average precision: queries with a low AP count more than in the mean.
+
+    .. math:: GMAP = \exp\left(\frac{1}{|Q|} \sum_q \log \max(10^{-5}, AP_q)\right)
+
+    A query's own value is its AP. As in trec_eval, an AP below 0.00001 counts as 0.00001.
+
+    Examples
+    --------
+    >>> from ranksift import evaluate
+    >>> qrels, run = {"q": {"a": 1}, "r": {"b": 1}}, {"q": {"a": 1}, "r": {"x": 2, "b": 1}}
+    >>> evaluate(qrels, run, ["GMAP"]).mean_of("GMAP")
+    0.7071...
+    """
+
+    aggregation = "geometric"
+
+    def per_query(self, judged: JudgedRun) -> PerQuery:
+        """AP."""
+        return AP(rel=self.rel).per_query(judged)
+
+    def aggregate(self, numerator: Floats, denominator: Floats) -> Floats:
+        """The mean of logarithms."""
+        values = np.maximum(self.values(numerator, denominator), 1e-5)
+        return np.asarray(np.exp(np.log(values).mean(axis=-1)))
+
+
+class infAP(Binary):
+    r"""Inferred average precision: AP as a pool tells it of which only a random part was judged.
+
+    .. math:: infAP = \frac{1}{R} \sum_{i : l_i \ge rel} \left(\frac{1}{i} + \frac{d_i}{i} \cdot
+              \frac{r_i + \epsilon}{r_i + n_i + 2 \epsilon}\right)
+
+    Above rank i, r_i documents are relevant, n_i are judged irrelevant (their label is at least 0 and below ``rel``),
+    and d_i are in the pool: these, and those of negative label, which says here that a document is in the pool and was
+    not judged. ε is 0.00001.
+
+    Examples
+    --------
+    >>> from ranksift import evaluate
+    >>> qrels = {"q": {"a": 1, "b": 0, "c": -1, "d": 1}}
+    >>> evaluate(qrels, {"q": {"a": 4, "b": 3, "c": 2, "d": 1}}, ["infAP"]).mean_of("infAP")
+    0.8125
+    """
+
+    paper = "Yilmaz, Aslam: Estimating average precision with incomplete and imperfect judgments, 2006"
+
+    def per_query(self, judged: JudgedRun) -> PerQuery:
+        """The expected precision above each hit, averaged as in AP."""
+        hit = judged.label >= self.rel
+        irrelevant = (judged.label >= 0) & ~hit
+        relevant_above = judged.running(np.add, hit.astype(np.float64)) - hit
+        irrelevant_above = judged.running(np.add, irrelevant.astype(np.float64)) - irrelevant
+        pooled_above = judged.running(np.add, np.ones(len(hit))) - 1.0
+        share = (relevant_above + 1e-5) / (relevant_above + irrelevant_above + 2e-5)
+        expected = (1.0 + pooled_above * share) / judged.rank
+        return PerQuery(over(judged.sum(np.where(hit, expected, 0.0)), self.relevant(judged.pool)))
+
+
 @dataclass(frozen=True, repr=False)
 class RR(Binary):
     r"""Reciprocal rank of the first relevant document, 0 where none is in the top k.
@@ -350,7 +409,12 @@ class RBP(Binary):
     p: float = persistence(0.8)
     k: int | None = k_parameter()
     gains: Gains | None = gains_parameter(
-        "Makes it graded: each gain (negative ones as 0) over the largest one of the collection."
+        "Makes it graded: each gain (negative ones as 0) over the largest one there is."
+    )
+    over: str = parameter(
+        "collection",
+        choice("collection", "query"),
+        "Where the largest gain is looked for: in the 'collection', or, as trec_eval does, in each 'query' alone.",
     )
     residual: bool = parameter(
         False,
@@ -387,14 +451,23 @@ class RBP(Binary):
         nil_rank = None
         if self.nil is not None:
             judged, nil_rank = judged.ranks_with_nil(self.nil)
-        most = judged.pool.largest_gain(self.gains) or 1.0
-        gain = np.maximum(judged.gain(self.gains), 0.0) / most
+        gain = np.maximum(judged.gain(self.gains), 0.0) / self._most(judged.pool)[judged.query]
         value = judged.sum(gain * self.weight(judged.rank, judged.rank <= (self.k or np.inf)))
         if nil_rank is not None:
             answers = judged.pool.sum(np.maximum(self.gains(judged.pool.labels), 0.0))
             right = (answers == 0) & (nil_rank > 0) & (nil_rank <= (self.k or np.inf))
             value = np.where(right, self.weight(nil_rank, right), value)
         return value
+
+    def _most(self, pool: Pool) -> Floats:
+        """The gain that counts 1 in each query."""
+        assert self.gains is not None
+        most = np.zeros(len(pool))
+        if self.over == "query":
+            np.maximum.at(most, pool.query, self.gains(pool.labels))
+        else:
+            most[:] = pool.largest_gain(self.gains)
+        return np.where(most > 0, most, 1.0)
 
     def expectation(self, pool: Pool, gains: Gains) -> Floats | None:
         """The relevant share of the pool times the weight of the ranks it fills."""

@@ -73,7 +73,27 @@ class Fdocs(Filtering):
 
 
 @dataclass(frozen=True, repr=False)
-class GoodFiltered(Filtering):
+class Hidden(Filtering, abstract=True):
+    """Documents of a kind that are not in the list, as a share of all of this kind, over all queries together."""
+
+    aggregation = "micro"
+    higher_is_better = False
+
+    gains: Gains | None = gains_parameter()
+
+    def per_query(self, judged: JudgedRun) -> PerQuery:
+        """Those that are missing, and all of them."""
+        gains = self.gains or judged.gains
+        there = judged.pool.count(lambda label: self.is_good(gains(label))).astype(np.float64)
+        return PerQuery(there - judged.count(self.is_good(judged.gain(gains))), there)
+
+    def is_good(self, gain: Floats) -> NDArray[np.bool_]:
+        """Which gains are those of such documents."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, repr=False)
+class GoodFiltered(Hidden):
     r"""Good documents that are not in the list, as a share of all good ones, over all queries together.
 
     .. math:: GoodFiltered = \frac{\sum_q |\{d \in R_q : g_d \ge 0, d \notin list_q\}|}
@@ -86,25 +106,36 @@ class GoodFiltered(Filtering):
     0.5
     """
 
-    aggregation = "micro"
-    higher_is_better = False
-
     good: str = parameter(
         "nonnegative",
         choice("nonnegative", "positive"),
         "What good documents are: those of gain >= 0, or those of gain > 0 only.",
     )
-    gains: Gains | None = gains_parameter()
-
-    def per_query(self, judged: JudgedRun) -> PerQuery:
-        """Good documents missing, and good documents."""
-        gains = self.gains or judged.gains
-        there = judged.pool.count(lambda label: self.is_good(gains(label))).astype(np.float64)
-        return PerQuery(there - judged.count(self.is_good(judged.gain(gains))), there)
 
     def is_good(self, gain: Floats) -> NDArray[np.bool_]:
         """Which gains are those of good documents."""
         return gain > 0 if self.good == "positive" else gain >= 0
+
+
+class RelevantFiltered(Hidden):
+    r"""Relevant documents (gain > 0) that are not in the list, as a share of all, over all queries together.
+
+    .. math:: RelevantFiltered = \frac{\sum_q |\{d \in R_q : g_d > 0, d \notin list_q\}|}
+              {\sum_q |\{d \in R_q : g_d > 0\}|}
+
+    ``GoodFiltered`` counts documents of gain 0 too.
+
+    Examples
+    --------
+    >>> from ranksift import evaluate
+    >>> qrels, run = {"q": {"a": 1, "b": -2, "c": 0, "d": 2}}, {"q": {"b": 3, "a": 2}}
+    >>> evaluate(qrels, run, ["RelevantFiltered"]).mean_of("RelevantFiltered")
+    0.5
+    """
+
+    def is_good(self, gain: Floats) -> NDArray[np.bool_]:
+        """Gains above 0."""
+        return gain > 0
 
 
 class Empty(Filtering):

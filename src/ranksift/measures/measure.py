@@ -126,7 +126,7 @@ class Measure:
     paper
         Where it comes from.
     aggregation
-        ``"mean"`` over queries, ``"micro"`` (ratio of sums) or ``"sum"``.
+        ``"mean"`` over queries, ``"micro"`` (ratio of sums), ``"sum"`` or ``"geometric"`` (mean, of GMAP).
     shown
         Parameters that are always printed, also at their default.
     needs_k
@@ -139,7 +139,7 @@ class Measure:
 
     family: ClassVar[str] = ""
     paper: ClassVar[str] = ""
-    aggregation: ClassVar[Literal["mean", "micro", "sum"]] = "mean"
+    aggregation: ClassVar[Literal["mean", "micro", "sum", "geometric"]] = "mean"
     shown: ClassVar[tuple[str, ...]] = ()
     needs_k: ClassVar[bool] = False
     higher_is_better: ClassVar[bool] = True
@@ -233,6 +233,16 @@ class Measure:
     def takes(cls, parameter: str) -> bool:
         """Whether it has a parameter of this name."""
         return parameter in cls.__dataclass_fields__
+
+    def at_level(self, rel: float) -> Measure:
+        """The same measure with another smallest relevant label, where it has one and none of its own.
+
+        >>> from ranksift import AP, UL2, nDCG
+        >>> [measure.at_level(2) for measure in (AP, AP(rel=3), UL2(AP), nDCG)]
+        [AP(rel=2), AP(rel=3), UL2(AP(rel=2)), nDCG]
+        """
+        plain = self.takes("rel") and self.gains is None and self.rel == 1  # type: ignore[attr-defined]
+        return self(rel=rel) if plain else self
 
     def gain(self, labels: Floats, gains: Gains) -> Floats:
         """What it counts a label as."""

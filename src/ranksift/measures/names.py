@@ -6,12 +6,15 @@ import ast
 import difflib
 import re
 import warnings
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from typing import Any, TypeAlias
 
 from ranksift.errors import InputError
 from ranksift.measures.measure import CATALOGUE, Measure
+from ranksift.measures.trec_names import MEASURES as TREC_EVAL
+from ranksift.measures.trec_names import SETS, Own, Several, members
 
 #: A measure, or its name.
 MeasureLike: TypeAlias = Measure | str
@@ -23,51 +26,35 @@ _REMEDY = "see: ranksift measures"
 ALIASES: dict[str, tuple[str, dict[str, Any]]] = {
     "nDCG_0": ("nDCG", {"alias": "nDCG_0"}),
     "NDCG": ("nDCG", {}),
-    "ndcg": ("nDCG", {}),
     "ndcg_burges": ("nDCG", {"gains": "exp"}),
     "dcg": ("DCG", {}),
     "dcg_burges": ("DCG", {"gains": "exp"}),
     "MAP": ("AP", {}),
-    "map": ("AP", {}),
     "MRR": ("RR", {}),
     "mrr": ("RR", {}),
-    "recip_rank": ("RR", {}),
     "Precision": ("P", {}),
     "precision": ("P", {}),
     "SetP": ("P", {}),
-    "set_P": ("P", {}),
     "Recall": ("R", {}),
     "recall": ("R", {}),
     "SetR": ("R", {}),
-    "set_recall": ("R", {}),
     "RPrec": ("Rprec", {}),
     "r-precision": ("Rprec", {}),
     "BPref": ("Bpref", {}),
-    "bpref": ("Bpref", {}),
     "success": ("Success", {}),
     "hit_rate": ("Success", {}),
-    "num_ret": ("NumRet", {}),
-    "num_rel": ("NumRel", {}),
-    "rbp": ("RBP", {}),
+    "ERR_gdeval": ("ERR", {"max_grade": 4}),
+    **{name: (own.name, dict(own.parameters)) for name, own in TREC_EVAL.items() if isinstance(own, Own)},
 }
 
 # Names of other tools for what RankSift does not have, or has with another meaning, and what comes near.
 _ELSEWHERE = {
-    "NumRelRet": "R is their share of all relevant documents",
-    "num_rel_ret": "R is their share of all relevant documents",
     "hits": "P@k is their share of the top k, R@k of all relevant documents",
-    "SetF": "SetP and SetR are its two parts",
-    "set_F": "SetP and SetR are its two parts",
     "f1": "P@k and R@k are its two parts",
     "SetAP": "it is the product of SetP and SetR",
     "set_map": "it is the product of SetP and SetR",
     "SetRelP": "SetP is the precision of the list as it is",
     "set_relative_P": "SetP is the precision of the list as it is",
-    "infAP": "AP takes unjudged documents as irrelevant, Bpref skips them",
-    "IPrec": "P@k and R@k show the same trade",
-    "iprec_at_recall": "P@k and R@k show the same trade",
-    "gm_map": "AP is averaged arithmetically here",
-    "gm_bpref": "Bpref is averaged arithmetically here",
     "SDCG": "nDCG@k normalises by what the pool holds",
     "NERR8": "ERR is the measure that it approximates",
     "NERR9": "ERR is the measure that it approximates",
@@ -77,6 +64,18 @@ _ELSEWHERE = {
     "INST": "RBP models a user, too",
     "INSQ": "RBP models a user, too",
     "Compat": "kNDCG@k compares with an ordered top k",
+    "gm_bpref": "Bpref is averaged arithmetically here",
+    "Rprec_mult": "Rprec is precision at rank R",
+    "utility": "Fdocs and GoodFiltered tell what a list shows and what it leaves out",
+    "binG": "nDCG discounts by rank, too",
+    "G": "nDCG discounts by rank, too",
+    "ndcg_rel": "nDCG counts every label",
+    "Rndcg": "nDCG normalises by what the pool holds",
+    "relative_P": "P@k and R@k are its two parts",
+    "num_nonrel_judged_ret": "Judged@k is the share of the top k that is judged",
+    "rbp_resid": "RBP(p=0.9, residual=True) takes negative labels as judged, and counts what lies beyond every list",
+    "unj": "Judged@k is the share of the top k that is judged",
+    "relstring": "ranksift explain shows the labels in the order of the ranks",
     "Accuracy": "Bpref counts pairs in the wrong order, too",
     "NumQ": "Scores.queries lists them",
     "num_q": "Scores.queries lists them",
@@ -93,22 +92,31 @@ _OF_SETS = ("SetP", "set_P", "SetR", "set_recall")
 _RANX_LEVEL = re.compile(r"(.+)-l(\d{1,9})")
 _RANX_RBP = re.compile(r"rbp\.(\d{1,9})")
 
-# trec_eval glues the cutoff to the name: ndcg_cut_10, P_5, map_cut.100.
-_TREC_CUT = re.compile(r"(ndcg_cut|map_cut|P|recall|success)[_.](\d{1,18})")
-_TREC_CUT_NAME = {"ndcg_cut": "nDCG", "map_cut": "AP", "P": "P", "recall": "R", "success": "Success"}
+# trec_eval glues values to the name: ndcg_cut_10, P_5, map_cut.100; ndcg.1=3,2=9 are gains.
+_NUMBER = r"\d{1,18}|\d?\.\d{1,18}"
+_TREC_CUT = re.compile(
+    rf"({'|'.join(name for name, own in TREC_EVAL.items() if isinstance(own, Several))})[_.]({_NUMBER})"
+)
+_TREC_GAINS = re.compile(r"ndcg[_.]((?:-?\d+=-?[\d.]+,?)+)")
+
+# What may follow after a comma: further values of the parameter that stands last, as in nDCG@5,10 and P.5,10.
+_LAST_VALUE = re.compile(rf"(.*@|.*[A-Za-z][._])({_NUMBER})")
+_VALUE = re.compile(_NUMBER)
+_GAIN = re.compile(r"-?\d+=-?[\d.]+")
 
 
 def parse_measure(name: MeasureLike) -> Measure:
     """Parse one measure.
 
-    Names and parameters of ir_measures, ranx and trec_eval are understood where they mean the same.
+    A name is taken for exactly one of ours, else for one of trec_eval's, else for one of ir_measures or ranx that means
+    the same, else for one of ours in any case.
 
     Examples
     --------
     >>> parse_measure("nDCG_f(gains={-2:-10})@20")
     nDCG_f(gains={-2:-10})@20
-    >>> parse_measure("ndcg_cut_10"), parse_measure("nDCG(dcg='exp-log2')@5")
-    (nDCG@10, nDCG(gains="exp")@5)
+    >>> parse_measure("ndcg_cut_10"), parse_measure("nDCG(dcg='exp-log2')@5"), parse_measure("ndcg_f@5")
+    (nDCG@10, nDCG(gains="exp")@5, nDCG_f@5)
     >>> parse_measure("UL2(DCG@10)").measure
     DCG@10
     """
@@ -117,21 +125,34 @@ def parse_measure(name: MeasureLike) -> Measure:
     if not isinstance(name, str):
         raise InputError(f"{name!r} is not the name of a measure", remedy=_REMEDY)
     text = name.strip()
+    if is_several(text):
+        first, second = list(members(text))[:2]
+        raise InputError(f"{text!r} names several measures", remedy=f"name one of them: {first}, {second} …")
     cut = _TREC_CUT.fullmatch(text)
     if cut:
-        return _make(_TREC_CUT_NAME[cut[1]], [], {}, int(cut[2]), text)
+        own = TREC_EVAL[cut[1]]
+        assert isinstance(own, Several)
+        return _make(own.name, [], {own.parameter: _value(cut[2])}, None, text)
+    gains = _TREC_GAINS.fullmatch(text)
+    if gains:
+        return _make("nDCG", [], {"gains": gains[1]}, None, text)
     persistence = _RANX_RBP.fullmatch(text)
     if persistence:
         raise InputError(
             f"{text!r} of ranx takes labels as gains, which can exceed 1",
             remedy=f'write RBP(p=0.{persistence[1]}), or RBP(p=0.{persistence[1]}, gains="linear") for graded labels',
         )
+    if text in TREC_EVAL and text not in CATALOGUE:
+        return _make(text, [], {}, None, text)
     head = _NAME.match(text)
     if not head:
         raise InputError(f"{text!r} is not the name of a measure", remedy=_REMEDY)
     rest = text[head.end() :]
     inside, rest = _parenthesised(rest, text)
     k = None
+    level = re.fullmatch(rf"@({_NUMBER})", rest) if head[0].lower() == "iprec" else None
+    if level:
+        inside, rest = f"{inside}, recall={level[1]}", ""
     if rest:
         match = re.fullmatch(r"@(\d{1,18})", rest)
         if not match:
@@ -144,8 +165,13 @@ def parse_measure(name: MeasureLike) -> Measure:
 def parse_measures(names: MeasureLike | Iterable[MeasureLike]) -> list[Measure]:
     """Parse several measures: a list, or one string with blanks or commas between them.
 
+    Several cutoffs may follow one name. ``official``, ``set`` and ``all_trec`` stand for what they are in trec_eval, as
+    far as it is here, and so does a name such as ``success`` without a cutoff.
+
     >>> parse_measures("nDCG_f@10 AP, RBP_qwa(p=0.5)")
     [nDCG_f@10, AP, RBP_qwa(p=0.5)]
+    >>> parse_measures("nDCG@5,10 success")
+    [nDCG@5, nDCG@10, Success@1, Success@5, Success@10]
     """
     if isinstance(names, Measure):
         return [names]
@@ -157,22 +183,41 @@ def parse_measures(names: MeasureLike | Iterable[MeasureLike]) -> list[Measure]:
         words = [names]
     measures: dict[str, Measure] = {}
     for word in words:
-        for measure in (
-            [parse_measure(w) for w in split_names(word)] if isinstance(word, str) else [parse_measure(word)]
-        ):
+        for measure in _named(word) if isinstance(word, str) else [parse_measure(word)]:
             measures.setdefault(str(measure), measure)
     if not measures:
         raise InputError("no measure is named", remedy="ask for one, as nDCG_f@10")
     return list(measures.values())
 
 
+def _named(text: str) -> Iterator[Measure]:
+    for word in split_names(text):
+        yield from members(word) if is_several(word) else [parse_measure(word)]
+
+
+def is_several(name: str) -> bool:
+    """Whether a name stands for several measures: one of trec_eval's that has usual cutoffs, or a set of measures."""
+    return name in SETS or (isinstance(TREC_EVAL.get(name), Several) and name not in CATALOGUE)
+
+
 def split_names(text: str) -> list[str]:
-    """Split at blanks and commas that are not inside brackets.
+    """Split at blanks and commas that are not inside brackets; further values of a parameter have its name again.
 
     >>> split_names("AP, nDCG_f(gains={-2: -10, 3: 5})@20")
     ['AP', 'nDCG_f(gains={-2: -10, 3: 5})@20']
+    >>> split_names("nDCG@5,10 P.5,10 ndcg.1=3,2=9")
+    ['nDCG@5', 'nDCG@10', 'P.5', 'P.10', 'ndcg.1=3,2=9']
     """
-    return [w.strip() for w in _split(text, " \t\n,") if w.strip()]
+    words: list[str] = []
+    for word in (w.strip() for w in _split(text, " \t\n,") if w.strip()):
+        last = _LAST_VALUE.fullmatch(words[-1]) if words and _VALUE.fullmatch(word) else None
+        if last:
+            words.append(last[1] + word)
+        elif words and _GAIN.fullmatch(word) and _TREC_GAINS.fullmatch(words[-1]):
+            words[-1] += f",{word}"
+        else:
+            words.append(word)
+    return words
 
 
 def _depths(text: str) -> list[int]:
@@ -239,16 +284,20 @@ def _value(text: str) -> Any:
 
 
 def _make(name: str, positional: list[Any], parameters: dict[str, Any], k: int | None, text: str) -> Measure:
+    if name == "NumRet" and "rel" in parameters:  # of ir_measures
+        name = "NumRelRet"
     level = _RANX_LEVEL.fullmatch(name)
     if level:
         name, parameters = level[1], {"rel": int(level[2]), **parameters}
     if name in _OF_SETS and k is not None:
         raise InputError(f"{text!r}: {name} is of the whole list", remedy=f"write {ALIASES[name][0]}@{k}")
-    if name in ALIASES:
+    if name in ALIASES and name not in CATALOGUE:
         name, implied = ALIASES[name]
         parameters = {**implied, **parameters}
-    if name in _ELSEWHERE:
-        raise InputError(f"RankSift does not have {text!r}", remedy=f"{_ELSEWHERE[name]}; {_REMEDY}")
+    elsewhere = _ELSEWHERE.get(name) or _ELSEWHERE.get(re.sub(r"_\d+$", "", name))
+    if elsewhere:
+        raise InputError(f"RankSift does not have {text!r}", remedy=f"{elsewhere}; {_REMEDY}")
+    name = name if name in CATALOGUE else _in_any_case().get(name.lower(), name)
     if name not in CATALOGUE:
         spelled = {known.lower(): known for known in [*ALIASES, *CATALOGUE]}
         near = [spelled[word] for word in difflib.get_close_matches(name.lower(), spelled, 3, 0.5)]
@@ -273,6 +322,12 @@ def _make(name: str, positional: list[Any], parameters: dict[str, Any], k: int |
         raise InputError(f"{text!r}: the parameters do not fit", remedy=_REMEDY) from None
 
 
+def _in_any_case() -> dict[str, str]:
+    """Our names by what they are in small letters; those that differ by case only are not there."""
+    lowered = Counter(map(str.lower, CATALOGUE))
+    return {known.lower(): known for known in CATALOGUE if lowered[known.lower()] == 1}
+
+
 def _from_ir_measures(name: str, parameters: dict[str, Any], text: str) -> dict[str, Any]:
     """Translate parameters that ir_measures calls otherwise."""
     out = dict(parameters)
@@ -290,8 +345,6 @@ def _from_ir_measures(name: str, parameters: dict[str, Any], text: str) -> dict[
         del out["relative"]
     if "relative" in out:
         raise InputError(f"RankSift does not have {text!r}", remedy=_ELSEWHERE["SetRelP"])
-    if name == "NumRet" and "rel" in out:
-        raise InputError(f"RankSift does not have {text!r}", remedy=_ELSEWHERE["NumRelRet"])
     if "judged_only" in out:
         raise InputError(
             f"{text!r}: judged_only would also drop documents with negative labels",

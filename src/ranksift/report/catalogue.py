@@ -112,7 +112,12 @@ def overview(shown: list[Entry]) -> str:
 
 def in_full(e: Entry) -> str:
     """Everything about one measure."""
-    how = {"mean": "the mean over queries", "micro": "the ratio of sums over queries", "sum": "the sum over queries"}
+    how = {
+        "mean": "the mean over queries",
+        "micro": "the ratio of sums over queries",
+        "sum": "the sum over queries",
+        "geometric": "the geometric mean over queries",
+    }
     better = "higher" if e.higher_is_better else "lower"
     parts = [
         f"{e.usage}  ({e.family})",

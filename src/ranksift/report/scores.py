@@ -13,6 +13,7 @@ from ranksift.errors import on_one_line
 from ranksift.evaluation.scores import PER_QUERY_COLUMNS, Scores
 from ranksift.evaluation.table import Cell, Column, Table, Value
 from ranksift.measures.measure import Measure
+from ranksift.measures.trec_names import trec_name
 
 #: The name of the aggregate in a list of queries.
 ALL = "all"
@@ -103,24 +104,56 @@ def csv_rows(scores: Scores, *, per_query: bool = False, digits: int | None = No
             yield from ((run, query, m, v) for m, v in zip(names, _rounded(values, digits), strict=True))
 
 
-def trec_lines(scores: Scores, *, per_query: bool = False, digits: int = 4) -> Iterator[str]:
-    r"""Lines ``measure<TAB>query<TAB>value``; ``all`` is the aggregate. Several runs begin with a ``runid`` line each.
+def trec_lines(
+    scores: Scores, *, per_query: bool = False, digits: int = 4, rel: float = 1, tag: str | None = None
+) -> Iterator[str]:
+    r"""Lines as trec_eval prints them: its name of the measure, padded, the query or ``all``, and the value.
+
+    A measure that trec_eval does not have keeps our name. The aggregates begin with the lines ``runid`` and ``num_q``;
+    where there are several runs, ``runid`` stands before everything about a run.
+
+    Parameters
+    ----------
+    rel
+        The smallest relevant label of the evaluation: ``AP(rel=2)`` is trec_eval's ``map`` where that is 2.
+    tag
+        What one run alone calls itself.
 
     Examples
     --------
     >>> from ranksift import evaluate
-    >>> list(trec_lines(evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, "AP NumRet"), per_query=True))
-    ['AP\tq\t1.0000\n', 'NumRet\tq\t1\n', 'AP\tall\t1.0000\n', 'NumRet\tall\t1\n']
+    >>> print("".join(trec_lines(evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, "AP nDCG_f@5"), per_query=True)))
+    map                     q       1.0000
+    nDCG_f@5                q       1.0000
+    runid                   all     run
+    num_q                   all     1
+    map                     all     1.0000
+    nDCG_f@5                all     1.0000
     """
+
+    def line(name: str, query: str, value: str) -> str:
+        return f"{on_one_line(name):<22}\t{on_one_line(query)}\t{value}\n"
+
+    def lines(query: str, values: Floats) -> Iterator[str]:
+        for measure, column, value in zip(scores.measures, columns, _values(scores, values), strict=True):
+            if query == ALL or not (isinstance(measure, Measure) and measure.aggregation == "geometric"):
+                yield line(column.name, query, column.written(value))
+
     total = scores.aggregate()
-    columns = [Column(on_one_line(str(m)), digits) for m in scores.measures]
+    names = [(isinstance(m, Measure) and trec_name(m, rel)) or str(m) for m in scores.measures]
+    columns = [Column(name, digits) for name in names]
+    alone = len(scores.runs) == 1
     for r, run in enumerate(scores.runs):
-        if len(scores.runs) > 1:
-            yield f"runid\t{ALL}\t{on_one_line(run)}\n"
-        for query, values in _lists(scores, r, total) if per_query else [(ALL, total[r])]:
-            name = on_one_line(query)
-            for column, value in zip(columns, _values(scores, values), strict=True):
-                yield f"{column.name}\t{name}\t{column.written(value)}\n"
+        runid = line("runid", ALL, on_one_line(tag if alone and tag else run))
+        if not alone:
+            yield runid
+        if per_query:
+            for query, values in zip(scores.queries, scores.values[r], strict=True):
+                yield from lines(query, values)
+        if alone:
+            yield runid
+        yield line("num_q", ALL, str(len(scores.queries)))
+        yield from lines(ALL, total[r])
 
 
 def degenerate_notes(scores: Scores) -> list[str]:

@@ -47,12 +47,13 @@ def topics_of(samples: Any, topics: int) -> list[Ints]:
 
 
 def pooled(scores: Scores, m: int) -> bool:
-    """Whether a measure's aggregate is more than the mean of each topic's own value: micro measures and c@1."""
+    """Whether a measure's aggregate is more than the mean of each topic's own value: micro measures, c@1 and GMAP."""
     measure = scores.measures[m]
     if not isinstance(measure, Measure):
         return False
     micro = measure.aggregation == "micro" and bool((scores.denominators[:, :, m] != 1).any())
-    return micro or type(measure).values is not Measure.values
+    own = type(measure)
+    return micro or own.values is not Measure.values or own.aggregate is not Measure.aggregate
 
 
 def aggregates(scores: Scores, m: int, drawn: NDArray[np.integer], block: int = 1 << 20) -> Floats:

@@ -62,7 +62,6 @@ def good(n: int) -> str:
 
 FAULTS = {
     "q9 Q0 d9 1 2.0": "5 columns where 6 are expected; write each line as: query Q0 document rank score tag",
-    "q9 Q0 d9 1 2.0 t t": "7 columns where 6 are expected",
     "word": "1 column where 6 are expected",
     "q9 Q0 d9 1 abc t": "score 'abc' is not a number; write the score as a decimal number",
     "q9 Q0 d9 1 1,5 t": "score '1,5' is not a number",
@@ -77,6 +76,16 @@ FAULTS = {
     "q0 Q0 d1 1 2.0 t": "document 'd1' is listed twice for query 'q0', with scores 0.1429 and 2",
     "q0 Q0 d1 1 0.1429 t": "document 'd1' is listed twice for query 'q0' with the same score",
 }
+
+
+@pytest.mark.parametrize("blank", [" ", "\t", "  "])
+@pytest.mark.parametrize("each", [1, 2, 7])
+def test_a_run_may_say_more_behind_its_tag(write, small_blocks, blank, each):
+    """As in trec_eval; in some lines or in all of them."""
+    lines = good(60).splitlines()
+    more = [line + " and more # of it" * (i % each == 0) for i, line in enumerate(lines)]
+    text = "# comment\n" + "\n".join(more).replace(" ", blank) + "\n"
+    assert rs.read_run(write("a.run", text)).to_dict() == rs.read_run(write("b.run", good(60))).to_dict()
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])

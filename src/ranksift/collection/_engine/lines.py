@@ -18,6 +18,7 @@ from typing import TypeVar
 import numpy as np
 
 from ranksift.collection._engine.ids import Ints
+from ranksift.collection.ragged import positions
 from ranksift.errors import InputError
 from ranksift.files import PADDING, Bytes, Text, not_utf8
 
@@ -67,16 +68,18 @@ class Block:
         """Make the error that names the line in which byte ``position`` of this block stands."""
         return self.text.fail(self.start + position, what, remedy)
 
-    def columns(self, count: int, wanted: tuple[int, ...], layout: str) -> Columns:
+    def columns(self, count: int, wanted: tuple[int, ...], layout: str, *, or_more: bool = False) -> Columns:
         """Split into ``count`` columns and keep those ``wanted``; anything else is an error.
 
         Parameters
         ----------
         layout
             What a line should look like, for the error message.
+        or_more
+            Whether a line may go on behind its columns; what stands there is not used.
         """
         self.check_utf8()
-        return self._clean(count, wanted) or self._general(count, wanted, layout)
+        return self._clean(count, wanted) or self._general(count, wanted, layout, or_more)
 
     def check_utf8(self) -> None:
         """Refuse bytes that are no UTF-8."""
@@ -119,7 +122,7 @@ class Block:
                 "is this a text file? save it as UTF-8 text",
             )
 
-    def _general(self, count: int, wanted: tuple[int, ...], layout: str) -> Columns:
+    def _general(self, count: int, wanted: tuple[int, ...], layout: str, or_more: bool) -> Columns:
         self.check_controls()
         text = self.bytes[: self.size]
         ink = text > _SPACE
@@ -136,7 +139,7 @@ class Block:
         if comment.any():
             keep = np.repeat(~comment, per_line)
             starts, ends, per_line, first = starts[keep], ends[keep], per_line[~comment], first[~comment]
-        wrong = per_line != count
+        wrong = per_line < count if or_more else per_line != count
         if wrong.any():
             row = int(np.argmax(wrong))
             raise self.fail(
@@ -144,6 +147,9 @@ class Block:
                 f"{per_line[row]} column{'s' if per_line[row] > 1 else ''} where {count} are expected",
                 f"write each line as: {layout}",
             )
+        if or_more:
+            keep = positions(per_line) < count
+            starts, ends = starts[keep], ends[keep]
         return Columns(
             self,
             {c: starts[c::count] for c in wanted},

@@ -51,6 +51,11 @@ def load_run(source: Any, on_duplicate: OnDuplicate) -> tuple[Grouped, str]:
     return by_rank(_load(source, "score", on_duplicate)[0]), name
 
 
+def tag_of(source: str | os.PathLike[str]) -> str | None:
+    """What a run calls itself, where it is a TREC file that says so in its first line."""
+    return None if os.fspath(source) == STANDARD or _is_table(source) else trec.tag_of(source)
+
+
 def _load(source: Any, noun: str, on_duplicate: OnDuplicate) -> tuple[Grouped, bool]:
     """Rows of a table, a dict or a frame, and whether every value is an integer; ``noun`` is what the values are."""
     if isinstance(source, Mapping):

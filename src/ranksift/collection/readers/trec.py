@@ -12,7 +12,7 @@ from ranksift.collection._engine.ids import Ids, Ints
 from ranksift.collection._engine.lines import Block
 from ranksift.collection._engine.rows import Rows, collect_text
 from ranksift.errors import InputError
-from ranksift.files import display_name, reading, writing
+from ranksift.files import display_name, first_line, reading, writing
 
 if TYPE_CHECKING:
     from ranksift.collection.qrels import Qrels
@@ -27,6 +27,12 @@ def scan_run(source: str | os.PathLike[str], on_duplicate: OnDuplicate = "error"
     """Read a TREC run: the rows in rank order, and the tag of the first line."""
     rows, tag, _ = _scan(source, 6, 4, "score", RUN_LAYOUT, on_duplicate)
     return by_rank(rows), tag
+
+
+def tag_of(source: str | os.PathLike[str]) -> str | None:
+    """What a TREC run calls itself, by its first line; None where that is a comment, or the file is of another kind."""
+    columns = first_line(source).split()
+    return columns[5].decode("utf-8", "replace") if len(columns) > 5 and not columns[0].startswith(b"#") else None
 
 
 def scan_qrels(source: str | os.PathLike[str], on_duplicate: OnDuplicate = "error") -> tuple[Grouped, bool]:
@@ -46,7 +52,8 @@ def _scan(
     tags: dict[int, bytes] = {}
 
     def parse(block: Block) -> Rows:
-        columns = block.columns(count, (0, 2, number, count - 1), layout)
+        # As in trec_eval, a run may say more behind its tag; judgments may not: six columns are a run's.
+        columns = block.columns(count, (0, 2, number, count - 1), layout, or_more=noun == "score")
         if len(columns):
             tags[block.start] = columns.token(count - 1, 0)
         return Rows.of(columns, 0, 2, number, noun)
