@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import ranksift.measures.coverage
     import ranksift.measures.cumulative
     import ranksift.measures.filtering
+    import ranksift.measures.q_measure
     import ranksift.measures.topk
     import ranksift.measures.truncation
     from ranksift.measures.measure import Measure as Measure
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     Bpref: ranksift.measures.classic.Bpref
     Success: ranksift.measures.classic.Success
     RBP: ranksift.measures.classic.RBP
+    Q: ranksift.measures.q_measure.Q
     ERR: ranksift.measures.classic.ERR
     NumRet: ranksift.measures.classic.NumRet
     NumRel: ranksift.measures.classic.NumRel
