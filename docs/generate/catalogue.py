@@ -33,7 +33,7 @@ FAMILIES = {
         "For judgments that say which document comes first, second, …, k-th. "
         "[`topk_labels`](api.md#ranksift.measures.topk.topk_labels) turns such an order into labels.",
     ),
-    "classic": ("Classic", "The measures everybody knows, with trec_eval's values."),
+    "classic": ("Classic", "The measures everybody knows, with trec_eval's values where it has them."),
 }
 
 PARAMETERS = {
@@ -42,6 +42,7 @@ PARAMETERS = {
     "Default: the `gains` of the evaluation.",
     "base": "The base b of Järvelin and Kekäläinen's discount: gains are divided by the logarithm to that base of "
     "their rank, those above rank b by nothing. Default: all by log2(rank + 1).",
+    "beta": "How much cumulated gain weighs beside precision; 0 is average precision.",
     "nil": 'The document id that says "there is no answer", such as `"NIL"`.',
     "average": '`"micro"`: over all queries together; `"macro"`: the mean of the queries\' own shares.',
     "good": '`"nonnegative"`: documents of gain ≥ 0; `"positive"`: of gain > 0.',

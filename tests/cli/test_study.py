@@ -39,7 +39,7 @@ def test_same_seed_same_bytes_in_any_folder(studied, tmp_path):
     assert (tmp_path / "one/stability.csv").read_bytes() != (tmp_path / "three/stability.csv").read_bytes()
 
 
-@pytest.mark.parametrize("preset", ["forbidden-2022", "negative-2020", "bounds-2022"])
+@pytest.mark.parametrize("preset", ["forbidden-2022", "negative-2020", "bounds-2022", "topk-2012"])
 def test_presets(studied, tmp_path, preset):
     assert studied("--preset", preset, "--only", "reliability agreement").code == 0
     assert preset in (tmp_path / "out" / "index.html").read_text()
@@ -74,6 +74,27 @@ def test_options_reach_the_procedures(studied, tmp_path):
 def test_lists_that_end(studied, tmp_path):
     assert studied("-m", "AP", "--limit", 5, "--only", "truncation").code == 0
     assert (tmp_path / "out" / "truncation.csv").is_file()
+
+
+def test_a_procedure_that_compares_no_measures_prints_its_own_table(ranksift: Command, tmp_path):
+    (tmp_path / "qrels").write_text("q 0 a 1\nq 0 b 0\nr 0 c 0\n")
+    (tmp_path / "hedges").write_text("q Q0 a 1 2 t\nq Q0 b 2 1 t\nr Q0 c 1 2 t\nr Q0 NIL 2 1 t\n")
+    (tmp_path / "stops").write_text("q Q0 a 1 2 t\nr Q0 NIL 1 2 t\n")
+    files = (tmp_path / name for name in ("qrels", "hedges", "stops"))
+    done = ranksift("study", *files, "--preset", "quit-2016", "--only", "truncation", "--out", tmp_path / "out")
+    assert (done.code, done.err) == (0, "")
+    whole, answerable, page = done.out.strip().split("\n\n")
+    assert whole.startswith("Truncation: 2 runs, 2 queries, 1 without an answer")
+    assert [line.split()[:3] for line in whole.splitlines()[3:5]] == [
+        ["hedges", "100.0%", "50.0%"],
+        ["stops", "100.0%", "100.0%"],
+    ]
+    assert answerable.startswith("Truncation: 2 runs, 1 query, 0 without an answer")
+    assert page.startswith("The page: ")
+    shown = (tmp_path / "out" / "index.html").read_text()
+    assert shown.count("<h2>") == 3  # at a glance, truncation, how it was made
+    assert "The 1 query that has an answer" in shown
+    assert (tmp_path / "out" / "truncation-answerable.csv").is_file()
 
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])

@@ -51,6 +51,7 @@ PARAMETERS = for_each({
         "nil": NIL,
     },
     "ERR": {"k": DEPTHS, "max_grade": [None, 4, 5.5, "query"]},
+    "Q": {"k": DEPTHS, "beta": [None, 0, 10], "gains": GAINS, "nil": NIL},
     "RR_qwa nDCG_qwa AP_qwa": QWA,
     "P_qwa": {"k": [1, 3, 10], **QWA},
     "RBP_qwa": {"p": [None, 0.8], **QWA},

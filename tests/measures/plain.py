@@ -327,6 +327,22 @@ def RBP(topic, p=0.8, k=None, rel=1, gains=None, residual=False, nil=None, over=
     return 1.0 - known if residual else value
 
 
+def Q(topic, k=None, beta=1, gains=None, nil=None):
+    ideal = sorted(no_negatives(topic.pool_gains(gains)), reverse=True)
+    answers = sum(1 for g in ideal if g > 0)
+    if nil is not None and answers == 0:
+        ideal, answers = [1.0], 1
+        got = [float(document == nil) for document in topic.shown(nil)]
+    else:
+        got = [max(0.0, topic.gain(d, gains)) if d in topic.labels else 0.0 for d in topic.shown(nil)]
+    total = 0.0
+    for i in range(1, len(top(got, k)) + 1):
+        if got[i - 1] > 0:
+            count = sum(1 for g in got[:i] if g > 0)
+            total += (beta * sum(got[:i]) + count) / (beta * sum(ideal[:i]) + i)
+    return total / answers if answers else 0.0
+
+
 def cascade(satisfactions):
     value, going_on = 0.0, 1.0
     for rank, satisfied in enumerate(satisfactions, start=1):

@@ -391,7 +391,7 @@ def test_the_catalogue_is_the_surface():
         RR_qwa P_qwa RBP_qwa nDCG_qwa AP_qwa c_at_1
         SP MSP DCG_ul1 DCG_ul2 MSP_ul1 MSP_ul2 E_DCG E_nDCG E_SP E_MSP UL1 UL2
         kNDCG kERR
-        P R AP RR Rprec Bpref Success RBP ERR Judged NumRet NumRel
+        P R AP RR Rprec Bpref Success RBP ERR Q Judged NumRet NumRel
         GMAP infAP IPrec AP_11pt SetF NumRelRet
     """
     assert set(surface.split()) == set(CATALOGUE)

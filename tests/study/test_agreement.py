@@ -1,5 +1,6 @@
 """Agreement and consistency: hand-made orders, scipy, all ways to break ties, and what is refused."""
 
+import warnings
 from itertools import permutations
 
 import numpy as np
@@ -191,7 +192,58 @@ class TestConsistency:
             study.consistency(one, scores({"RR": [3, 2]}, runs=["a", "b"]))
 
 
+class TestRanks:
+    def test_the_best_has_rank_1_and_equals_share_their_mean_rank(self):
+        given = scores({"AP": [0.5, 0.9, 0.5, 0.1], "Fdocs@3": [0.1, 0.2, 0.3, 0.4]})
+        found = study.agreement(given)
+        assert found.ranks["map"].tolist() == [2.5, 1, 2.5, 4]
+        assert found.ranks["Fdocs@3"].tolist() == [1, 2, 3, 4]
+        frame = found.frames()["ranks"]
+        assert frame.columns == ["run", "AP", "Fdocs@3"]
+        assert frame.row(1) == ("run1", 1.0, 2.0)
+
+    @given(st.lists(st.lists(st.integers(0, 4), min_size=5, max_size=5), min_size=2, max_size=2))
+    def test_scipy_has_the_same_ranks(self, columns):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RankSiftWarning)
+            found = study.agreement(scores(dict(zip(["AP", "RR"], columns, strict=True))))
+        assert found.ranks["RR"].tolist() == stats.rankdata([-x for x in columns[1]]).tolist()
+
+    def test_ranks_over_k_are_those_of_the_mean(self):
+        given = scores({"AP": [3, 2, 1], "P@5": [0.1, 0.2, 0.9], "P@10": [0.9, 0.5, 0.0]})
+        assert study.agreement(given, over_k=True).ranks["P"].tolist() == [1, 3, 2]
+
+
 class TestFigures:
+    def test_ranks_are_drawn_against_each_other(self):
+        pytest.importorskip("matplotlib", reason="figures need matplotlib")
+        found = study.agreement(scores({"AP": [3, 2, 1], "RR": [3, 1, 2], "P@5": [1, 2, 3]}))
+        axes = found.plot("ranks", "map", "RR").axes[0]
+        assert axes.collections[0].get_offsets().tolist() == [[1, 1], [2, 3], [3, 2]]
+        assert (axes.get_xlabel(), axes.get_ylabel()) == ("rank by AP", "rank by RR")
+        assert [text.get_text() for text in axes.texts] == ["run1", "run2"]  # those that have other ranks
+        assert axes.yaxis_inverted()
+        assert not axes.xaxis_inverted()
+
+    def test_without_names_the_two_that_agree_least_are_drawn(self):
+        pytest.importorskip("matplotlib", reason="figures need matplotlib")
+        found = study.agreement(scores({"AP": [3, 2, 1], "RR": [3, 1, 2], "P@5": [1, 2, 3]}))
+        assert found.plot("ranks").axes[0].get_ylabel() == "rank by P@5"
+        tau, ranks = found.pictures()
+        assert (tau.name, ranks.name) == ("tau", "ranks")
+        assert "by AP and by P@5" in ranks.caption
+
+    def test_what_cannot_be_drawn_is_refused(self):
+        found = study.agreement(scores({"AP": [3, 2, 1], "RR": [3, 1, 2]}))
+        with pytest.raises(InputError, match="plot='pie' is unknown"):
+            found.plot("pie")
+        with pytest.raises(InputError, match="measure P@5 is not in this study; there are: AP, RR"):
+            found.plot("ranks", "AP", "P@5")
+        with pytest.raises(InputError, match="ranks are by two measures"):
+            found.plot("ranks", "AP")
+        with pytest.raises(InputError, match="a map of tau is of all measures"):
+            found.plot("tau", "AP", "RR")
+
     def test_agreement_is_a_map(self):
         pytest.importorskip("matplotlib", reason="figures need matplotlib")
         figure = study.agreement(scores({"AP": [3, 2, 1], "RR": [3, 1, 2]})).plot()

@@ -131,15 +131,36 @@ class TestWhatApplies:
 
 
 class TestParameters:
+    @pytest.mark.filterwarnings("ignore:.*gains up to 3")  # quit-2016 assumes labels 0 and 1
     @pytest.mark.parametrize("name", PRESETS)
     def test_a_preset_gives_what_is_not_given(self, collection, name):
         qrels, runs = collection
         plan = PRESETS[name]
         found = study.survey(qrels=qrels, runs=runs, preset=name)
         expected = rs.evaluate(qrels, runs, plan.measures, gains=plan.gains, unjudged=plan.unjudged)
+        assert found.tables()[0].columns == found.table().columns
         assert np.array_equal(found.scores.values, expected.values)
         if "stability" in plan.parameters:
             assert found.of("stability").fuzziness == plan.parameters["stability"]["fuzziness"]
+
+    def test_quit_2016_studies_lists_that_end(self):
+        qrels = {f"q{i}": {"a": int(i % 3 > 0), "b": 0} for i in range(9)}
+        runs = {
+            f"r{r}": {q: {d: -float(i) for i, d in enumerate(["a", "NONE", "b"][r % 3 :])} for q in qrels}
+            for r in range(5)
+        }
+        found = study.survey(qrels=qrels, runs=runs, preset="quit-2016", nil="NONE", only=["truncation"])
+        whole, answerable = found.parts
+        by_itself = study.truncation(qrels, runs, nil="NONE", limit=5, p=0.5)
+        assert whole.result.pairs == by_itself.pairs
+        assert np.array_equal(whole.result.scores.numerators, by_itself.scores.numerators)
+        assert [str(m) for m in found.scores.measures] == [m for pair in by_itself.pairs for m in pair]
+        assert (answerable.name, answerable.subject) == (
+            "truncation-answerable",
+            "The 6 queries that have an answer",
+        )
+        assert answerable.result.nil_queries == 0
+        assert [t.title for t in found.tables()] == [whole.result.table().title, answerable.result.table().title]
 
     def test_what_is_given_wins_over_a_preset(self, collection):
         qrels, runs = collection

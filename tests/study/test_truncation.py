@@ -78,6 +78,14 @@ class TestLengths:
         assert found.truncated == pytest.approx(ended)
         assert 0 < found.truncated["s1"] < 1
         assert found.nil_queries == 10
+        says_none = {name: [x[:1] in ([], ["NIL"]) for x in map(by_score, run.values())] for name, run in runs.items()}
+        answers = [any(labels.values()) for labels in qrels.values()]
+        right = {
+            name: np.mean([no != yes for no, yes in zip(said, answers, strict=True)])
+            for name, said in says_none.items()
+        }
+        assert found.nil_accuracy == pytest.approx(right)
+        assert len(set(right.values())) > 2
 
     def test_unjudged_documents_count_also_where_they_are_dropped(self):
         qrels, run = {"q": {"a": 1}}, {"q": ranked("x", "a", "NIL", "y")}
@@ -98,6 +106,52 @@ class TestLengths:
         qrels = {"q": {"a": 1, "b": 0}}
         runs = {"full": {"q": ranked("a", "b")}, "hedges": {"q": ranked("a", "NIL", "b")}}
         assert study.truncation(qrels, runs, nil="NIL").truncated == {"full": 0.0, "hedges": 1.0}
+
+
+def by_score(documents):
+    return sorted(documents, key=documents.get, reverse=True)
+
+
+class TestAnswerable:
+    def test_it_is_the_study_of_these_queries(self, answers, found):
+        qrels, runs = answers
+        alone = found.on_answerable()
+        some = {q: labels for q, labels in qrels.items() if any(labels.values())}
+        of_these = study.truncation(some, {n: {q: run[q] for q in some} for n, run in runs.items()}, nil="NIL", limit=5)
+        assert alone.scores.queries == of_these.scores.queries
+        assert np.array_equal(alone.scores.numerators, of_these.scores.numerators)
+        assert (alone.truncated, alone.tau, alone.nil_accuracy) == (
+            of_these.truncated,
+            of_these.tau,
+            of_these.nil_accuracy,
+        )
+        assert alone.lengths("after") == of_these.lengths("after")
+        assert alone.nil_queries == 0
+        assert str(alone).startswith("Truncation: 6 runs, 30 queries, 0 without an answer")
+
+    def test_the_mean_of_both_kinds_is_the_whole(self, found):
+        alone = found.on_answerable().scores.aggregate()
+        nil = study.on_queries(found.scores, np.flatnonzero(~found.answerable).tolist()).aggregate()
+        np.testing.assert_allclose((30 * alone + 10 * nil) / 40, found.scores.aggregate(), atol=1e-12)
+
+    def test_a_run_that_never_says_none_is_right_where_there_is_an_answer(self):
+        qrels = {"q": {"a": 1}, "r": {"b": 0}, "s": {"c": 0}}
+        runs = {
+            "always": {q: ranked("a", "b") for q in qrels},
+            "never": {},
+            "hedges": {q: ranked("NIL", "a") for q in qrels},
+            "late": {q: ranked("a", "NIL") for q in qrels},
+        }
+        found = study.truncation(qrels, runs, nil="NIL", limit=5)
+        assert found.nil_accuracy == {"always": 1 / 3, "never": 2 / 3, "hedges": 2 / 3, "late": 1 / 3}
+        assert "never tells best whether there is an answer, in 66.7% of the queries; to say always" in " ".join(
+            found.reading()
+        )
+
+    def test_without_any_answer_there_is_nothing_to_look_at(self):
+        found = study.truncation({"q": {"a": 0}}, {"x": {"q": {"a": 1}}, "y": {}})
+        with pytest.raises(InputError, match="no query has an answer; look at all of them"):
+            found.on_answerable()
 
 
 class TestThePapersStories:
@@ -168,7 +222,20 @@ class TestResult:
         text = str(found)
         assert text.startswith("Truncation: 6 runs, 40 queries, 10 without an answer")
         heads = text.splitlines()[1].split()
-        assert heads == ["run", "truncated", "RR", "RR'-RR", "nDCG", "nDCG'-nDCG", "RBP", "RBP'-RBP", "AP", "AP'-AP"]
+        assert heads == [
+            "run",
+            "truncated",
+            "nil",
+            "accuracy",
+            "RR",
+            "RR'-RR",
+            "nDCG",
+            "nDCG'-nDCG",
+            "RBP",
+            "RBP'-RBP",
+            "AP",
+            "AP'-AP",
+        ]
         assert f"tau {found.tau[found.pairs[3][0]]:.3f}" in text
 
     def test_figures(self, found):
@@ -180,6 +247,14 @@ class TestResult:
         assert heights == 2 * 40 * 6
         with pytest.raises(InputError, match="plot='pie' is unknown"):
             found.plot("pie")
+
+    def test_the_page_has_both_scores_and_their_change_by_every_pair(self, found):
+        pytest.importorskip("matplotlib", reason="figures need matplotlib")
+        names = [f"{what} {m}" for m in ("RR", "nDCG", "RBP", "AP") for what in ("scores by", "change of")]
+        pictures = found.pictures()
+        assert [p.name for p in pictures] == [*names, "lengths"]
+        points = pictures[0].figure.axes[0].collections[0].get_offsets()
+        assert points[:, 1].tolist() == pytest.approx(list(found.scores.mean_of(found.pairs[0][1]).values()))
 
     def test_lengths_of_long_lists_are_counted_in_ranges(self):
         pytest.importorskip("matplotlib", reason="figures need matplotlib")

@@ -36,7 +36,7 @@ def study(
         str | None, typer.Option("--out", "-o", metavar="DIR", help="Folder of the page, figures and tables.")
     ] = None,
     preset: Annotated[
-        Literal["forbidden-2022", "negative-2020", "bounds-2022"] | None,
+        Literal["forbidden-2022", "negative-2020", "bounds-2022", "quit-2016", "topk-2012"] | None,
         typer.Option("--preset", help="Measures, gains and parameters of a published study."),
     ] = None,
     only: Annotated[
@@ -147,7 +147,7 @@ def study(
     drawn = progress("Drawing", len(found.parts))
     write_study(found, folder, title=title, command=_command(context.obj), progress=drawn)
     forget(folder / CACHE)
-    show(found.table(), f"The page: {folder / PAGE}")
+    show(*found.tables(), f"The page: {folder / PAGE}")
 
 
 def _size(text: str) -> int | float:

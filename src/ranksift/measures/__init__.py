@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import ranksift.measures.cumulative
     import ranksift.measures.filtering
     import ranksift.measures.interpolated
+    import ranksift.measures.q_measure
     import ranksift.measures.sets
     import ranksift.measures.topk
     import ranksift.measures.truncation
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     Bpref: ranksift.measures.classic.Bpref
     Success: ranksift.measures.classic.Success
     RBP: ranksift.measures.classic.RBP
+    Q: ranksift.measures.q_measure.Q
     ERR: ranksift.measures.classic.ERR
     ERR_gdeval: ranksift.measures.classic.ERR
     GMAP: ranksift.measures.classic.GMAP

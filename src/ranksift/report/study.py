@@ -16,7 +16,7 @@ from ranksift.parameters import function, instance, path, takes, text
 from ranksift.report.figures import pdf_of, svg_of
 from ranksift.report.page import Block, Bullets, Files, Grid, Heading, Image, Paragraph, Section, Session, page
 from ranksift.report.study_folder import PAGE, check_folder, write_files
-from ranksift.study.survey import QUESTIONS, Part, Survey
+from ranksift.study.survey import OF_SCORES, QUESTIONS, Part, Survey
 from ranksift.study.wording import counted
 
 if TYPE_CHECKING:
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 # Of a table on the page; the files have all.
 _MOST_ROWS = 100
+
+# What is repeated on sets of queries.
+_ON_SETS = ("query_types", *OF_SCORES, "consistency")
 
 _TITLES = {
     "boundedness": "Boundedness",
@@ -157,7 +160,7 @@ def _sections(survey: Survey, blocks: dict[int, list[Block]]) -> Iterator[Sectio
 
 
 def _section_of(survey: Survey) -> Callable[[Part], str]:
-    repeated = {id(p): "query_types" for p in survey.parts if p.word and p.procedure != "penalty_sweep"}
+    repeated = {id(p): "query_types" for p in survey.parts if p.word and p.procedure in _ON_SETS}
     return lambda part: repeated.get(id(part), part.procedure)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from ranksift.collection.ragged import Floats, Ints
 from ranksift.errors import InputError
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
-from ranksift.parameters import flag, takes
+from ranksift.measures.names import MeasureLike
+from ranksift.parameters import choice, flag, takes
 from ranksift.plotting import drawing, shown
 from ranksift.study.preconditions import check_scores, peculiarities, tell
 from ranksift.study.result import PerMeasure, Picture, Result
@@ -119,6 +120,8 @@ class Agreement(Result):
     ----------
     runs, measures
         What was ordered, and by what.
+    ranks
+        For each measure the rank of every run, 1 for the best; runs on one level share their mean rank.
     tau, tau_b, tau_ap, spearman, swap_rate
         A number for every two measures, as in :class:`Correlation`; ``tau_ap[a, b]`` takes the order of b as the truth.
     notes
@@ -127,6 +130,7 @@ class Agreement(Result):
 
     runs: tuple[str, ...]
     measures: tuple[str, ...]
+    ranks: PerMeasure[Floats]
     tau: Between
     tau_b: Between
     tau_ap: Between
@@ -153,6 +157,12 @@ class Agreement(Result):
 
         return pl.DataFrame(list(self._rows()))
 
+    def frames(self) -> dict[str, pl.DataFrame]:
+        """That of every two measures, and the rank of each run by each measure."""
+        import polars as pl
+
+        return {**super().frames(), "ranks": pl.DataFrame({"run": self.runs, **self.ranks})}
+
     def table(self) -> Table:
         """A row for every two measures."""
         rows = [[_shown(x) for x in row.values()] for row in self._rows()]
@@ -160,8 +170,61 @@ class Agreement(Result):
         title = f"Agreement of {len(self.measures)} measures on the order of {len(self.runs)} runs"
         return Table([Column(c, 3) for c in columns], rows, title=title, notes=self.notes)
 
-    def plot(self) -> Figure:
-        """A map of τ between the measures."""
+    def plot(
+        self,
+        what: Literal["tau", "ranks"] = "tau",
+        measure: MeasureLike | None = None,
+        other: MeasureLike | None = None,
+    ) -> Figure:
+        """A map of τ between the measures, or the ranks of runs by two of them (paper 4's Table 2c).
+
+        Parameters
+        ----------
+        what
+            ``"tau"`` or ``"ranks"``.
+        measure, other
+            The two of ``"ranks"``; by default those that agree least.
+        """
+        choice("tau", "ranks").check("plot", what)
+        if what == "ranks":
+            return self._plot_ranks(*self._two(measure, other))
+        if measure is not None or other is not None:
+            raise InputError("a map of tau is of all measures", remedy='give two to plot("ranks", a, b) only')
+        return self._plot_tau()
+
+    def _two(self, measure: MeasureLike | None, other: MeasureLike | None) -> tuple[str, str]:
+        """The names of two measures, by default those that agree least."""
+        if measure is None or other is None:
+            if measure is not other:
+                raise InputError("ranks are by two measures", remedy='write plot("ranks", "AP", "RR")')
+            return self._least_alike or (self.measures[0], self.measures[1])
+        return self.ranks.name_of(measure), self.ranks.name_of(other)
+
+    @property
+    def _least_alike(self) -> tuple[str, str] | None:
+        """The two measures of the lowest τ; None where no two have orders to compare."""
+        tau = {(a, b): self.tau[a][b] for a, b in combinations(self.measures, 2)}
+        return min((pair for pair in tau if not np.isnan(tau[pair])), key=lambda pair: tau[pair], default=None)
+
+    def _plot_ranks(self, first: str, second: str) -> Figure:
+        """A dot a run; on the line a run has the same rank by both. Named are the runs that move farthest."""
+        figure, axes = drawing(f"rank by {first}", f"rank by {second}", width=4.6, height=4.4)
+        one, two = self.ranks[first], self.ranks[second]
+        n = len(self.runs)
+        axes.plot([1, n], [1, n], color="0.4", linewidth=0.8)
+        axes.scatter(one, two, s=18 if n <= 40 else 9, color="#0072B2", zorder=3)
+        moved = np.abs(one - two)
+        for i in np.argsort(-moved, kind="stable")[: n if n <= 10 else 5]:
+            if moved[i] > 0:
+                away, side = (5, "left") if one[i] > two[i] else (-5, "right")  # from the line
+                axes.annotate(
+                    shown(self.runs[i], most=24), (one[i], two[i]), (away, 0), textcoords="offset points",
+                    ha=side, va="center", fontsize="small",
+                )  # fmt: skip
+        axes.set(xlim=(0.3, n + 0.7), ylim=(n + 0.7, 0.3), aspect="equal")  # the best in the upper left corner
+        return figure
+
+    def _plot_tau(self) -> Figure:
         n, matrix = len(self.measures), self.tau.matrix
         cell = 0.6 if n <= 12 else max(0.14, 7.2 / n)  # where there are many there is no room for numbers
         figure, axes = drawing(
@@ -179,8 +242,13 @@ class Agreement(Result):
         return figure
 
     def pictures(self) -> list[Picture]:
-        """The map of τ."""
-        return [Picture("tau", "Kendall's τ between the orders of runs", self.plot())]
+        """The map of τ, and the ranks of runs by the two measures that agree least."""
+        found = [Picture("tau", "Kendall's τ between the orders of runs", self.plot())]
+        if self._least_alike:
+            a, b = self._least_alike
+            caption = f"Ranks of the runs by {a} and by {b}, the two that agree least; on the line they are the same"
+            found.append(Picture("ranks", caption, self.plot("ranks", a, b)))
+        return found
 
     def reading(self) -> list[str]:
         """Which two measures order the runs most and least alike."""
@@ -235,7 +303,8 @@ def agreement(scores: Scores, *, over_k: bool = False) -> Agreement:
     names = tuple(order)
     cube = np.array([[correlation(order[a], order[b]) for b in names] for a in names])
     numbers = {what: Between.of(names, cube[:, :, i]) for i, what in enumerate(Correlation._fields)}
-    return Agreement(scores.runs, names, notes=notes, **numbers)
+    ranks = PerMeasure({name: len(level) + 1 - _mean_ranks(level) for name, level in order.items()})
+    return Agreement(scores.runs, names, ranks, notes=notes, **numbers)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -11,6 +11,8 @@ from ranksift.collection.judged_run import Unjudged
 from ranksift.errors import InputError
 from ranksift.measures.bounds import PAPER_3
 from ranksift.measures.cumulative import PAPER_1, PAPER_4
+from ranksift.measures.topk import PAPER_5
+from ranksift.measures.truncation import PAPER_2
 from ranksift.parameters import takes, text
 
 
@@ -79,6 +81,30 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                     "discrimination": {"test": "t", "correction": "none", "alpha": 0.05, "over_k": True},
                     "agreement": {"over_k": True},
                 },
+            ),
+            Preset(
+                "quit-2016",
+                f"{PAPER_2}, section 3",
+                (
+                    'RR(nil="NIL")',
+                    'RR_qwa(limit=5, nil="NIL")',
+                    'nDCG(nil="NIL")@5',
+                    'nDCG_qwa(limit=5, nil="NIL")',
+                    'RBP(p=0.5, nil="NIL")',
+                    'RBP_qwa(limit=5, nil="NIL", p=0.5)',
+                    'AP(nil="NIL")',
+                    'AP_qwa(limit=5, nil="NIL")',
+                ),
+                gains="linear",
+                unjudged="zero",
+                parameters={"truncation": {"nil": "NIL", "limit": 5, "p": 0.5}},
+            ),
+            Preset(
+                "topk-2012",
+                f"{PAPER_5}, section 4.2",
+                (*_at("kNDCG", *range(1, 11)), "kERR"),
+                gains="exp",
+                unjudged="zero",
             ),
         )
     }

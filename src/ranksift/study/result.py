@@ -100,11 +100,15 @@ class PerMeasure(dict[str, Found]):
     0.5
     """
 
-    def __missing__(self, measure: Any) -> Found:
+    def name_of(self, measure: Any) -> str:
+        """The name that a measure has here."""
         try:
             name = str(parse_measure(measure))
         except InputError:
             name = str(measure)
         if name not in self:
             raise InputError(f"measure {measure!s} is not in this study", remedy=f"there are: {', '.join(self)}")
-        return self[name]
+        return name
+
+    def __missing__(self, measure: Any) -> Found:
+        return self[self.name_of(measure)]

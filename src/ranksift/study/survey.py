@@ -134,6 +134,11 @@ class Survey:
         meanings = (_MEANINGS[c.name] for c in columns if c.name in _MEANINGS)
         return Table(columns, cells, title=f"{counted(measures, 'measure')} on {size}", notes=[*meanings, *self.notes])
 
+    def tables(self) -> list[Table]:
+        """The table of measures, or where it has nothing but their names what each procedure found."""
+        glance = self.table()
+        return [glance] if len(glance.columns) > 1 else [part.result.table() for part in self.parts]
+
     def reading(self) -> list[str]:
         """The study in plain words: which measures come first by what."""
         table = self.table()
@@ -382,6 +387,8 @@ class _Subject:
             "cache": cache,
         }
         wanted = ready_measures(measures or (plan.measures if plan else DEFAULT_MEASURES))
+        if plan and not measures:
+            wanted = [_ended_by(m, nil, limit) for m in wanted]
         joined_by = {name: value for name, value in how.items() if name != "cache"}
         # Every procedure looks at the same joined runs: they are read once.
         given = JudgedRuns.of(qrels, runs, nil={*nil_ids(wanted), *([nil] if nil else [])}, keep=True, **joined_by)
@@ -397,6 +404,12 @@ class _Subject:
     def measures(self) -> list[Measure]:
         """Those that are known here."""
         return [m for m in self.scores.measures if isinstance(m, Measure)]
+
+
+def _ended_by(measure: Measure, nil: str | None, limit: int | None) -> Measure:
+    """A measure of a preset that knows how lists end, with what was asked for instead."""
+    given = {name: value for name, value in (("nil", nil), ("limit", limit)) if value is not None}
+    return measure(**{name: value for name, value in given.items() if getattr(measure, name, None) is not None})
 
 
 def _picked(scores: Scores, measures: Any) -> Scores:
@@ -539,8 +552,14 @@ def _truncation(subject: _Subject, given: Mapping[str, Any], again: Any, seed: i
         raise _NotApplicableError(
             "no list is known to end on purpose: name the NIL document or the longest list allowed"
         )
-    how = {"nil": subject.nil, "limit": subject.limit, **subject.how, **given}
-    yield Part("truncation", truncation(qrels, subject.runs, **how))
+    named = {name: value for name, value in (("nil", subject.nil), ("limit", subject.limit)) if value is not None}
+    found = truncation(qrels, subject.runs, **{**subject.how, **given, **named})
+    yield Part("truncation", found)
+    if 0 < found.nil_queries < len(found.answerable):
+        alone = found.on_answerable()
+        number = len(alone.answerable)
+        have = "query that has" if number == 1 else "queries that have"
+        yield Part("truncation", alone, f"The {number} {have} an answer", "answerable")
 
 
 def _penalty_sweep(subject: _Subject, given: Mapping[str, Any], again: Any, seed: int) -> Iterator[Part]:

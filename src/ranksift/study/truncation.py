@@ -28,6 +28,7 @@ from ranksift.parameters import Kind, choice, function, optional, path, some, ta
 from ranksift.plotting import drawing, legend
 from ranksift.study.agreement import Correlation, correlation
 from ranksift.study.preconditions import tell
+from ranksift.study.query_types import on_queries
 from ranksift.study.result import PerMeasure, Picture, Result
 from ranksift.study.systems import system_levels
 from ranksift.study.wording import counted, percent
@@ -74,8 +75,8 @@ class Truncation(Result):
         Length of every list as it came, NIL included, and after the NIL rule: runs × queries.
     ended
         Which lists were ended on purpose: runs × queries.
-    nil_queries
-        Number of queries that have no answer.
+    answerable
+        Which queries have an answer.
     notes
         What makes these numbers mean less than they seem to.
     """
@@ -86,8 +87,43 @@ class Truncation(Result):
     before: Ints
     after: Ints
     ended: NDArray[np.bool_]
-    nil_queries: int
+    answerable: NDArray[np.bool_]
     notes: tuple[str, ...]
+
+    @property
+    def nil_queries(self) -> int:
+        """Number of queries that have no answer."""
+        return int(np.count_nonzero(~self.answerable))
+
+    @property
+    def nil_accuracy(self) -> dict[str, float]:
+        """The share of queries in which each run is right about whether there is an answer.
+
+        A list says that there is none where it is empty, or has nothing before its first NIL.
+        """
+        return self._by_run((self.after == 0) == ~self.answerable)
+
+    def _by_run(self, values: NDArray[np.bool_]) -> dict[str, float]:
+        return dict(zip(self.scores.runs, values.mean(axis=1).tolist(), strict=True))
+
+    def on_answerable(self) -> Truncation:
+        """The same of the queries that have an answer alone: what is left once the others are classified.
+
+        Examples
+        --------
+        >>> qrels = {"q": {"a": 1, "b": 0}, "r": {"c": 0}}
+        >>> runs = {"tells": {"q": {"a": 1}}, "guesses": {"q": {"b": 2, "a": 1}, "r": {"c": 1}}}
+        >>> found = truncation(qrels, runs)
+        >>> found.nil_accuracy, found.on_answerable().scores.mean_of("RR")
+        ({'tells': 1.0, 'guesses': 0.5}, {'tells': 1.0, 'guesses': 0.5})
+        """
+        if not self.answerable.any():
+            raise InputError("no query has an answer", remedy="look at all of them")
+        kept = self.answerable
+        scores = on_queries(self.scores, np.flatnonzero(kept).tolist())
+        return _of(
+            scores, self.pairs, self.before[:, kept], self.after[:, kept], self.ended[:, kept], kept[kept], self.notes
+        )
 
     @property
     def tau(self) -> PerMeasure[float]:
@@ -97,7 +133,7 @@ class Truncation(Result):
     @property
     def truncated(self) -> dict[str, float]:
         """The share of each run's lists that were ended on purpose."""
-        return dict(zip(self.scores.runs, self.ended.mean(axis=1).tolist(), strict=True))
+        return self._by_run(self.ended)
 
     @property
     def change(self) -> PerMeasure[Floats]:
@@ -113,7 +149,7 @@ class Truncation(Result):
         return {length: int(count) for length, count in enumerate(counts) if count}
 
     def _rows(self) -> Iterator[dict[str, Any]]:
-        means, truncated = self.scores.aggregate(), self.truncated
+        means, truncated, nil_accuracy = self.scores.aggregate(), self.truncated, self.nil_accuracy
         for a, b in self.pairs:
             one, two = means[:, self.scores.column(a)], means[:, self.scores.column(b)]
             for r, run in enumerate(self.scores.runs):
@@ -122,6 +158,7 @@ class Truncation(Result):
                     "modified": b,
                     "run": run,
                     "truncated": truncated[run],
+                    "nil_accuracy": nil_accuracy[run],
                     "original_score": float(one[r]),
                     "modified_score": float(two[r]),
                     "change": float(two[r] - one[r]),
@@ -134,19 +171,20 @@ class Truncation(Result):
         return pl.DataFrame(list(self._rows()))
 
     def table(self) -> Table:
-        """A row a run: the share of its lists that were ended on purpose, its scores, and what it gains or loses."""
+        """A row a run: how many lists end on purpose, nil accuracy, and its scores with what it gains or loses."""
         names = {a: _short(a) for a, _ in self.pairs}
-        change, means = self.change, self.scores.aggregate()
+        change, means, nil_accuracy = self.change, self.scores.aggregate(), self.nil_accuracy
         rows = []
         for r, (run, share) in enumerate(self.truncated.items()):
-            cells: list[Any] = [run, share]
+            cells: list[Any] = [run, share, nil_accuracy[run]]
             for a in names:
                 cells += [means[r, self.scores.column(a)], change[a][r]]
             rows.append(cells)
-        columns = [Column("run"), Column("truncated", 1, "percent")]
+        columns = [Column("run"), Column("truncated", 1, "percent"), Column("nil accuracy", 1, "percent")]
         columns += [c for name in names.values() for c in (Column(name, 4), Column(f"{name}'-{name}", 4, signed=True))]
         n = len(self.scores.queries)
-        title = f"Truncation: {len(self.scores.runs)} runs, {n} queries, {self.nil_queries} without an answer"
+        size = f"{counted(len(self.scores.runs), 'run')}, {counted(n, 'query', 'queries')}"
+        title = f"Truncation: {size}, {self.nil_queries} without an answer"
         notes = [f"{a} and {b}: {_words(self.correlation[a])}" for a, b in self.pairs]
         return Table(columns, rows, title=title, notes=[*notes, *self.notes])
 
@@ -165,6 +203,7 @@ class Truncation(Result):
             axes.scatter(original, modified, s=12, color="#0072B2")
             ends = [float(min(original.min(), modified.min())), float(max(original.max(), modified.max()))]
             axes.plot(ends, ends, color="0.4", linewidth=0.8)
+            axes.set_aspect("equal", "datalim")
             return figure
         figure, axes = drawing("truncated lists", f"{name}, and as modified")
         share = np.array(list(self.truncated.values()))
@@ -190,10 +229,14 @@ class Truncation(Result):
         return figure
 
     def pictures(self) -> list[Picture]:
-        """Gain or loss by each measure, and the lengths of lists."""
-        caption = "Every run's score, original and modified, by its share of truncated lists"
-        changes = [Picture(f"change of {_short(a)}", f"{caption}: {a}", self.plot("change", a)) for a, _ in self.pairs]
-        return [*changes, Picture("lengths", "Lengths of lists, before and after the NIL rule", self.plot("lengths"))]
+        """The two scores of every run by each pair of measures, what truncating changed in them, and lengths."""
+        found = []
+        for a, b in self.pairs:
+            caption = f"Every run's score by {a} and by {b}: above the line the modified one is higher"
+            found.append(Picture(f"scores by {_short(a)}", caption, self.plot("scores", a)))
+            caption = f"Every run's score, original and modified, by its share of truncated lists: {a}"
+            found.append(Picture(f"change of {_short(a)}", caption, self.plot("change", a)))
+        return [*found, Picture("lengths", "Lengths of lists, before and after the NIL rule", self.plot("lengths"))]
 
     def reading(self) -> list[str]:
         """How many lists end on purpose, and what it changes to reward that."""
@@ -202,6 +245,13 @@ class Truncation(Result):
             f"Of {lists}, {percent(float(self.ended.mean()))} end on purpose; "
             f"{counted(self.nil_queries, 'query', 'queries')} {'has' if self.nil_queries == 1 else 'have'} no answer."
         ]
+        if 0 < self.nil_queries < len(self.answerable):
+            best, right = max(self.nil_accuracy.items(), key=lambda item: item[1])
+            share = float(self.answerable.mean())
+            found.append(
+                f"{best} tells best whether there is an answer, in {percent(right)} of the queries; to say always the "
+                f"same is right in {percent(max(share, 1 - share))}."
+            )
         for a, b in self.pairs:
             gains, order = self.change[a], self.correlation[a]
             most, least = self.scores.runs[int(gains.argmax())], self.scores.runs[int(gains.argmin())]
@@ -286,17 +336,25 @@ def truncation(
     positive = judgments.pool_of(found.queries).count(lambda label: worth(label) > 0)
     notes = _notes(scores, nil, before, after)
     tell(notes, checked=True)
-    order = {str(m): system_levels(scores, [scores.column(m)]) for m in every}
-    return Truncation(
-        scores=scores,
-        pairs=tuple((str(a), str(b)) for a, b in measured),
-        correlation=PerMeasure({str(a): _correlation(order[str(a)], order[str(b)]) for a, b in measured}),
-        before=before,
-        after=after,
-        ended=(documents < full) | (after < before),
-        nil_queries=int(np.count_nonzero(positive == 0)),
-        notes=(*found.notes, *notes),
+    return _of(
+        scores,
+        tuple((str(a), str(b)) for a, b in measured),
+        before,
+        after,
+        (documents < full) | (after < before),
+        np.asarray(positive > 0),
+        (*found.notes, *notes),
     )
+
+
+def _of(
+    scores: Scores, pairs: tuple[tuple[str, str], ...], before: Ints, after: Ints,
+    ended: NDArray[np.bool_], answerable: NDArray[np.bool_], notes: tuple[str, ...],
+) -> Truncation:  # fmt: skip
+    """What was found, with the correlation of the orders by every pair of measures."""
+    order = {m: system_levels(scores, [scores.column(m)]) for pair in pairs for m in pair}
+    alike = PerMeasure({a: _correlation(order[a], order[b]) for a, b in pairs})
+    return Truncation(scores, pairs, alike, before, after, ended, answerable, notes)
 
 
 def _default_pairs(nil: str | None, limit: int | None, p: float) -> list[tuple[MeasureLike, MeasureLike]]:
