@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 #: A player takes this share of a person's time, so that something happens while one looks.
 _PACE = 0.35
 _BEFORE = 4  # queries that are finished when the visitor comes
-_PATIENCE = 20.0
+_PATIENCE = 60.0
 
 
 def play_and_print(folder: Path | None, seed: int) -> None:
