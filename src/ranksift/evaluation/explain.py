@@ -21,6 +21,7 @@ from ranksift.collection.run import Run, read_run
 from ranksift.errors import InputError, RankSiftWarning
 from ranksift.evaluation.alternative_lists import ideal_lists, in_ideal_order, repeated, without
 from ranksift.evaluation.evaluate import complaints, nil_ids, ready_measures
+from ranksift.evaluation.printed import Printed
 from ranksift.evaluation.table import Column, Table, Value
 from ranksift.measures.cumulative import discounted
 from ranksift.measures.measure import TOLERANCE, Measure, PerQuery
@@ -121,7 +122,7 @@ class IdealDocument:
 
 
 @dataclass(frozen=True)
-class QueryExplanation:
+class QueryExplanation(Printed):
     """One query explained.
 
     Attributes
@@ -243,9 +244,6 @@ class QueryExplanation:
             notes.append(f"Left out: {', and '.join(filter(None, left_out))}.")
         return Table(columns, rows, title="What each document gave or cost", notes=notes)
 
-    def __str__(self) -> str:
-        return "\n\n".join(map(str, self.parts()))
-
     def __repr__(self) -> str:
         return f"<QueryExplanation: {self.measure} of query {self.query_id!r}, run {self.run!r}>"
 
@@ -268,7 +266,7 @@ class QueryLosses:
 
 
 @dataclass(frozen=True)
-class RunExplanation:
+class RunExplanation(Printed):
     """All queries explained.
 
     Attributes
@@ -329,9 +327,6 @@ class RunExplanation:
         head = f"{self.measure} of run {self.run}, {_queries(n)}"
         return self.overall.table(head), table
 
-    def __str__(self) -> str:
-        return "\n\n".join(map(str, self.parts()))
-
     def __repr__(self) -> str:
         return f"<RunExplanation: {self.measure} of run {self.run!r}, {_queries(len(self.queries))}>"
 
@@ -355,7 +350,7 @@ def explain(
     qrels: Any,
     run: Any,
     measure: MeasureLike,
-    query: str,
+    query: str | int,
     *,
     gains: GainsLike = "linear",
     unjudged: Unjudged = "zero",
@@ -369,7 +364,7 @@ def explain(
     qrels: Any,
     run: Any,
     measure: MeasureLike,
-    query: str | None,
+    query: str | int | None,
     *,
     gains: GainsLike = "linear",
     unjudged: Unjudged = "zero",
@@ -382,7 +377,7 @@ def explain(
     qrels: Any,
     run: Any,
     measure: MeasureLike,
-    query: str | None = None,
+    query: str | int | None = None,
     *,
     gains: GainsLike = "linear",
     unjudged: Unjudged = "zero",
@@ -446,8 +441,9 @@ def explain(
     case = _Case(given.qrels, listed, wanted, chosen, repeated(judged, np.flatnonzero(counted)))
     if query is None:
         return case.explain_all(worst)
+    query = str(query)  # an integer is an id by its digits
     if query not in chosen:
-        near = difflib.get_close_matches(str(query), chosen, 3, 0.5) or list(chosen[:3])
+        near = difflib.get_close_matches(query, chosen, 3, 0.5) or list(chosen[:3])
         known = ", ".join(repr(q) for q in near) + (", …" if len(chosen) > len(near) else "")
         raise InputError(f"query {query!r} is unknown", remedy=f"there are {len(chosen)}: {known}")
     return case.explain_one(chosen.index(query))
