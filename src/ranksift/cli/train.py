@@ -288,7 +288,9 @@ def tell_what_is_odd(examples: Examples, held_out: Examples | None, ranker: Rank
     from ranksift.collection.gains import Gains
 
     labels, gains = examples.labels[examples.judged], Gains.of(ranker.gains)
-    if len(labels) and labels.min() == labels.max() and not ranker.reads_texts():  # which refuses it
+    if len(labels) and labels.min() == labels.max():
+        if ranker.reads_texts():  # which refuses it
+            return
         note(f"{examples.name}: every label is {labels[0]:g}, so there is nothing to learn")
     unused = gains.unused(labels)
     if unused:
