@@ -393,7 +393,7 @@ def status(
 
 def _standing(contents: Contents) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """How far all is, and each assessor."""
-    from ranksift.labelling.cost import progress
+    from ranksift.labelling.cost import answers, progress
     from ranksift.labelling.task_state import task_state
 
     items = {query.query_id: [item.doc_id for item in query.items] for query in contents.queries}
@@ -419,6 +419,7 @@ def _standing(contents: Contents) -> tuple[dict[str, Any], list[dict[str, Any]]]
         "minutes to come": None if now.minutes != now.minutes else round(now.minutes, 1),
         "done, at this pace": None if now.finished is None else now.finished.isoformat(" ", "minutes"),
     }
+    given = Counter(entry.task for entry in answers(contents.entries))
     rows = []
     for person in contents.people:
         own = [task for task in contents.tasks if task.person == person.id and task.active]
@@ -428,7 +429,7 @@ def _standing(contents: Contents) -> tuple[dict[str, Any], list[dict[str, Any]]]
                     "name": person.name,
                     "tasks": len(own),
                     "finished": sum(task.done for task in own),
-                    "judgments": sum(task.judgments for task in own),
+                    "judgments": sum(given[task.key] for task in own),
                     "to come": round(sum(left.get(task.key, 0.0) for task in own), 1),
                 }
             )

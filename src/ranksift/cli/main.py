@@ -71,6 +71,9 @@ def _code(words: list[str]) -> int:
     except SystemExit:  # typer leaves so when nobody reads the help any more
         return 0
     except Exception as error:
+        if type(error).__name__ == "NoArgsIsHelpError":  # of the click that typer brings, or of the installed one
+            print(error)
+            return 0
         if os.environ.get("RANKSIFT_DEBUG"):
             raise
         return _complain(error)
