@@ -99,6 +99,8 @@ def study(
     """Study measures: how bounded, stable, sensitive, reliable and discriminating they are on your runs.
 
     ranksift study qrels.txt *.run -m "nDCG@10 nDCG_f@10 AP" --out study
+
+    What can be said without any run, ranksift study properties says.
     """
     from ranksift.evaluation.cache import forget
     from ranksift.plotting import can_draw
