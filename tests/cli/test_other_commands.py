@@ -133,8 +133,8 @@ def test_describe(ranksift: Command, files: Files):
     assert found == {"ranksift": rs.__version__, **expected.to_dict()}
     assert list(found) == [
         "ranksift", "qrels", "topics", "judgments", "labels", "judged_per_topic", "relevant_per_topic",
-        "forbidden_per_topic", "topics_without_relevant", "topics_with_forbidden", "per_topic", "runs",
-        "judged_length_over_runs",
+        "forbidden_per_topic", "topics_without_relevant", "topics_with_forbidden", "topics_with_only_forbidden",
+        "share_by_documents", "per_topic", "runs", "judged_length_over_runs",
     ]  # fmt: skip
     assert str(expected) + "\n" == ranksift(*base).out
     assert "|" in ranksift(*base, "-f", "markdown").out
