@@ -29,7 +29,7 @@ def compared(ranksift: Command, files: Files):
     return command
 
 
-@pytest.mark.parametrize("test", ["t", "randomization", "bootstrap", "wilcoxon"])
+@pytest.mark.parametrize("test", ["t", "randomization", "bootstrap", "wilcoxon", "unpaired"])
 @pytest.mark.parametrize("correction", ["holm", "bonferroni", "bh", "none"])
 def test_compare_is_the_librarys(compared, files: Files, test, correction):
     scores = rs.evaluate(files["qrels"], {n: files[n] for n in NAMES}, "nDCG_f@10 AP")

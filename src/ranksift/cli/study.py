@@ -79,8 +79,8 @@ def study(
         typer.Option("--method", help="Of the bootstrap. [default: sakai]", show_default=False),
     ] = None,
     test: Annotated[
-        Literal["t", "randomization", "bootstrap", "wilcoxon"] | None,
-        typer.Option("--test", help="Of significance, paired. [default: t]", show_default=False),
+        Literal["t", "randomization", "bootstrap", "wilcoxon", "unpaired"] | None,
+        typer.Option("--test", help="Of significance; all but unpaired are paired. [default: t]", show_default=False),
     ] = None,
     alpha: Annotated[
         float | None, typer.Option("--alpha", help="The largest significant p. [default: 0.05]", show_default=False)
