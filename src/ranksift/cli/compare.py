@@ -23,8 +23,8 @@ def compare(
         str | None, typer.Option("--baseline", "-b", metavar="RUN", help="Compare with this run, not all pairs.")
     ] = None,
     test: Annotated[
-        Literal["t", "randomization", "bootstrap", "wilcoxon", "tukey"],
-        typer.Option("--test", help="Of significance, paired; tukey is Tukey's HSD of all runs together."),
+        Literal["t", "randomization", "bootstrap", "wilcoxon", "tukey", "unpaired"],
+        typer.Option("--test", help="Of significance; tukey is Tukey's HSD of all runs, all but unpaired are paired."),
     ] = "t",
     correction: Annotated[
         Literal["holm", "bonferroni", "bh", "none"],

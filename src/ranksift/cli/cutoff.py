@@ -21,6 +21,7 @@ from ranksift.errors import InputError, RankSiftWarning
 if TYPE_CHECKING:
     from ranksift.collection.readers.labelled_run import LabelledRun
     from ranksift.cutoffs.cutoff import Cutoff
+    from ranksift.evaluation.table import Table
 
 cutoff = typer.Typer(
     help="Which results should not be shown: rules on anybody's scores.",
@@ -174,6 +175,9 @@ def compare(
     test: options.Test = "t",
     correction: Annotated[Literal["holm", "bonferroni", "bh", "none"], typer.Option("--correction")] = "holm",
     alpha: options.Alpha = 0.05,
+    apart: Annotated[
+        bool, typer.Option("--apart", help="Also show queries with a single document, and the others, apart.")
+    ] = False,
     plot: Annotated[
         Path | None,
         typer.Option("--plot", metavar="FILE", help="Forbidden documents shown against good ones dropped."),
@@ -214,15 +218,27 @@ def compare(
         )
     if plot is not None:
         draw(found.plot(), plot)
+    parts = found.apart() if apart else {}
+    if apart and len(parts) == 1:
+        single = "single-document queries" in parts
+        note(f"there is nothing to set apart: {'all queries have' if single else 'no query has'} a single document")
+        parts = {}
+    every = [found, *parts.values()]
     if form == "json":
-        write_json(found.to_dict(), out)
+        write_json({**found.to_dict(), **({"apart": {k: p.to_dict() for k, p in parts.items()}} if apart else {})}, out)
     elif form == "csv":
-        rows = found.to_dict()["rules"]
+        named = zip(["all queries", *parts], every, strict=True)
+        rows = [{**({"of": name} if apart else {}), **row} for name, p in named for row in p.to_dict()["rules"]]
         write_csv(list(rows[0]), (list(row.values()) for row in rows), out)
     elif form == "table":
-        show(found.table(), *found.reading(), out=out)
+        shown: list[Table | str] = []
+        for part in every:
+            shown += [part.table(), *part.reading()]
+        show(*shown, out=out)
+    elif form == "markdown":
+        write(markdown(p.table() for p in every), out)
     else:
-        write((found.table().markdown() if form == "markdown" else found.table().latex()) + "\n", out)
+        write("\n\n".join(p.table().latex() for p in every) + "\n", out)
 
 
 @cutoff.command()

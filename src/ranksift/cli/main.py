@@ -40,6 +40,10 @@ COMMANDS = {
     "demo": "The whole story on built-in data.",
 }
 
+#: Commands of two words, where the first one alone is another command, whose help names them. Each is the function of
+#: both words in the file of both words.
+OF_TWO_WORDS = ("study properties",)
+
 BAD_INPUT, INTERNAL, INTERRUPTED = 2, 70, 130
 
 # What a file system says of a path that somebody typed, wherever it is asked.
@@ -64,8 +68,11 @@ def run(arguments: Sequence[str]) -> int:
 
 def _code(words: list[str]) -> int:
     """Run a command; the exit code."""
+    typed = words
+    if " ".join(words[:2]) in OF_TWO_WORDS:
+        words = [" ".join(words[:2]), *words[2:]]
     try:
-        result = application(_named(words))(words, prog_name="ranksift", standalone_mode=False, obj=words)
+        result = application(_named(words))(words, prog_name="ranksift", standalone_mode=False, obj=typed)
     except KeyboardInterrupt:
         return INTERRUPTED
     except SystemExit:  # typer leaves so when nobody reads the help any more
@@ -99,6 +106,10 @@ def application(load: Collection[str] = tuple(COMMANDS)) -> typer.Typer:
             app.add_typer(what, name=name, short_help=line)
         else:
             app.command(name, short_help=line, help=None if name in load else line)(what)
+    for name in OF_TWO_WORDS:
+        if name in load:
+            place = name.replace(" ", "_")
+            app.command(name, hidden=True)(getattr(import_module(f"ranksift.cli.{place}"), place))
     return app
 
 

@@ -56,7 +56,8 @@ DuplicateChoice = Annotated[
     typer.Option("--on-duplicate", help="A document listed twice: refuse it, or keep the first or the best row."),
 ]
 Test = Annotated[
-    Literal["t", "randomization", "bootstrap", "wilcoxon"], typer.Option("--test", help="Of significance, paired.")
+    Literal["t", "randomization", "bootstrap", "wilcoxon", "unpaired"],
+    typer.Option("--test", help="Of significance; all but unpaired are paired."),
 ]
 Alpha = Annotated[float, typer.Option("--alpha", help="The largest p that is significant.")]
 Settings = Annotated[

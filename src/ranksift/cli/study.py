@@ -79,8 +79,8 @@ def study(
         typer.Option("--method", help="Of the bootstrap. [default: sakai]", show_default=False),
     ] = None,
     test: Annotated[
-        Literal["t", "randomization", "bootstrap", "wilcoxon"] | None,
-        typer.Option("--test", help="Of significance, paired. [default: t]", show_default=False),
+        Literal["t", "randomization", "bootstrap", "wilcoxon", "unpaired"] | None,
+        typer.Option("--test", help="Of significance; all but unpaired are paired. [default: t]", show_default=False),
     ] = None,
     alpha: Annotated[
         float | None, typer.Option("--alpha", help="The largest significant p. [default: 0.05]", show_default=False)
@@ -99,6 +99,8 @@ def study(
     """Study measures: how bounded, stable, sensitive, reliable and discriminating they are on your runs.
 
     ranksift study qrels.txt *.run -m "nDCG@10 nDCG_f@10 AP" --out study
+
+    What can be said without any run, ranksift study properties says.
     """
     from ranksift.evaluation.cache import forget
     from ranksift.plotting import can_draw
