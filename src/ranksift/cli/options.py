@@ -71,6 +71,20 @@ Rel = Annotated[
     float,
     typer.Option("--rel", metavar="N", help="The smallest label that counts as relevant (trec_eval -l)."),
 ]
+UnjudgedLabel = Annotated[
+    float | None,
+    typer.Option(
+        "--unjudged-label", metavar="N", help="A label that says that nobody judged the document; TREC writes -1."
+    ),
+]
+ColumnNames = Annotated[
+    str | None,
+    typer.Option(
+        "--columns",
+        metavar="ROLE=NAME,...",
+        help="What tables call the query, doc, label and score, as query=qid,doc=pid.",
+    ),
+]
 LabelWords = Annotated[
     str | None,
     typer.Option("--labels", metavar="WORDS", help="What words as labels count, as good=2,bad=-1."),
@@ -145,6 +159,27 @@ def words_of(labels: str | None) -> dict[str, float] | None:
             )
         found[word] = numbers_of(number, "--labels")[0]
     return found
+
+
+def columns_of(text: str | None) -> dict[str, str] | None:
+    """Names of columns, written as ROLE=NAME with commas between them.
+
+    >>> columns_of("query=qid, doc=pid")
+    {'query': 'qid', 'document': 'pid'}
+    """
+    from ranksift.collection.readers.column_names import checked
+
+    if text is None:
+        return None
+    found: dict[str, str] = {}
+    for pair in text.split(","):
+        role, sign, name = (part.strip() for part in pair.partition("="))
+        if not sign or role in found:
+            raise InputError(
+                f"--columns {text!r} is no list of ROLE=NAME", remedy="write it as --columns query=qid,doc=pid"
+            )
+        found[role] = name
+    return checked(found)
 
 
 def numbers_of(text: str, option: str) -> tuple[float, ...]:
