@@ -57,7 +57,7 @@ def evaluate(
     judgments = read_qrels(qrels, on_duplicate=on_duplicate, columns=named)
     if unjudged_label is not None:
         judgments = judgments.without_label(unjudged_label)
-    elif gains == "linear" and -1.0 in judgments.pool.all_labels and any(map(_minds_negative_labels, wanted)):
+    elif gains == "linear" and bool((judgments.labels == -1).any()) and any(map(_minds_negative_labels, wanted)):
         note(_MINUS_ONE)
     scores = library.evaluate(
         judgments,
