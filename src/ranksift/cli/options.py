@@ -25,16 +25,20 @@ _LONG = 100_000_000
 #: The default of an option that may be given several times.
 NONE: list[str] = []
 
-QrelsFile = Annotated[str, typer.Argument(metavar="QRELS", help="Judgments; - is standard input.", show_default=False)]
-RunFile = Annotated[str, typer.Argument(metavar="RUN", help="A run; - is standard input.", show_default=False)]
-RunFiles = Annotated[list[str], typer.Argument(metavar="RUN...", help="Runs; - is standard input.", show_default=False)]
+QrelsFile = Annotated[
+    str, typer.Argument(metavar="QRELS", help="The judgments; - is standard input.", show_default=False)
+]
+RunFile = Annotated[str, typer.Argument(metavar="RUN", help="The run; - is standard input.", show_default=False)]
+RunFiles = Annotated[
+    list[str], typer.Argument(metavar="RUN...", help="The runs; - is standard input.", show_default=False)
+]
 Measures = Annotated[
     list[str],
     typer.Option(
         "--measure",
         "-m",
         metavar="NAMES",
-        help="Measures, several in one string or by repeating; see: ranksift measures.",
+        help="Which measures to compute, several in one string or by repeating; see: ranksift measures.",
     ),
 ]
 GainsText = Annotated[
@@ -47,16 +51,15 @@ UnjudgedChoice = Annotated[
 ]
 QueriesChoice = Annotated[
     Literal["qrels", "run"],
-    typer.Option(
-        "--queries", help="Count every judged query, or only those that the runs answer (trec_eval without -c)."
-    ),
+    typer.Option("--queries", help="Count every judged query (qrels), or only those that the runs answer (run)."),
 ]
 DuplicateChoice = Annotated[
     Literal["error", "first", "best"],
     typer.Option("--on-duplicate", help="A document listed twice: refuse it, or keep the first or the best row."),
 ]
 Test = Annotated[
-    Literal["t", "randomization", "bootstrap", "wilcoxon"], typer.Option("--test", help="Of significance, paired.")
+    Literal["t", "randomization", "bootstrap", "wilcoxon"],
+    typer.Option("--test", help="The paired test of significance."),
 ]
 Alpha = Annotated[float, typer.Option("--alpha", help="The largest p that is significant.")]
 Settings = Annotated[
@@ -94,9 +97,9 @@ SkipBadRows = Annotated[
     typer.Option("--skip-bad-rows", help="Leave out rows of a table that cannot be read, and say how many they are."),
 ]
 OutFile = Annotated[
-    Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write here instead of to standard output.")
+    Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write to this file instead of to standard output.")
 ]
-Digits = Annotated[int | None, typer.Option("--digits", min=0, max=17, help="Digits after the point.")]
+Digits = Annotated[int | None, typer.Option("--digits", min=0, max=17, help="How many digits to show after the point.")]
 
 
 def read(qrels: str, runs: list[str], on_duplicate: Literal["error", "first", "best"]) -> tuple[Qrels, list[Run]]:
