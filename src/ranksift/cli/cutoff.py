@@ -65,14 +65,15 @@ def fit(
         ),
     ] = None,
     alpha: Annotated[
-        float | None, typer.Option("--alpha", help="Of the rule risk: the largest risk. [default: 0.05]")
+        float | None, typer.Option("--alpha", help="The largest risk that the rule risk takes. [default: 0.05]")
     ] = None,
     delta: Annotated[
         str | None,
-        typer.Option("--delta", help="Of the rule risk: how often it may be exceeded, or none: in expectation."),
+        typer.Option("--delta", help="How often the rule risk may exceed it; none: it is kept in expectation."),
     ] = None,
     k: Annotated[
-        int | None, typer.Option("--k", min=1, help="Of the rule risk: the top k counts. [default: 3]")
+        int | None,
+        typer.Option("--k", min=1, help="How many documents at the top count for the rule risk. [default: 3]"),
     ] = None,
     settings: options.Settings = options.NONE,
     gains: options.GainsText = "linear",
@@ -87,10 +88,17 @@ def fit(
             "good ones dropped.",
         ),
     ] = None,
-    folds: Annotated[int, typer.Option("--folds", min=2, help="Of the estimate for new queries.")] = 5,
+    folds: Annotated[
+        int,
+        typer.Option(
+            "--folds", min=2, help="How many parts the queries are split into, to estimate what new ones get."
+        ),
+    ] = 5,
     samples: Annotated[int, typer.Option("--samples", min=0, help="Bootstrap samples for the threshold.")] = 1000,
     seed: Annotated[int, typer.Option("--seed", min=0)] = 0,
-    form: Annotated[Literal["table", "json"], typer.Option("--format", "-f", help="Of output.")] = "table",
+    form: Annotated[
+        Literal["table", "json"], typer.Option("--format", "-f", help="How the output is written.")
+    ] = "table",
 ) -> None:
     """Learn a cutoff from labelled documents.
 
@@ -166,8 +174,13 @@ def compare(
     measure: Annotated[
         str | None, typer.Option("--measure", "-m", metavar="NAME", help="What is compared. [default: nDCG_f@k]")
     ] = None,
-    k: Annotated[int, typer.Option("--k", min=1, help="Of nDCG_f, nDCG_0, nDCG_min and F-docs.")] = 3,
-    folds: Annotated[int, typer.Option("--folds", min=2, help="Of the queries; a rule is fitted on the others.")] = 5,
+    k: Annotated[int, typer.Option("--k", min=1, help="The k of nDCG_f, nDCG_0, nDCG_min and F-docs.")] = 3,
+    folds: Annotated[
+        int,
+        typer.Option(
+            "--folds", min=2, help="How many parts the queries are split into; a rule is fitted on the others."
+        ),
+    ] = 5,
     seed: Annotated[int, typer.Option("--seed", min=0)] = 0,
     gains: options.GainsText = "linear",
     unjudged: options.UnjudgedChoice = "zero",
@@ -183,7 +196,8 @@ def compare(
         typer.Option("--plot", metavar="FILE", help="Forbidden documents shown against good ones dropped."),
     ] = None,
     form: Annotated[
-        Literal["table", "markdown", "latex", "json", "csv"], typer.Option("--format", "-f", help="Of output.")
+        Literal["table", "markdown", "latex", "json", "csv"],
+        typer.Option("--format", "-f", help="How the output is written."),
     ] = "table",
     out: options.OutFile = None,
 ) -> None:
@@ -260,7 +274,7 @@ def audit(
     ] = False,
     form: Annotated[
         Literal["table", "markdown", "json", "csv"],
-        typer.Option("--format", "-f", help="Of output; csv: every document."),
+        typer.Option("--format", "-f", help="How the output is written; csv has a row for every document."),
     ] = "table",
     out: options.OutFile = None,
 ) -> None:

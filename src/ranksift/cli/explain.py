@@ -26,13 +26,13 @@ def explain(
     query: Annotated[
         str | None, typer.Option("--query", metavar="ID", help="Explain this query, document by document.")
     ] = None,
-    worst: Annotated[int, typer.Option("--worst", min=1, help="How many queries to show, those that lose most.")] = 10,
+    worst: Annotated[int, typer.Option("--worst", min=1, help="How many of the queries that lose most to show.")] = 10,
     gains: options.GainsText = "linear",
     unjudged: options.UnjudgedChoice = "zero",
     queries: options.QueriesChoice = "qrels",
     on_duplicate: options.DuplicateChoice = "error",
     form: Annotated[
-        Literal["table", "markdown", "json", "csv"], typer.Option("--format", "-f", help="Of output.")
+        Literal["table", "markdown", "json", "csv"], typer.Option("--format", "-f", help="How the output is written.")
     ] = "table",
     out: options.OutFile = None,
 ) -> None:

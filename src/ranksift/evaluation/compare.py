@@ -356,9 +356,10 @@ def compare(
     c  theirs  0.2333
     A letter: significantly better than that run (paired t test, Holm correction, p <= 0.05, 3 queries).
     """
-    chosen: Any = "none" if test == "tukey" else {None: "none", "fdr_bh": "bh"}.get(correction, correction)
-    choice(*CORRECTIONS).check("correction", chosen)
     choice(*TESTS).check("test", test)
+    chosen: Any = {None: "none", "fdr_bh": "bh"}.get(correction, correction)
+    choice(*CORRECTIONS).check("correction", chosen)
+    chosen = "none" if test == "tukey" else chosen
     _check(scores, samples, seed, alpha, confidence)
     left, right = _pairs(scores, baseline)
     runs, n, measures = scores.values.shape
