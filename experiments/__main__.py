@@ -8,6 +8,7 @@ from experiments import (
     labelling,
     labelling_study,
     learned_rankers,
+    papers,
     rank_and_filter,
     risk,
     submissions,
@@ -33,5 +34,6 @@ for experiment in (
     labelling_study,
     learned_rankers,
     boosted_trees,
+    papers,
 ):
     publish(experiment)
