@@ -8,6 +8,7 @@ from experiments import (
     labelling,
     labelling_study,
     learned_rankers,
+    papers,
     properties,
     rank_and_filter,
     risk,
@@ -35,5 +36,6 @@ for experiment in (
     labelling_study,
     learned_rankers,
     boosted_trees,
+    papers,
 ):
     publish(experiment)
