@@ -8,6 +8,8 @@ from experiments import (
     labelling,
     labelling_study,
     learned_rankers,
+    papers,
+    properties,
     rank_and_filter,
     risk,
     submissions,
@@ -23,6 +25,7 @@ for experiment in (
     forbidden,
     truncation,
     bounds,
+    properties,
     submissions,
     risk,
     cutoffs,
@@ -33,5 +36,6 @@ for experiment in (
     labelling_study,
     learned_rankers,
     boosted_trees,
+    papers,
 ):
     publish(experiment)

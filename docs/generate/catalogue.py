@@ -42,7 +42,6 @@ PARAMETERS = {
     "Default: the `gains` of the evaluation.",
     "base": "The base b of Järvelin and Kekäläinen's discount: gains are divided by the logarithm to that base of "
     "their rank, those above rank b by nothing. Default: all by log2(rank + 1).",
-    "beta": "How much cumulated gain weighs beside precision; 0 is average precision.",
     "nil": 'The document id that says "there is no answer", such as `"NIL"`.',
     "average": '`"micro"`: over all queries together; `"macro"`: the mean of the queries\' own shares.',
     "good": '`"nonnegative"`: documents of gain ≥ 0; `"positive"`: of gain > 0.',
@@ -55,7 +54,8 @@ PARAMETERS = {
     "rel": "The smallest label of a relevant document.",
     "over": '`"query"`: gains are divided by the largest one of each query, not of the collection; trec_eval does so.',
     "recall": "The share of the relevant documents that the list has to have found, from 0 to 1; written `@0.5` too.",
-    "beta": "How much more recall counts than precision.",
+    "beta": "In SetF, how much more recall counts than precision; in Q, how much cumulated gain weighs beside "
+    "precision (0 is average precision).",
     "residual": "`True` gives the residual instead of the value.",
     "max_grade": 'The largest label there can be: a number, or `"query"` for each query\'s own. '
     "Default: the largest of the collection.",

@@ -99,7 +99,7 @@ ACROSS_COLLECTIONS = {
 ACROSS_SETS = {"nDCG": (0.5, 0.5, 0.5), "MAP": (0.3928, 0.3928, 0.2857)}
 
 
-def learners(scores: dict[str, tuple[float, ...]]) -> np.ndarray:
+def learners(scores: Mapping[str, tuple[float, ...]]) -> np.ndarray:
     """Learners × k."""
     return np.array(list(scores.values()))
 

@@ -40,6 +40,9 @@ _LONGEST_HEADER = 1 << 16
 _PIECE = 1 << 20
 _PACKED_PIECE = 1 << 16  # what follows a frame is copied for each: thousands of small ones may stand in a piece
 
+# What a system says of a place that holds no more.
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
 #: Where a JSON document holds the sum of what else it says.
 SUM = "sum"
 
@@ -466,7 +469,9 @@ def writing(target: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             yield _compressing(file, path.suffix.lower(), stack)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise InputError(f"cannot be written ({reason})", source=str(path), remedy="check the folder") from None
+        full = error.errno in _FULL or os.strerror(errno.ENOSPC) in reason  # libraries give no number
+        remedy = "make room, or write to another place" if full else "check the folder"
+        raise InputError(f"cannot be written ({reason})", source=str(path), remedy=remedy) from None
 
 
 def _is_stream(path: Path) -> bool:

@@ -22,7 +22,6 @@ QRELS = {
 }
 RUNS = {
     "columns": (b"q1 Q0 good 1 9.5 x\n\nq1 Q0 bad 2 8\n", 3, "column"),
-    "too many columns": (b"q1 Q0 good 1 9.5 my tag\n", 1, "column"),
     "score": (b"q1 Q0 good 1 high x\n", 1, "'high'"),
     "nan": (b"q1 Q0 good 1 9.5 x\nq1 Q0 bad 1 NaN x\n", 2, "NaN"),
     "infinite": (b"q1 Q0 good 1 -inf x\n", 1, "-inf"),

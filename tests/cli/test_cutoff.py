@@ -166,6 +166,45 @@ def test_compare_in_every_format(ranksift: Command, files: Files, tmp_path, form
     assert (tmp_path / "t.svg").stat().st_size > 1000
 
 
+@pytest.fixture
+def lone(tmp_path: Path) -> Path:
+    """Twelve queries with one document, a third of them forbidden, and six with two."""
+    rows = [f"one{i},d,{i},{-1 if i % 3 == 0 else 1}" for i in range(12)]
+    rows += [f"two{i},{d},{i + v},{v}" for i in range(6) for d, v in (("a", 1), ("b", -1))]
+    table = tmp_path / "lone.csv"
+    table.write_text("\n".join(["query_id,doc_id,score,label", *rows]) + "\n")
+    return table
+
+
+def test_single_documents_apart(ranksift: Command, lone: Path):
+    command = ["cutoff", "compare", lone, "--rules", "filter-all rank-only", "--folds", 3, "--apart"]
+    text = ranksift(*command)
+    assert (text.code, text.err) == (0, "")
+    assert [line for line in text.out.splitlines() if line.startswith("Rules on")] == [
+        "Rules on 18 queries",
+        "Rules on 12 queries",
+        "Rules on 6 queries",
+    ]
+    assert "Single-document queries; " in text.out
+    found = json.loads(ranksift(*command, "--format", "json").out)
+    assert list(found["apart"]) == ["single-document queries", "other queries"]
+    assert [row["nDCG_f@3"] for row in found["apart"]["single-document queries"]["rules"]] == [4 / 12, 8 / 12]
+    rows = ranksift(*command, "--format", "csv").out.splitlines()
+    assert rows[0].startswith("of,rule,")
+    assert [row.partition(",")[0] for row in rows[1:]] == [
+        name for name in ("all queries", "single-document queries", "other queries") for _ in range(2)
+    ]
+    assert ranksift(*command, "--format", "markdown").out.count("**Rules on") == 3
+    assert ranksift(*command, "--format", "latex").out.count("\\begin{tabular}") == 3
+
+
+def test_nothing_to_set_apart_is_told(ranksift: Command, files: Files):
+    command = ["cutoff", "compare", files["qrels"], files["unfiltered"], "--rules", "global"]
+    done = ranksift(*command, "--apart")
+    assert done.err == "note: there is nothing to set apart: no query has a single document\n"
+    assert done.out == ranksift(*command).out
+
+
 def test_judged_on_other_data(ranksift: Command, files: Files, tmp_path):
     command = ["cutoff", "compare", files["qrels"], files["unfiltered"], "--rules", "global", "--format", "json"]
     other = ["--judge-on", files["qrels"], "--judge-on", files["weak"]]

@@ -235,3 +235,81 @@ def test_a_run_that_filters_everything_is_a_run(ranksift: Command, tiny):
     tiny["run"].write_text("# nothing retrieved\n")
     code, out, _ = ranksift("evaluate", tiny["qrels"], tiny["run"], "-m", "Empty", "-f", "trec")
     assert (code, last_value(out)) == (0, "1.0000")
+
+
+def scores_of(ranksift: Command, *words: object) -> dict[str, float]:
+    found = ranksift("evaluate", *words, "-f", "json")
+    assert found.code == 0, found.err
+    return json.loads(found.out)["runs"][0]["scores"]
+
+
+def test_judgments_of_a_letor_file(ranksift: Command, tmp_path: Path):
+    """Its labels; documents without an id are called as ranksift rank calls them."""
+    letor, run = tmp_path / "test.txt", tmp_path / "a.run"
+    letor.write_text("2 qid:1 1:0.5 #docid = a\n-1 qid:1 1:0.1 #docid = b\nNULL qid:1 1:3 #docid = c\n0 qid:2 1:1\n")
+    run.write_text("1 Q0 b 1 3 x\n1 Q0 a 2 2 x\n2 Q0 d1 1 1 x\n")
+    assert rs.read_qrels(letor).to_dict() == {"1": {"a": 2, "b": -1}, "2": {"d1": 0}}
+    assert scores_of(ranksift, letor, run, "-m", "RR Judged", "--gains=-1=-1") == {"RR": 0.25, "Judged": 1.0}
+
+
+def test_columns_are_mapped(ranksift: Command, tmp_path: Path):
+    """Each table by the names that it has: those given, else the usual ones."""
+    qrels, run = tmp_path / "qrels.tsv", tmp_path / "run.csv"
+    qrels.write_text("topic no\tpid\tgrade\n7\ta\t1\n7\tb\t0\n")
+    run.write_text("qid,doc,pid,bm25\n7,some text,b,3\n7,another text,a,2\n")
+    names = "query=topic no,doc=pid,label=grade,score=bm25"
+    assert scores_of(ranksift, qrels, run, "-m", "RR", "--columns", names) == {"RR": 0.5}
+    frame = {"query": "topic no", "doc": "pid", "label": "grade", "score": "bm25"}
+    assert rs.evaluate(qrels, run, "RR", columns=frame).mean_of("RR") == 0.5
+    assert rs.read_run(run, columns={"doc": "pid", "score": "bm25"}).to_dict() == {"7": {"b": 3, "a": 2}}
+    for wrong, word in [("query", "ROLE=NAME"), ("topic=a", "name query, doc"), ("query=a,query=b", "ROLE=NAME")]:
+        code, out, err = ranksift("evaluate", qrels, run, "--columns", wrong)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert word in err
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
+def test_columns_are_mapped_in_every_format(tmp_path: Path, suffix: str):
+    import polars as pl
+
+    frame, path = pl.DataFrame({"t": ["q"], "p": ["a"], "v": [0.5], "doc": ["x"]}), tmp_path / f"run{suffix}"
+    frame.write_ndjson(path) if suffix == ".jsonl" else frame.write_parquet(path)
+    names = {"query": "t", "doc": "p", "score": "v"}
+    assert (
+        rs.read_run(path, columns=names).to_dict() == rs.read_run(frame, columns=names).to_dict() == {"q": {"a": 0.5}}
+    )
+    with pytest.raises(rs.InputError, match="name query, doc"):
+        rs.read_run(path, columns={"topic": "t"})
+    with pytest.raises(rs.InputError, match="is no mapping"):
+        rs.read_run(path, columns=["t"])
+
+
+def test_a_label_that_is_no_judgment(ranksift: Command, tiny):
+    """Of -1, which TREC writes where nobody judged, it is said once how to say so."""
+    tiny["qrels"].write_text("q1 0 good 1\nq1 0 bad -1\nq2 0 ok 1\n")
+    base = ["evaluate", tiny["qrels"], tiny["run"], tiny["run"], "-f", "json"]
+    code, _, err = ranksift(*base, "-m", "nDCG_f@5 Fdocs@5")
+    assert (code, err.count("--unjudged-label -1")) == (0, 1)
+    for quiet in (["-m", "nDCG@5 AP"], ["-m", "Fdocs", "--gains=-1=-10"], ["-m", "Fdocs", "--unjudged-label", "-1"]):
+        assert "-1" not in ranksift(*base, *quiet).err
+    found = scores_of(ranksift, *base[1:3], "-m", "Fdocs Judged", "--unjudged-label", "-1")
+    assert found == {"Fdocs": 0.0, "Judged": 0.75}
+
+
+def test_markdown_and_latex(ranksift: Command, tiny):
+    base = ["evaluate", tiny["qrels"], tiny["run"], "-m", "AP nDCG_f@5", "-f"]
+    assert "| AP |" in ranksift(*base, "markdown").out.replace("  ", "")
+    latex = ranksift(*base, "latex").out
+    assert r"\begin{tabular}" in latex
+    assert r"nDCG\_f@5" in latex
+
+
+def test_cache(ranksift: Command, tiny, tmp_path: Path):
+    base = ["evaluate", tiny["qrels"], tiny["run"], "-m", "AP", "-f", "json", "--cache", tmp_path / "kept"]
+    first = ranksift(*base)
+    assert first == ranksift(*base)
+    (kept,) = (tmp_path / "kept").iterdir()
+    before = kept.stat().st_mtime_ns
+    ranksift(*base, "--depth", "1")
+    assert len(list((tmp_path / "kept").iterdir())) == 2
+    assert kept.stat().st_mtime_ns == before

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import ranksift as rs
+from ranksift.labelling.judgments import Judgment
 from ranksift.labelling.records import Project
 from ranksift.labelling.simulation import SimulatedAssessor, Truth
 from ranksift.labelling.store import Store
@@ -68,6 +69,12 @@ def work(place: Path, *names: str, only: tuple[str, ...] = QUERIES) -> int:
                     log.append(said)
                     count += 1
     return count
+
+
+def test_without_a_command_it_says_which_there_are(run: Command):
+    done = run()
+    assert (done.code, done.err) == (0, "")
+    assert re.search(r"^ +import +Add queries with their documents", done.out, re.M)
 
 
 def test_new_prints_the_link_of_the_lead(run: Command, tmp_path: Path):
@@ -186,12 +193,18 @@ def test_status_says_what_is_to_come(run: Command, project: Path):
     given = work(project, "Bob", only=("q1", "q2"))
     done = run("status", project)
     assert re.search(rf"judgments +{given}\b", done.out)
+    with Store.open(project) as store:  # an answer that is taken back is none
+        task = next(task for task in store.tasks() if not task.done)
+        left, right = (item.doc_id for item in store.items(task.query_id)[:2])
+        for number, judgment in enumerate((Judgment("prefer", left, right, "tie"), Judgment("undo"))):
+            store.append(task.key, str(number), judgment, after=number)
     said = json.loads(run("status", project, "--format", "json").out)
     assert said["finished queries"] + 0 in (1, 2)  # who labels and who overlaps is drawn by lot
     assert (said["tasks"], said["finished tasks"]) == (8, 2)
     assert said["judgments to come"] > given
     assert said["minutes to come"] == pytest.approx(said["judgments to come"] * 5 / 60, abs=0.1)
-    assert {row["name"]: row["finished"] for row in said["people"]} == {"Bob": 2, "Eve": 0}
+    people = {row["name"]: (row["finished"], row["judgments"]) for row in said["people"]}
+    assert (people, said["judgments"]) == ({"Bob": (2, given), "Eve": (0, 0)}, given)
 
 
 def test_verification_goes_to_somebody_else(run: Command, project: Path):

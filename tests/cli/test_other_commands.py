@@ -29,7 +29,7 @@ def compared(ranksift: Command, files: Files):
     return command
 
 
-@pytest.mark.parametrize("test", ["t", "randomization", "bootstrap", "wilcoxon", "tukey"])
+@pytest.mark.parametrize("test", ["t", "randomization", "bootstrap", "wilcoxon", "tukey", "unpaired"])
 @pytest.mark.parametrize("correction", ["holm", "bonferroni", "bh", "none"])
 def test_compare_is_the_librarys(compared, files: Files, test, correction):
     scores = rs.evaluate(files["qrels"], {n: files[n] for n in NAMES}, "nDCG_f@10 AP")
@@ -135,8 +135,8 @@ def test_describe(ranksift: Command, files: Files):
     assert found == {"ranksift": rs.__version__, **expected.to_dict()}
     assert list(found) == [
         "ranksift", "qrels", "topics", "judgments", "labels", "judged_per_topic", "relevant_per_topic",
-        "forbidden_per_topic", "topics_without_relevant", "topics_with_forbidden", "per_topic", "runs",
-        "judged_length_over_runs",
+        "forbidden_per_topic", "topics_without_relevant", "topics_with_forbidden", "topics_with_only_forbidden",
+        "share_by_documents", "per_topic", "runs", "judged_length_over_runs",
     ]  # fmt: skip
     assert str(expected) + "\n" == ranksift(*base).out
     assert "|" in ranksift(*base, "-f", "markdown").out

@@ -265,3 +265,33 @@ def test_a_users_file_is_kept(ranksift: Command, tmp_path):
     assert "no study wrote it" in done.err
     assert table.read_text().startswith("topic,a,b")
     assert [p.name for p in tmp_path.iterdir()] == ["scores.csv"]
+
+
+def test_properties(ranksift: Command, tmp_path):
+    import json
+
+    done = ranksift("study", "properties", "-m", "nDCG_f@10 P@3", "--documents", 3, "--counterexamples")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("Properties of measures, in all 238 lists of up to 3 documents\n")
+    assert "P@3, top-weightedness: judged [1, 0]: P@2 gives [0, 1] 0.5000, and [1, 0] 0.5000.\n" in done.out
+    assert "top-weightedness: judged" not in ranksift("study", "properties", "-m", "P@3").out
+    done = ranksift("study", "properties", "-m", "RR", "--format", "json", "--out", tmp_path / "out.json")
+    held = json.loads((tmp_path / "out.json").read_text())["measures"]["RR"]
+    assert (done.code, held["scale"]) == (0, {"holds": None, "counterexample": None})
+    assert held["convergence"]["holds"] == "no"
+    lines = ranksift("study", "properties", "-m", "DCG@3", "--gains", "exp", "--format", "csv").out.splitlines()
+    assert lines[0] == "measure,property,holds,counterexample"
+    assert lines[1] == 'DCG@3,boundedness,no,"judged [1, 1]: DCG@2 gives [1, 1] 1.6309"'
+    assert ranksift("study", "properties", "-m", "AP", "--format", "markdown").out.startswith("**Properties")
+
+
+def test_bad_words_about_properties(ranksift: Command):
+    for words, said in [
+        (["-m", "nope"], "measure 'nope' is unknown"),
+        (["--documents", 9], "9 is not in the range"),
+        (["qrels.txt"], "unexpected extra argument"),
+        (["--gains", "=="], "gains"),
+    ]:
+        done = ranksift("study", "properties", *words)
+        assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+        assert said in done.err

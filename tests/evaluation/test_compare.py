@@ -85,6 +85,22 @@ class TestNumbers:
         expected = stats.wilcoxon(given.values[2, :, 1], given.values[0, :, 1])
         assert (result.statistic[1, 1], result.p[1, 1]) == pytest.approx((expected.statistic, expected.pvalue))
 
+    def test_the_unpaired_test_is_scipys(self):
+        given = random_scores()
+        result = compare(given, test="unpaired", confidence=0.9)
+        for c, (run, baseline) in enumerate(result.pairs):
+            left, right = (given.values[given.runs.index(r), :, 1] for r in (run, baseline))
+            expected = stats.ttest_ind(left, right)
+            interval = expected.confidence_interval(0.9)
+            assert (result.statistic[c, 1], result.p[c, 1]) == pytest.approx(
+                (expected.statistic, expected.pvalue), rel=1e-9
+            )
+            assert (result.low[c, 1], result.high[c, 1]) == pytest.approx((interval.low, interval.high), rel=1e-9)
+            spread = np.sqrt((left.var(ddof=1) + right.var(ddof=1)) / 2)
+            assert result.effect_size[c, 1] == pytest.approx((left.mean() - right.mean()) / spread, rel=1e-9)
+        assert "unpaired t test" in str(result)
+        assert "standard deviation within a run" in str(result.details())
+
     def test_resampling_tests_come_near_the_t_test(self):
         expected = compare(random_scores(queries=200)).p
         for test in ("randomization", "bootstrap"):
@@ -294,7 +310,7 @@ class TestRefusals:
             ({"baseline": "bm25"}, "run 'bm25' is unknown; there are: run0, run1, run2, run3"),
             (
                 {"test": "fisher"},
-                "test='fisher' is unknown; use 't', 'randomization', 'bootstrap', 'wilcoxon' or 'tukey'",
+                "test='fisher' is unknown; use 't', 'randomization', 'bootstrap', 'wilcoxon', 'tukey' or 'unpaired'",
             ),
             ({"correction": "sidak"}, "correction='sidak' is unknown; use 'holm', 'bonferroni', 'bh' or 'none'"),
             ({"samples": 0}, "samples=0 is not a positive integer; write samples=1000, for example"),

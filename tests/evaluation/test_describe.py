@@ -40,6 +40,18 @@ def test_topics_and_their_spread():
     assert (found.without_relevant, found.with_forbidden) == (("q2",), ("q1",))
 
 
+def test_topics_by_their_number_of_documents():
+    """Paper 1's Table 2, and its share of questions without a good answer."""
+    qrels = {"one": {"a": -1}, "two": {"a": -1, "b": -2}, "mixed": {"a": 1, "b": -1}, "many": {"a": 0, "b": 1, "c": -1}}
+    found = rs.describe(qrels | {"lone": {"a": 0}})
+    assert found.share_by_documents == {"1": 2 / 5, "2": 2 / 5, "3+": 1 / 5}
+    assert found.only_forbidden == ("one", "two")
+    assert "2 topics with forbidden documents alone, 40.0% (one, two)" in str(found)
+    assert "documents of a topic: one in 40.0%, two in 40.0%, three or more in 20.0%" in str(found)
+    assert rs.describe({"q": {"a": 1}}).only_forbidden == ()
+    assert rs.describe(qrels, gains={-1: 1, 0: -1, 1: 0}).only_forbidden == ()
+
+
 def test_a_single_topic_has_no_deviation():
     assert rs.describe({"q": {"a": 1}}).pool == Spread(1.0, 0.0, 1.0, 1.0, 1.0)
 
@@ -91,7 +103,8 @@ def test_results_as_json_frames_and_text():
     written = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert list(written) == [
         "qrels", "topics", "judgments", "labels", "judged_per_topic", "relevant_per_topic", "forbidden_per_topic",
-        "topics_without_relevant", "topics_with_forbidden", "per_topic", "runs", "judged_length_over_runs",
+        "topics_without_relevant", "topics_with_forbidden", "topics_with_only_forbidden", "share_by_documents",
+        "per_topic", "runs", "judged_length_over_runs",
     ]  # fmt: skip
     assert written["labels"][0]["label"] == -2
     assert written["runs"][0]["judged_at"] == {"1": pytest.approx(1 / 3), "2": pytest.approx(1 / 6)}

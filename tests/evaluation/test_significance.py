@@ -12,6 +12,7 @@ from scipy import stats
 from ranksift.evaluation import significance
 from ranksift.evaluation.significance import (
     Paired,
+    Unpaired,
     benjamini_hochberg,
     bonferroni,
     bootstrap,
@@ -21,6 +22,7 @@ from ranksift.evaluation.significance import (
     t_interval,
     t_test,
     times_drawn,
+    unpaired_t,
     wilcoxon,
 )
 
@@ -105,6 +107,31 @@ class TestStudent:
         left, right = values(2, 50)
         d = left - right
         assert pair(left, right).effect_size[0] == pytest.approx(d.mean() / d.std(ddof=1), rel=1e-12)
+
+
+class TestUnpaired:
+    @given(COARSE)
+    def test_equals_scipy(self, rows):
+        paired = Paired.all(np.array(rows) / 10)
+        found, (low, high) = unpaired_t(Unpaired.of(paired)), Unpaired.of(paired).interval(0.9)
+        for i, (left, right) in enumerate(each(paired)):
+            if len(set(left)) == len(set(right)) == 1:
+                continue  # no spread: scipy has nan
+            expected = stats.ttest_ind(left, right)
+            assert found.statistic[i] == pytest.approx(expected.statistic, rel=1e-9, abs=1e-9)
+            assert found.p[i] == pytest.approx(expected.pvalue, rel=1e-9)
+            interval = expected.confidence_interval(0.9)
+            assert (low[i], high[i]) == pytest.approx((interval.low, interval.high), rel=1e-9, abs=1e-12)
+
+    def test_without_spread_a_difference_is_infinite(self):
+        assert unpaired_t(Unpaired.of(pair([0.3] * 3, [0.1] * 3))) == (np.inf, 0.0, 1.0)
+        assert unpaired_t(Unpaired.of(pair([0.1] * 3, [0.1] * 3))) == (0.0, 1.0, 0.0)
+
+    def test_it_sees_less_where_queries_differ_more_than_runs(self):
+        right = np.arange(20) / 20
+        left = right + np.tile([0.01, 0.02], 10)
+        assert t_test(pair(left, right)).p[0] < 1e-9
+        assert unpaired_t(Unpaired.of(pair(left, right))).p[0] > 0.8
 
 
 class TestWilcoxon:

@@ -94,6 +94,25 @@ def test_a_column_called_html_is_html(table):
     assert collect([table([row])]).queries[0].items == (Item("d", "<b>x</b>", media="html"),)
 
 
+def test_some_documents_may_be_text_and_others_html(table):
+    common = {"query_id": "q", "query": "Q"}
+    rows = [{**common, "doc_id": "d", "doc": "1 < 2"}, {**common, "doc_id": "e", "html": "<b>x</b>"}]
+    assert collect([table(rows)]).queries[0].items == (Item("d", "1 < 2"), Item("e", "<b>x</b>", media="html"))
+    with pytest.raises(rs.InputError, match=r"data.jsonl:3: the text of the document is missing"):
+        collect([table([*rows, {**common, "doc_id": "f"}])])
+
+
+def test_a_deeper_pool_adds_what_is_new_and_a_table_has_no_row_twice(table, tmp_path: Path):
+    known = collect([table(ROWS)]).queries
+    with pytest.raises(rs.InputError, match=r"data.jsonl:2: document 'd2' of query 'q1' is in the project already"):
+        collect([table([{**ROWS[1], "doc_id": "new"}, ROWS[1]])], known=known)
+    (tmp_path / "pool.txt").write_text("q1 0 d1 0\nq1 0 d3 0\nq2 0 d1 0\n")
+    texts = table([{"doc_id": "d3", "doc": "three"}], "texts.jsonl")
+    found = collect(pools=[tmp_path / "pool.txt"], texts=[texts], known=known)
+    assert [(query.query_id, [item.doc_id for item in query.items]) for query in found.queries] == [("q1", ["d3"])]
+    assert found.notes == ("2 documents of the pool are in the project already",)
+
+
 def test_the_text_of_a_query_may_stand_in_one_row(table):
     found = collect([table([ROWS[0], {**ROWS[1], "query": ""}, {**ROWS[1], "doc_id": "d3", "query": None}])])
     assert [len(query.items) for query in found.queries] == [3]

@@ -169,6 +169,10 @@ IR_MEASURES = {
 }  # fmt: skip
 
 
+def test_names_that_are_no_class_are_there_in_python_too():
+    assert (rs.SetP, rs.SetR, rs.ERR_gdeval) == (rs.P, rs.R, rs.ERR(max_grade=4))
+
+
 def test_ours_first_then_trec_evals_then_ours_in_any_case():
     """P is the whole list's, rbp trec_eval's, Rbp ours."""
     assert rs.parse_measure("P") == rs.P

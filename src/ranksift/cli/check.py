@@ -23,11 +23,18 @@ def check(
     run: options.RunFile,
     require: Annotated[
         list[str],
-        typer.Option("--require", "-r", metavar="LIMITS", help='As "Fdocs@3<=0.02 nDCG_f@10>=0.8"; may be repeated.'),
+        typer.Option(
+            "--require",
+            "-r",
+            metavar="LIMITS",
+            help='The limits that must hold, as "Fdocs@3<=0.02 nDCG_f@10>=0.8"; may be repeated.',
+        ),
     ] = options.NONE,
     not_worse_than: Annotated[
         str | None,
-        typer.Option("--not-worse-than", metavar="BASELINE", help="Fail where significantly worse than this run."),
+        typer.Option(
+            "--not-worse-than", metavar="BASELINE", help="Fail where the run is significantly worse than this one."
+        ),
     ] = None,
     measures: Annotated[
         list[str],
@@ -42,7 +49,9 @@ def check(
     allow_empty: Annotated[
         bool, typer.Option("--allow-empty", help="Pass also where there is nothing to check.")
     ] = False,
-    form: Annotated[Literal["table", "markdown", "json"], typer.Option("--format", "-f", help="Of output.")] = "table",
+    form: Annotated[
+        Literal["table", "markdown", "json"], typer.Option("--format", "-f", help="How the output is written.")
+    ] = "table",
     out: options.OutFile = None,
 ) -> None:
     """Check a run: exit code 1 when a requirement is missed, or it is worse than a baseline.

@@ -20,29 +20,33 @@ def compare(
     runs: options.RunFiles,
     measures: options.Measures = options.NONE,
     baseline: Annotated[
-        str | None, typer.Option("--baseline", "-b", metavar="RUN", help="Compare with this run, not all pairs.")
+        str | None,
+        typer.Option("--baseline", "-b", metavar="RUN", help="Compare every run with this one, instead of all pairs."),
     ] = None,
     test: Annotated[
-        Literal["t", "randomization", "bootstrap", "wilcoxon", "tukey"],
-        typer.Option("--test", help="Of significance, paired; tukey is Tukey's HSD of all runs together."),
+        Literal["t", "randomization", "bootstrap", "wilcoxon", "tukey", "unpaired"],
+        typer.Option("--test", help="The test of significance; all are paired but unpaired, tukey is of all runs."),
     ] = "t",
     correction: Annotated[
         Literal["holm", "bonferroni", "bh", "none"],
         typer.Option(
             "--correction",
-            help="For many comparisons, within each measure (bh: Benjamini and Hochberg); not of Tukey's.",
+            help="How to correct for many comparisons of a measure (bh: Benjamini and Hochberg); Tukey's need none.",
         ),
     ] = "holm",
     alpha: options.Alpha = 0.05,
-    samples: Annotated[int, typer.Option("--samples", min=1, help="Of randomization and bootstrap.")] = 10_000,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of randomization and bootstrap.")] = 0,
+    samples: Annotated[
+        int, typer.Option("--samples", min=1, help="How many samples the randomization and bootstrap tests draw.")
+    ] = 10_000,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of the randomization and bootstrap tests.")] = 0,
     gains: options.GainsText = "linear",
     unjudged: options.UnjudgedChoice = "zero",
     queries: options.QueriesChoice = "qrels",
     on_duplicate: options.DuplicateChoice = "error",
     details: Annotated[bool, typer.Option("--details", help="Show differences, intervals and p values.")] = False,
     form: Annotated[
-        Literal["table", "markdown", "latex", "json", "csv"], typer.Option("--format", "-f", help="Of output.")
+        Literal["table", "markdown", "latex", "json", "csv"],
+        typer.Option("--format", "-f", help="How the output is written."),
     ] = "table",
     digits: options.Digits = None,
     out: options.OutFile = None,

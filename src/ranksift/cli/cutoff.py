@@ -21,6 +21,7 @@ from ranksift.errors import InputError, RankSiftWarning
 if TYPE_CHECKING:
     from ranksift.collection.readers.labelled_run import LabelledRun
     from ranksift.cutoffs.cutoff import Cutoff
+    from ranksift.evaluation.table import Table
 
 cutoff = typer.Typer(
     help="Which results should not be shown: rules on anybody's scores.",
@@ -64,14 +65,15 @@ def fit(
         ),
     ] = None,
     alpha: Annotated[
-        float | None, typer.Option("--alpha", help="Of the rule risk: the largest risk. [default: 0.05]")
+        float | None, typer.Option("--alpha", help="The largest risk that the rule risk takes. [default: 0.05]")
     ] = None,
     delta: Annotated[
         str | None,
-        typer.Option("--delta", help="Of the rule risk: how often it may be exceeded, or none: in expectation."),
+        typer.Option("--delta", help="How often the rule risk may exceed it; none: it is kept in expectation."),
     ] = None,
     k: Annotated[
-        int | None, typer.Option("--k", min=1, help="Of the rule risk: the top k counts. [default: 3]")
+        int | None,
+        typer.Option("--k", min=1, help="How many documents at the top count for the rule risk. [default: 3]"),
     ] = None,
     settings: options.Settings = options.NONE,
     gains: options.GainsText = "linear",
@@ -86,10 +88,17 @@ def fit(
             "good ones dropped.",
         ),
     ] = None,
-    folds: Annotated[int, typer.Option("--folds", min=2, help="Of the estimate for new queries.")] = 5,
+    folds: Annotated[
+        int,
+        typer.Option(
+            "--folds", min=2, help="How many parts the queries are split into, to estimate what new ones get."
+        ),
+    ] = 5,
     samples: Annotated[int, typer.Option("--samples", min=0, help="Bootstrap samples for the threshold.")] = 1000,
     seed: Annotated[int, typer.Option("--seed", min=0)] = 0,
-    form: Annotated[Literal["table", "json"], typer.Option("--format", "-f", help="Of output.")] = "table",
+    form: Annotated[
+        Literal["table", "json"], typer.Option("--format", "-f", help="How the output is written.")
+    ] = "table",
 ) -> None:
     """Learn a cutoff from labelled documents.
 
@@ -165,8 +174,13 @@ def compare(
     measure: Annotated[
         str | None, typer.Option("--measure", "-m", metavar="NAME", help="What is compared. [default: nDCG_f@k]")
     ] = None,
-    k: Annotated[int, typer.Option("--k", min=1, help="Of nDCG_f, nDCG_0, nDCG_min and F-docs.")] = 3,
-    folds: Annotated[int, typer.Option("--folds", min=2, help="Of the queries; a rule is fitted on the others.")] = 5,
+    k: Annotated[int, typer.Option("--k", min=1, help="The k of nDCG_f, nDCG_0, nDCG_min and F-docs.")] = 3,
+    folds: Annotated[
+        int,
+        typer.Option(
+            "--folds", min=2, help="How many parts the queries are split into; a rule is fitted on the others."
+        ),
+    ] = 5,
     seed: Annotated[int, typer.Option("--seed", min=0)] = 0,
     gains: options.GainsText = "linear",
     unjudged: options.UnjudgedChoice = "zero",
@@ -174,12 +188,16 @@ def compare(
     test: options.Test = "t",
     correction: Annotated[Literal["holm", "bonferroni", "bh", "none"], typer.Option("--correction")] = "holm",
     alpha: options.Alpha = 0.05,
+    apart: Annotated[
+        bool, typer.Option("--apart", help="Also show queries with a single document, and the others, apart.")
+    ] = False,
     plot: Annotated[
         Path | None,
         typer.Option("--plot", metavar="FILE", help="Forbidden documents shown against good ones dropped."),
     ] = None,
     form: Annotated[
-        Literal["table", "markdown", "latex", "json", "csv"], typer.Option("--format", "-f", help="Of output.")
+        Literal["table", "markdown", "latex", "json", "csv"],
+        typer.Option("--format", "-f", help="How the output is written."),
     ] = "table",
     out: options.OutFile = None,
 ) -> None:
@@ -214,15 +232,27 @@ def compare(
         )
     if plot is not None:
         draw(found.plot(), plot)
+    parts = found.apart() if apart else {}
+    if apart and len(parts) == 1:
+        single = "single-document queries" in parts
+        note(f"there is nothing to set apart: {'all queries have' if single else 'no query has'} a single document")
+        parts = {}
+    every = [found, *parts.values()]
     if form == "json":
-        write_json(found.to_dict(), out)
+        write_json({**found.to_dict(), **({"apart": {k: p.to_dict() for k, p in parts.items()}} if apart else {})}, out)
     elif form == "csv":
-        rows = found.to_dict()["rules"]
+        named = zip(["all queries", *parts], every, strict=True)
+        rows = [{**({"of": name} if apart else {}), **row} for name, p in named for row in p.to_dict()["rules"]]
         write_csv(list(rows[0]), (list(row.values()) for row in rows), out)
     elif form == "table":
-        show(found.table(), *found.reading(), out=out)
+        shown: list[Table | str] = []
+        for part in every:
+            shown += [part.table(), *part.reading()]
+        show(*shown, out=out)
+    elif form == "markdown":
+        write(markdown(p.table() for p in every), out)
     else:
-        write((found.table().markdown() if form == "markdown" else found.table().latex()) + "\n", out)
+        write("\n\n".join(p.table().latex() for p in every) + "\n", out)
 
 
 @cutoff.command()
@@ -244,7 +274,7 @@ def audit(
     ] = False,
     form: Annotated[
         Literal["table", "markdown", "json", "csv"],
-        typer.Option("--format", "-f", help="Of output; csv: every document."),
+        typer.Option("--format", "-f", help="How the output is written; csv has a row for every document."),
     ] = "table",
     out: options.OutFile = None,
 ) -> None:

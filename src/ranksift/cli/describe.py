@@ -16,14 +16,18 @@ from ranksift.cli.output import markdown, show, write, write_json
 
 def describe(
     qrels: options.QrelsFile,
-    runs: Annotated[list[str] | None, typer.Argument(metavar="[RUN...]", help="Runs to look at beside them.")] = None,
+    runs: Annotated[
+        list[str] | None, typer.Argument(metavar="[RUN...]", help="Runs to describe beside the judgments.")
+    ] = None,
     depths: Annotated[
         list[int] | None,
-        typer.Option("-k", min=1, help="Depths at which to count judged documents.", show_default="5 10 20"),
+        typer.Option("-k", min=1, help="At which depths to count judged documents.", show_default="5 10 20"),
     ] = None,
     gains: options.GainsText = "linear",
     on_duplicate: options.DuplicateChoice = "error",
-    form: Annotated[Literal["table", "markdown", "json"], typer.Option("--format", "-f", help="Of output.")] = "table",
+    form: Annotated[
+        Literal["table", "markdown", "json"], typer.Option("--format", "-f", help="How the output is written.")
+    ] = "table",
     out: options.OutFile = None,
 ) -> None:
     """Describe judgments (label shares, pool sizes, forbidden documents) and runs (lengths, judged documents).

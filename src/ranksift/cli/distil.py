@@ -16,15 +16,17 @@ if TYPE_CHECKING:
 
 
 def distil(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="What train wrote.", show_default=False)],
+    model: Annotated[
+        str, typer.Argument(metavar="MODEL", help="The model that ranksift train wrote.", show_default=False)
+    ],
     data: Annotated[
         list[str],
         typer.Argument(
-            metavar="DATA...", help="Texts to learn on; no label is read: JSONL, CSV or Parquet.", show_default=False
+            metavar="DATA...", help="Texts to learn on (JSONL, CSV or Parquet); no label is read.", show_default=False
         ),
     ],
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="MODEL", help="Folder of the smaller model.", show_default=False)
+        Path, typer.Option("--out", "-o", metavar="MODEL", help="The folder of the smaller model.", show_default=False)
     ],
     held_out: Annotated[
         list[str],

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from ranksift.cli import options
 from ranksift.cli.output import note, show, write, write_csv, write_json
+
+if TYPE_CHECKING:
+    from ranksift.measures.measure import Measure
+
+_MINUS_ONE = (
+    "the label -1 is taken for a forbidden document (gain -1); where it says that nobody judged the document, as "
+    "in TREC's files, write --unjudged-label -1, and where it is forbidden, --gains with its gain ends this note"
+)
 
 
 def evaluate(
@@ -19,26 +28,39 @@ def evaluate(
     queries: options.QueriesChoice = "qrels",
     depth: options.Depth = None,
     rel: options.Rel = 1,
+    unjudged_label: options.UnjudgedLabel = None,
+    columns: options.ColumnNames = None,
     on_duplicate: options.DuplicateChoice = "error",
     per_query: Annotated[bool, typer.Option("--per-query", "-q", help="Show every query.")] = False,
     form: Annotated[
-        Literal["table", "json", "csv", "trec"], typer.Option("--format", "-f", help="Of output.")
+        Literal["table", "markdown", "latex", "json", "csv", "trec"],
+        typer.Option("--format", "-f", help="How the scores are written."),
     ] = "table",
     digits: options.Digits = None,
     out: options.OutFile = None,
+    cache: Annotated[
+        Path | None,
+        typer.Option("--cache", metavar="DIR", help="Keep the values of every run here, and use those that are kept."),
+    ] = None,
 ) -> None:
     """Evaluate runs against judgments.
 
     ranksift evaluate qrels.txt bm25.run -m "nDCG_f@10 AP" --gains="-2=-10"
     """
+    from ranksift.collection.qrels import read_qrels
     from ranksift.collection.readers.formats import tag_of
     from ranksift.evaluation import evaluate as library
     from ranksift.report import scores as report
 
-    wanted = options.chosen(measures)
+    wanted, named = options.chosen(measures), options.columns_of(columns)
     options.check_standard_input(qrels, runs)
+    judgments = read_qrels(qrels, on_duplicate=on_duplicate, columns=named)
+    if unjudged_label is not None:
+        judgments = judgments.without_label(unjudged_label)
+    elif gains == "linear" and bool((judgments.labels == -1).any()) and any(map(_minds_negative_labels, wanted)):
+        note(_MINUS_ONE)
     scores = library.evaluate(
-        qrels,
+        judgments,
         runs,
         wanted,
         gains=gains,
@@ -47,13 +69,19 @@ def evaluate(
         on_duplicate=on_duplicate,
         depth=depth,
         rel=rel,
+        columns=named,
         progress=options.progress_of(runs),
+        cache=cache,
     )
     shown = 4 if digits is None else digits
-    if form == "table":
+    if form in ("table", "markdown", "latex"):
         n = len(scores.queries)
         title = f"{qrels}: {n} quer{'y' if n == 1 else 'ies'}"
-        show(report.table(scores, per_query=per_query, digits=shown, title=title), out=out)
+        table = report.table(scores, per_query=per_query, digits=shown, title=title)
+        if form == "table":
+            show(table, out=out)
+        else:
+            write((table.markdown() if form == "markdown" else table.latex()) + "\n", out)
         return
     if form == "json":
         settings: dict[str, Any] = {"qrels": qrels, "gains": gains, "unjudged": unjudged, "queries": queries}
@@ -67,3 +95,8 @@ def evaluate(
     else:
         tag = tag_of(runs[0]) if len(runs) == 1 else None
         write("".join(report.trec_lines(scores, per_query=per_query, digits=shown, rel=rel, tag=tag)), out)
+
+
+def _minds_negative_labels(measure: Measure) -> bool:
+    """Whether a negative label is another thing to it than none."""
+    return measure.takes("gains") and measure.gains is None and measure.name not in ("nDCG", "nDCG_0", "RBP")

@@ -33,7 +33,7 @@ def explain(
             "--worst",
             min=1,
             show_default="10; in CSV all",
-            help="How many queries to show, those that lose most.",
+            help="How many of the queries that lose most to show.",
         ),
     ] = None,
     gains: options.GainsText = "linear",
@@ -41,7 +41,7 @@ def explain(
     queries: options.QueriesChoice = "qrels",
     on_duplicate: options.DuplicateChoice = "error",
     form: Annotated[
-        Literal["table", "markdown", "json", "csv"], typer.Option("--format", "-f", help="Of output.")
+        Literal["table", "markdown", "json", "csv"], typer.Option("--format", "-f", help="How the output is written.")
     ] = "table",
     out: options.OutFile = None,
 ) -> None:

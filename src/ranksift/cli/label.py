@@ -32,7 +32,7 @@ label = typer.Typer(
 )
 
 ToolChoice = Annotated[Literal["pairs", "grades"] | None, typer.Option("--tool", help="Pairs of documents, or grades.")]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Of what is drawn by lot.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="The seed of what is drawn by lot.")]
 Url = Annotated[
     str,
     typer.Option("--url", metavar="URL", envvar="RANKSIFT_LABEL_URL", help="Where the pages are, for personal links."),
@@ -57,7 +57,7 @@ def new(
         typer.Option("--grades", metavar="NAMES", help="Worst first. [default: bad,fair,good,excellent,perfect]"),
     ] = None,
     forbidden_label: Annotated[
-        int, typer.Option("--forbidden-label", max=-1, help="Of forbidden documents in exported judgments.")
+        int, typer.Option("--forbidden-label", max=-1, help="The label of forbidden documents in exported judgments.")
     ] = -1,
     lead: Annotated[str, typer.Option("--lead", metavar="NAME", help="Who leads the project.")] = "lead",
     url: Url = HERE,
@@ -106,7 +106,8 @@ def import_(
     ] = NONE,
     depth: Annotated[int | None, typer.Option("--depth", min=1, help="So many documents of each run.")] = None,
     language: Annotated[
-        str, typer.Option("--language", metavar="TAG", help="Of all that does not say it, as fa.")
+        str,
+        typer.Option("--language", metavar="TAG", help="The language of everything that does not say its own, as fa."),
     ] = "",
     html: Annotated[bool, typer.Option("--html", help="Documents are HTML, where nothing else is said.")] = False,
     prior: Annotated[
@@ -163,7 +164,7 @@ def people(
         Literal["list", "add", "link", "retire"], typer.Argument(metavar="[list|add|link|retire]", show_default=False)
     ] = "list",
     names: Annotated[list[str] | None, typer.Argument(metavar="NAME...", show_default=False)] = None,
-    lead: Annotated[bool, typer.Option("--lead", help="Of add: may do everything, and see all labels.")] = False,
+    lead: Annotated[bool, typer.Option("--lead", help="Who is added may do everything, and see all labels.")] = False,
     url: Url = HERE,
 ) -> None:
     """List who may sign in, add people, make new personal links, or retire somebody.
@@ -365,7 +366,9 @@ def _finished(store: Store) -> list[Finished]:
 @label.command()
 def status(
     project: Place,
-    form: Annotated[Literal["table", "json"], typer.Option("--format", "-f", help="Of output.")] = "table",
+    form: Annotated[
+        Literal["table", "json"], typer.Option("--format", "-f", help="How the output is written.")
+    ] = "table",
 ) -> None:
     """Show how far a project is, and when it will be done.
 
@@ -393,7 +396,7 @@ def status(
 
 def _standing(contents: Contents) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """How far all is, and each assessor."""
-    from ranksift.labelling.cost import progress
+    from ranksift.labelling.cost import answers, progress
     from ranksift.labelling.task_state import task_state
 
     items = {query.query_id: [item.doc_id for item in query.items] for query in contents.queries}
@@ -419,6 +422,7 @@ def _standing(contents: Contents) -> tuple[dict[str, Any], list[dict[str, Any]]]
         "minutes to come": None if now.minutes != now.minutes else round(now.minutes, 1),
         "done, at this pace": None if now.finished is None else now.finished.isoformat(" ", "minutes"),
     }
+    given = Counter(entry.task for entry in answers(contents.entries))
     rows = []
     for person in contents.people:
         own = [task for task in contents.tasks if task.person == person.id and task.active]
@@ -428,7 +432,7 @@ def _standing(contents: Contents) -> tuple[dict[str, Any], list[dict[str, Any]]]
                     "name": person.name,
                     "tasks": len(own),
                     "finished": sum(task.done for task in own),
-                    "judgments": sum(task.judgments for task in own),
+                    "judgments": sum(given[task.key] for task in own),
                     "to come": round(sum(left.get(task.key, 0.0) for task in own), 1),
                 }
             )
@@ -447,7 +451,11 @@ def export(
     ] = "-",
     rule: Annotated[
         str,
-        typer.Option("--rule", metavar="NAME", help="Of several assessors: adjudicated, majority, mean or first."),
+        typer.Option(
+            "--rule",
+            metavar="NAME",
+            help="Which label counts of several assessors': adjudicated, majority, mean or first.",
+        ),
     ] = "adjudicated",
     assessor: Annotated[
         str | None, typer.Option("--assessor", metavar="NAME", help="What this one said, and nothing else.")
@@ -455,7 +463,9 @@ def export(
     tool: ToolChoice = None,
     features: Annotated[
         str | None,
-        typer.Option("--features", metavar="FILE", help="Of examples: features (LETOR, CSV, ...) instead of texts."),
+        typer.Option(
+            "--features", metavar="FILE", help="Export examples with these features (LETOR, CSV, ...) instead of texts."
+        ),
     ] = None,
 ) -> None:
     """Write judgments, preferences, the ordered top k, the whole log, or labelled examples for train.
@@ -534,7 +544,9 @@ def demo(
         Path | None,
         typer.Option("--project", metavar="FOLDER", help="Where it goes. [default: a folder that is removed]"),
     ] = None,
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Of the pages; 0 takes a free one.")] = 8765,
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="The port of the pages; 0 takes a free one.")
+    ] = 8765,
     no_serve: Annotated[bool, typer.Option("--no-serve", help="Play to the end, and print what came out.")] = False,
     seed: Seed = 0,
 ) -> None:

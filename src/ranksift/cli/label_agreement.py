@@ -23,10 +23,12 @@ def agreement(
         bool, typer.Option("--symmetrised", help="In matrices take both assessors as the first one in turn.")
     ] = False,
     samples: Annotated[
-        int, typer.Option("--samples", min=1, max=100_000, help="Of the bootstrap over queries.")
+        int, typer.Option("--samples", min=1, max=100_000, help="How many samples the bootstrap over queries draws.")
     ] = 1000,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the bootstrap.")] = 0,
-    form: Annotated[Literal["table", "markdown", "json"], typer.Option("--format", "-f", help="Of output.")] = "table",
+    seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of the bootstrap.")] = 0,
+    form: Annotated[
+        Literal["table", "markdown", "json"], typer.Option("--format", "-f", help="How the output is written.")
+    ] = "table",
     out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write it there.")] = None,
 ) -> None:
     """Show how far assessors agree: preference matrices, κ and α with intervals, two people at a time.

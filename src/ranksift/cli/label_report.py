@@ -15,8 +15,10 @@ from ranksift.cli.output import show, write
 def report(
     project: Place,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="PAGE.html", help="The page.", show_default=False)],
-    samples: Annotated[int, typer.Option("--samples", min=1, max=100_000, help="Of the bootstrap.")] = 1000,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the bootstrap.")] = 0,
+    samples: Annotated[
+        int, typer.Option("--samples", min=1, max=100_000, help="How many samples the bootstrap draws.")
+    ] = 1000,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of the bootstrap.")] = 0,
 ) -> None:
     """Write one page: how far the project is, what agreement, what it costs, and what to do next.
 

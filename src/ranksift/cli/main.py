@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 import typer
 
 from ranksift import __version__
+from ranksift.cli.completion import ASKED
 from ranksift.cli.output import flush, is_terminal, prepared
 from ranksift.errors import InputError
 
@@ -29,7 +30,7 @@ COMMANDS = {
     "verdict": "Is a filter worth it: what it removed, cost and gained.",
     "check": "A release gate: fails when a requirement is not met.",
     "study": "What measures are worth on your runs: a report with figures.",
-    "cutoff": "Which results not to show: fit, apply and compare rules on scores.",
+    "cutoff": "Which results not to show: fit, apply, compare rules.",
     "split": "Examples in three parts: to learn from, to validate, to test.",
     "train": "A ranker from labelled examples.",
     "tune": "The best parameters of a ranker, by validation.",
@@ -38,7 +39,12 @@ COMMANDS = {
     "label": "Judgments of assessors: the ordered top k with few questions.",
     "measures": "The catalogue of measures, with formulas and papers.",
     "demo": "The whole story on built-in data.",
+    "completion": "Completion of commands and options by the Tab key.",
 }
+
+#: Commands of two words, where the first one alone is another command, whose help names them. Each is the function of
+#: both words in the file of both words.
+OF_TWO_WORDS = ("study properties",)
 
 BAD_INPUT, INTERNAL, INTERRUPTED = 2, 70, 130
 
@@ -64,13 +70,22 @@ def run(arguments: Sequence[str]) -> int:
 
 def _code(words: list[str]) -> int:
     """Run a command; the exit code."""
+    typed = words
+    if " ".join(words[:2]) in OF_TWO_WORDS:
+        words = [" ".join(words[:2]), *words[2:]]
     try:
-        result = application(_named(words))(words, prog_name="ranksift", standalone_mode=False, obj=words)
+        if ASKED in os.environ:
+            from typer.completion import completion_init  # type: ignore[attr-defined]
+
+            completion_init()  # typer knows the shells only then
+        result = application(_named(words))(words, prog_name="ranksift", standalone_mode=False, obj=typed)
     except KeyboardInterrupt:
         return INTERRUPTED
     except SystemExit:  # typer leaves so when nobody reads the help any more
         return 0
     except Exception as error:
+        if type(error).__name__ == "NoArgsIsHelpError":  # a group of commands, and none of them named
+            return _code([*typed, "--help"])
         if os.environ.get("RANKSIFT_DEBUG"):
             raise
         return _complain(error)
@@ -96,6 +111,10 @@ def application(load: Collection[str] = tuple(COMMANDS)) -> typer.Typer:
             app.add_typer(what, name=name, short_help=line)
         else:
             app.command(name, short_help=line, help=None if name in load else line)(what)
+    for name in OF_TWO_WORDS:
+        if name in load:
+            place = name.replace(" ", "_")
+            app.command(name, hidden=True)(getattr(import_module(f"ranksift.cli.{place}"), place))
     return app
 
 
@@ -117,9 +136,10 @@ def _not_loaded() -> None:
 
 
 def _named(arguments: Sequence[str]) -> Collection[str]:
-    """The command that the arguments name: all of them where a shell asks for completions."""
-    if "_RANKSIFT_COMPLETE" in os.environ:
-        return COMMANDS
+    """The command that the arguments name; where a shell asks for completions, the one in what was typed so far."""
+    if ASKED in os.environ:
+        typed = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS", "")
+        return [word for word in typed.split() if word in COMMANDS][:1]
     return [word for word in arguments if not word.startswith("-")][:1]
 
 

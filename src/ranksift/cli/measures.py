@@ -12,7 +12,9 @@ from ranksift.cli.output import show, write, write_json
 
 def measures(
     names: Annotated[list[str] | None, typer.Argument(metavar="[NAME...]", help="Show these in full.")] = None,
-    form: Annotated[Literal["text", "json", "markdown"], typer.Option("--format", "-f", help="Of output.")] = "text",
+    form: Annotated[
+        Literal["text", "json", "markdown"], typer.Option("--format", "-f", help="How the output is written.")
+    ] = "text",
     out: options.OutFile = None,
 ) -> None:
     """Show the catalogue of measures, with formulas and papers.

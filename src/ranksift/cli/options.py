@@ -25,16 +25,20 @@ _LONG = 100_000_000
 #: The default of an option that may be given several times.
 NONE: list[str] = []
 
-QrelsFile = Annotated[str, typer.Argument(metavar="QRELS", help="Judgments; - is standard input.", show_default=False)]
-RunFile = Annotated[str, typer.Argument(metavar="RUN", help="A run; - is standard input.", show_default=False)]
-RunFiles = Annotated[list[str], typer.Argument(metavar="RUN...", help="Runs; - is standard input.", show_default=False)]
+QrelsFile = Annotated[
+    str, typer.Argument(metavar="QRELS", help="The judgments; - is standard input.", show_default=False)
+]
+RunFile = Annotated[str, typer.Argument(metavar="RUN", help="The run; - is standard input.", show_default=False)]
+RunFiles = Annotated[
+    list[str], typer.Argument(metavar="RUN...", help="The runs; - is standard input.", show_default=False)
+]
 Measures = Annotated[
     list[str],
     typer.Option(
         "--measure",
         "-m",
         metavar="NAMES",
-        help="Measures, several in one string or by repeating; see: ranksift measures.",
+        help="Which measures to compute, several in one string or by repeating; see: ranksift measures.",
     ),
 ]
 GainsText = Annotated[
@@ -47,16 +51,15 @@ UnjudgedChoice = Annotated[
 ]
 QueriesChoice = Annotated[
     Literal["qrels", "run"],
-    typer.Option(
-        "--queries", help="Count every judged query, or only those that the runs answer (trec_eval without -c)."
-    ),
+    typer.Option("--queries", help="Count every judged query (qrels), or only those that the runs answer (run)."),
 ]
 DuplicateChoice = Annotated[
     Literal["error", "first", "best"],
     typer.Option("--on-duplicate", help="A document listed twice: refuse it, or keep the first or the best row."),
 ]
 Test = Annotated[
-    Literal["t", "randomization", "bootstrap", "wilcoxon"], typer.Option("--test", help="Of significance, paired.")
+    Literal["t", "randomization", "bootstrap", "wilcoxon", "unpaired"],
+    typer.Option("--test", help="The test of significance; all are paired but unpaired."),
 ]
 Alpha = Annotated[float, typer.Option("--alpha", help="The largest p that is significant.")]
 Settings = Annotated[
@@ -71,6 +74,20 @@ Rel = Annotated[
     float,
     typer.Option("--rel", metavar="N", help="The smallest label that counts as relevant (trec_eval -l)."),
 ]
+UnjudgedLabel = Annotated[
+    float | None,
+    typer.Option(
+        "--unjudged-label", metavar="N", help="A label that says that nobody judged the document; TREC writes -1."
+    ),
+]
+ColumnNames = Annotated[
+    str | None,
+    typer.Option(
+        "--columns",
+        metavar="ROLE=NAME,...",
+        help="What tables call the query, doc, label and score, as query=qid,doc=pid.",
+    ),
+]
 LabelWords = Annotated[
     str | None,
     typer.Option("--labels", metavar="WORDS", help="What words as labels count, as good=2,bad=-1."),
@@ -80,9 +97,9 @@ SkipBadRows = Annotated[
     typer.Option("--skip-bad-rows", help="Leave out rows of a table that cannot be read, and say how many they are."),
 ]
 OutFile = Annotated[
-    Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write here instead of to standard output.")
+    Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write to this file instead of to standard output.")
 ]
-Digits = Annotated[int | None, typer.Option("--digits", min=0, max=17, help="Digits after the point.")]
+Digits = Annotated[int | None, typer.Option("--digits", min=0, max=17, help="How many digits to show after the point.")]
 
 
 def read(qrels: str, runs: list[str], on_duplicate: Literal["error", "first", "best"]) -> tuple[Qrels, list[Run]]:
@@ -145,6 +162,27 @@ def words_of(labels: str | None) -> dict[str, float] | None:
             )
         found[word] = numbers_of(number, "--labels")[0]
     return found
+
+
+def columns_of(text: str | None) -> dict[str, str] | None:
+    """Names of columns, written as ROLE=NAME with commas between them.
+
+    >>> columns_of("query=qid, doc=pid")
+    {'query': 'qid', 'document': 'pid'}
+    """
+    from ranksift.collection.readers.column_names import checked
+
+    if text is None:
+        return None
+    found: dict[str, str] = {}
+    for pair in text.split(","):
+        role, sign, name = (part.strip() for part in pair.partition("="))
+        if not sign or role in found:
+            raise InputError(
+                f"--columns {text!r} is no list of ROLE=NAME", remedy="write it as --columns query=qid,doc=pid"
+            )
+        found[role] = name
+    return checked(found)
 
 
 def numbers_of(text: str, option: str) -> tuple[float, ...]:

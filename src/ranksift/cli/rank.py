@@ -13,19 +13,24 @@ from ranksift.errors import InputError
 
 
 def rank(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="What train wrote.", show_default=False)],
+    model: Annotated[
+        str, typer.Argument(metavar="MODEL", help="The model that ranksift train wrote.", show_default=False)
+    ],
     data: Annotated[
         list[str],
         typer.Argument(metavar="DATA...", help="Examples: LETOR, CSV, JSONL or Parquet files.", show_default=False),
     ],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="RUN", help="The run. [default: standard output]")
+        Path | None,
+        typer.Option("--out", "-o", metavar="RUN", help="Write the run to this file. [default: standard output]"),
     ] = None,
-    name: Annotated[str | None, typer.Option("--name", help="Of the run. [default: the model's folder]")] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", help="What the run is called. [default: the model's folder]")
+    ] = None,
     at_most: Annotated[
         str | None,
         typer.Option(
-            "--at-most", metavar="LIMITS", help='Cut where limits are kept, as "Empty<=0.1 GoodFiltered<=0.3".'
+            "--at-most", metavar="LIMITS", help='Cut so that these limits are kept, as "Empty<=0.1 GoodFiltered<=0.3".'
         ),
     ] = None,
     labels: options.LabelWords = None,

@@ -20,18 +20,27 @@ def split(
     ],
     out: Annotated[
         Path,
-        typer.Option("--out", "-o", metavar="DIR", help="Folder of train, validation and test.", show_default=False),
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="DIR",
+            help="The folder of the three parts: train, validation and test.",
+            show_default=False,
+        ),
     ],
     by: Annotated[
         str | None,
         typer.Option("--by", metavar="COLUMN", help="Queries with the same value in this column stay in one part."),
     ] = None,
     shares: Annotated[
-        str, typer.Option("--shares", metavar="SHARES", help="Of the queries: to learn from, to validate, to test.")
+        str,
+        typer.Option(
+            "--shares", metavar="SHARES", help="Which shares of the queries are to learn from, to validate and to test."
+        ),
     ] = "0.64 0.16 0.20",
     labels: options.LabelWords = None,
     skip_bad_rows: options.SkipBadRows = False,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the draw.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of the draw.")] = 0,
 ) -> None:
     """Split examples by query into three files of the same format.
 

@@ -20,28 +20,31 @@ CACHE = "evaluated"
 def study(
     context: typer.Context,
     qrels: Annotated[
-        str | None, typer.Argument(metavar="QRELS", help="Judgments; - is standard input.", show_default=False)
+        str | None, typer.Argument(metavar="QRELS", help="The judgments; - is standard input.", show_default=False)
     ] = None,
-    runs: Annotated[list[str] | None, typer.Argument(metavar="RUN...", help="Runs.", show_default=False)] = None,
+    runs: Annotated[list[str] | None, typer.Argument(metavar="RUN...", help="The runs.", show_default=False)] = None,
     measures: options.Measures = options.NONE,
     scores: Annotated[
         list[str],
         typer.Option(
             "--scores",
             metavar="TABLE",
-            help="Ready scores instead of runs: CSV or Parquet, long or topic × system; [NAME=]FILE, repeat for more.",
+            help="Take scores instead of runs: CSV or Parquet, long or topic × system; [NAME=]FILE, repeat for more.",
         ),
     ] = options.NONE,
     out: Annotated[
-        str | None, typer.Option("--out", "-o", metavar="DIR", help="Folder of the page, figures and tables.")
+        str | None,
+        typer.Option("--out", "-o", metavar="DIR", help="The folder of the page, the figures and the tables."),
     ] = None,
     preset: Annotated[
         Literal["forbidden-2022", "negative-2020", "bounds-2022", "quit-2016", "topk-2012"] | None,
-        typer.Option("--preset", help="Measures, gains and parameters of a published study."),
+        typer.Option("--preset", help="Take the measures, gains and parameters of a published study."),
     ] = None,
     only: Annotated[
         list[str],
-        typer.Option("--only", metavar="PROCEDURES", help="Some procedures, several in one string or by repeating."),
+        typer.Option(
+            "--only", metavar="PROCEDURES", help="Apply these procedures only, several in one string or by repeating."
+        ),
     ] = options.NONE,
     gains: Annotated[
         str | None,
@@ -54,13 +57,20 @@ def study(
     queries: options.QueriesChoice = "qrels",
     on_duplicate: options.DuplicateChoice = "error",
     nil: Annotated[str | None, typer.Option("--nil", metavar="ID", help="The document that ends a list.")] = None,
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="The longest list allowed.")] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, help="The length of the longest list that is allowed.")
+    ] = None,
     samples: Annotated[
-        int | None, typer.Option("--samples", min=1, help="Bootstrap samples. [default: 1000]", show_default=False)
+        int | None,
+        typer.Option(
+            "--samples", min=1, help="How many bootstrap samples to draw. [default: 1000]", show_default=False
+        ),
     ] = None,
     topic_sets: Annotated[
         int | None,
-        typer.Option("--topic-sets", min=1, help="Topic sets of each size. [default: 200]", show_default=False),
+        typer.Option(
+            "--topic-sets", min=1, help="How many topic sets of each size to draw. [default: 200]", show_default=False
+        ),
     ] = None,
     fuzziness: Annotated[
         float | None,
@@ -76,14 +86,17 @@ def study(
     ] = None,
     method: Annotated[
         Literal["sakai", "sign"] | None,
-        typer.Option("--method", help="Of the bootstrap. [default: sakai]", show_default=False),
+        typer.Option("--method", help="Which bootstrap is used. [default: sakai]", show_default=False),
     ] = None,
     test: Annotated[
-        Literal["t", "randomization", "bootstrap", "wilcoxon"] | None,
-        typer.Option("--test", help="Of significance, paired. [default: t]", show_default=False),
+        Literal["t", "randomization", "bootstrap", "wilcoxon", "unpaired"] | None,
+        typer.Option(
+            "--test", help="The test of significance; all are paired but unpaired. [default: t]", show_default=False
+        ),
     ] = None,
     alpha: Annotated[
-        float | None, typer.Option("--alpha", help="The largest significant p. [default: 0.05]", show_default=False)
+        float | None,
+        typer.Option("--alpha", help="The largest p that is significant. [default: 0.05]", show_default=False),
     ] = None,
     types_size: Annotated[
         str | None,
@@ -93,12 +106,14 @@ def study(
             help="How many queries are uninformative, and how many ideal: a number, or a share such as 0.1.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Same seed, same bytes.")] = 0,
-    title: Annotated[str, typer.Option("--title", help="Of the page.")] = "What are these measures worth?",
+    seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of what is drawn: same seed, same bytes.")] = 0,
+    title: Annotated[str, typer.Option("--title", help="The title of the page.")] = "What are these measures worth?",
 ) -> None:
     """Study measures: how bounded, stable, sensitive, reliable and discriminating they are on your runs.
 
     ranksift study qrels.txt *.run -m "nDCG@10 nDCG_f@10 AP" --out study
+
+    What can be said without any run, ranksift study properties says.
     """
     from ranksift.evaluation.cache import forget
     from ranksift.plotting import can_draw

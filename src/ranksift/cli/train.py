@@ -31,7 +31,9 @@ Settings = Annotated[
     list[str],
     typer.Option("--set", metavar="NAME=VALUE", help="Parameters of the method, as trees=500; may be repeated."),
 ]
-Loss = Annotated[str | None, typer.Option("--loss", metavar="NAME", help="Of methods that have a choice of losses.")]
+Loss = Annotated[
+    str | None, typer.Option("--loss", metavar="NAME", help="The loss, for methods that have a choice of losses.")
+]
 Validation = Annotated[
     list[str], typer.Option("--validation", metavar="DATA", help="Examples to stop and to cut by; may be repeated.")
 ]
@@ -47,7 +49,9 @@ MeasureName = Annotated[
 ]
 Scaling = Annotated[
     Literal["none", "standard", "query"] | None,
-    typer.Option("--scaling", help="Of features; query: from 0 to 1 inside each query. [default: the method's own]"),
+    typer.Option(
+        "--scaling", help="How features are scaled; query: from 0 to 1 inside each query. [default: the method's own]"
+    ),
 ]
 CutoffSettings = Annotated[
     list[str],
@@ -59,16 +63,14 @@ CutoffSettings = Annotated[
 ]
 Freeze = Annotated[
     bool,
-    typer.Option(
-        "--freeze", help="Of rankers from texts: train only what stands on the encoder; minutes without a GPU."
-    ),
+    typer.Option("--freeze", help="Train only what stands on the encoder of texts, which takes minutes without a GPU."),
 ]
 Checkpoints = Annotated[
     Path | None,
     typer.Option(
         "--checkpoints",
         metavar="DIR",
-        help="Of rankers from texts: keeps the state of the training and its log; the same command goes on where it "
+        help="Keep the state of a training on texts and its log here; the same command goes on where it "
         "was broken off. [default: MODEL.training; checkpoints are removed when the model is saved]",
     ),
 ]
@@ -288,7 +290,9 @@ def tell_what_is_odd(examples: Examples, held_out: Examples | None, ranker: Rank
     from ranksift.collection.gains import Gains
 
     labels, gains = examples.labels[examples.judged], Gains.of(ranker.gains)
-    if len(labels) and labels.min() == labels.max() and not ranker.reads_texts():  # which refuses it
+    if len(labels) and labels.min() == labels.max():
+        if ranker.reads_texts():  # which refuses it
+            return
         note(f"{examples.name}: every label is {labels[0]:g}, so there is nothing to learn")
     unused = gains.unused(labels)
     if unused:

@@ -60,7 +60,7 @@ def tune(
     trials: Annotated[int, typer.Option("--trials", min=1, help="At most so many.")] = 30,
     folds: Annotated[
         int,
-        typer.Option("--folds", min=2, help="Of the queries, for cross-validation where --validation is not given."),
+        typer.Option("--folds", min=2, help="How many parts queries are split into, where there is no --validation."),
     ] = 5,
     space: Annotated[
         list[str],

@@ -25,7 +25,7 @@ def verdict(
         list[str], typer.Argument(metavar="FILTERED...", help="What filters left of it.", show_default=False)
     ],
     measure: Annotated[
-        str, typer.Option("--measure", "-m", metavar="NAME", help="What decides; one measure.")
+        str, typer.Option("--measure", "-m", metavar="NAME", help="The one measure that decides.")
     ] = "nDCG_f@10",
     gains: options.GainsText = "linear",
     unjudged: options.UnjudgedChoice = "zero",
@@ -37,15 +37,19 @@ def verdict(
     test: options.Test = "t",
     alpha: options.Alpha = 0.05,
     samples: Annotated[
-        int, typer.Option("--samples", min=1, help="Of the bootstrap of the break-even, and of tests that draw.")
+        int,
+        typer.Option(
+            "--samples", min=1, help="How many samples the bootstrap of the break-even and tests that draw take."
+        ),
     ] = 2000,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of what is drawn.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of what is drawn.")] = 0,
     form: Annotated[
-        Literal["table", "markdown", "latex", "json", "csv"], typer.Option("--format", "-f", help="Of output.")
+        Literal["table", "markdown", "latex", "json", "csv"],
+        typer.Option("--format", "-f", help="How the output is written."),
     ] = "table",
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Write here: a page where the name ends in .html."),
+        typer.Option("--out", "-o", metavar="FILE", help="Write to this file; a page, where its name ends in .html."),
     ] = None,
 ) -> None:
     """Say whether a filter is worth it: what it removed, what that did, and from which penalty on it pays.

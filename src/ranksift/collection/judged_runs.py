@@ -16,6 +16,7 @@ from ranksift.collection.gains import Gains, GainsLike
 from ranksift.collection.judged_run import JudgedRun, Unjudged, join
 from ranksift.collection.pool import Pool
 from ranksift.collection.qrels import Qrels, is_two_level, read_qrels
+from ranksift.collection.readers.column_names import Columns
 from ranksift.collection.run import Run, read_run
 from ranksift.errors import InputError
 
@@ -56,6 +57,8 @@ class JudgedRuns:
         As in :func:`join` and :func:`read_run`.
     depth
         How many documents of each list count; None: all.
+    columns
+        What the columns of tables are called, as in :func:`read_run`.
     """
 
     qrels: Qrels
@@ -67,6 +70,7 @@ class JudgedRuns:
     nil: frozenset[str]
     on_duplicate: OnDuplicate
     depth: int | None = None
+    columns: Columns = None
     _kept: dict[int, OneJudgedRun] | None = field(default=None, repr=False)
 
     @classmethod
@@ -81,6 +85,7 @@ class JudgedRuns:
         nil: Iterable[str] = (),
         on_duplicate: OnDuplicate = "error",
         depth: int | None = None,
+        columns: Columns = None,
         keep: bool = False,
     ) -> JudgedRuns:
         """Read the judgments, and see which runs there are.
@@ -90,7 +95,7 @@ class JudgedRuns:
 
         Parameters
         ----------
-        qrels, runs, gains, unjudged, queries, on_duplicate, depth
+        qrels, runs, gains, unjudged, queries, on_duplicate, depth, columns
             As in :func:`evaluate`.
         nil
             Document ids that mean "no answer".
@@ -104,7 +109,7 @@ class JudgedRuns:
         >>> given.queries, [(name, judged.length.tolist()) for name, judged, _ in given]
         (('q', 'r'), [('one', [2, 0])])
         """
-        judgments = read_qrels(qrels, on_duplicate=on_duplicate)
+        judgments = read_qrels(qrels, on_duplicate=on_duplicate, columns=columns)
         which: Any = queries if isinstance(queries, str) else "named"
         wanted = cls(
             judgments,
@@ -116,6 +121,7 @@ class JudgedRuns:
             frozenset(nil),
             on_duplicate,
             depth,
+            columns,
             {} if keep else None,
         )
         return runs._worth(wanted.gains) if isinstance(runs, JudgedRuns) and runs._serves(wanted) else wanted
@@ -140,7 +146,7 @@ class JudgedRuns:
         found = None if self._kept is None else self._kept.get(r)
         if found is None:
             source, name = self.sources[r]
-            found = self.joined(read_run(source, name=name, on_duplicate=self.on_duplicate))
+            found = self.joined(read_run(source, name=name, on_duplicate=self.on_duplicate, columns=self.columns))
             if self._kept is not None:
                 self._kept[r] = found
         return found._replace(judged=replace(found.judged, gains=self.gains))
@@ -172,7 +178,8 @@ class JudgedRuns:
     @property
     def settings(self) -> tuple[Any, ...]:
         """What decides how a run is joined, beside the judgments."""
-        return self.gains, self.unjudged, self.which, self.queries, sorted(self.nil), self.on_duplicate, self.depth
+        how = self.gains, self.unjudged, self.which, self.queries, sorted(self.nil), self.on_duplicate
+        return *how, self.depth, sorted((self.columns or {}).items())
 
     @cached_property
     def pool(self) -> Pool:

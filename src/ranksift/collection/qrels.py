@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ranksift.collection import ragged
 from ranksift.collection._engine.grouping import Floats, Grouped, OnDuplicate
 from ranksift.collection.document_table import DocumentTable
 from ranksift.collection.pool import Pool
+from ranksift.collection.readers.column_names import Columns
 from ranksift.errors import InputError
 
 if TYPE_CHECKING:
@@ -62,6 +64,16 @@ class Qrels(DocumentTable):
 
     __hash__ = None  # type: ignore[assignment]
 
+    def without_label(self, label: float) -> Qrels:
+        """The judgments of other labels than this; a query that has no other keeps an empty pool.
+
+        >>> read_qrels({"q1": {"d1": 1, "d2": -1}, "q2": {"d1": -1}}).without_label(-1).to_dict()
+        {'q1': {'d1': 1}, 'q2': {}}
+        """
+        kept = self.labels != label
+        before = ragged.offsets_of(kept.astype(np.int64))[self.offsets]
+        return Qrels(self._rows.take(np.flatnonzero(kept), before), self.whole, self.name)
+
     def label_list(self) -> list[int] | list[float]:
         """Labels as Python numbers: integers where all are."""
         labels: list[int] | list[float] = (self.labels.astype(np.int64) if self.whole else self.labels).tolist()
@@ -84,17 +96,21 @@ class Qrels(DocumentTable):
         save(self, target)
 
 
-def read_qrels(source: Any, *, on_duplicate: OnDuplicate = "error") -> Qrels:
+def read_qrels(source: Any, *, on_duplicate: OnDuplicate = "error", columns: Columns = None) -> Qrels:
     """Read judgments.
 
     Parameters
     ----------
     source
-        A path (TREC qrels, ``.csv``, ``.tsv``, ``.parquet``, ``.jsonl``, each also ``.gz`` or ``.zst``),
+        A path (TREC qrels, ``.csv``, ``.tsv``, ``.parquet``, ``.jsonl``, each also ``.gz`` or ``.zst``; or a LETOR
+        file, for its labels),
         ``"-"`` for standard input, a polars or pandas frame, or ``{query: {document: label}}``.
     on_duplicate
         What to do about a document judged twice for a query: ``"error"``, ``"first"`` (keep the first
         judgment), ``"best"`` (keep the highest label).
+    columns
+        What the columns of a table are called, if they have names of their own:
+        ``{"query": "qid", "doc": "pid", "label": "grade"}``.
 
     Examples
     --------
@@ -105,7 +121,7 @@ def read_qrels(source: Any, *, on_duplicate: OnDuplicate = "error") -> Qrels:
         return source
     from ranksift.collection.readers import formats
 
-    rows, whole, name = formats.load_qrels(source, on_duplicate)
+    rows, whole, name = formats.load_qrels(source, on_duplicate, columns)
     if len(rows.values) and float(np.abs(rows.values).max()) >= LARGEST_LABEL:
         row = int(np.argmax(np.abs(rows.values)))
         raise InputError(

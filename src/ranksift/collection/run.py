@@ -12,6 +12,7 @@ from ranksift.collection._engine.grouping import Floats, Grouped
 from ranksift.collection._engine.grouping import OnDuplicate as OnDuplicate
 from ranksift.collection.document_table import DocumentTable
 from ranksift.collection.ragged import offsets_of, positions
+from ranksift.collection.readers.column_names import Columns
 
 if TYPE_CHECKING:
     import polars as pl
@@ -84,7 +85,9 @@ class Run(DocumentTable):
         save(self, target)
 
 
-def read_run(source: Any, *, name: str | None = None, on_duplicate: OnDuplicate = "error") -> Run:
+def read_run(
+    source: Any, *, name: str | None = None, on_duplicate: OnDuplicate = "error", columns: Columns = None
+) -> Run:
     """Read a ranking.
 
     Parameters
@@ -97,6 +100,8 @@ def read_run(source: Any, *, name: str | None = None, on_duplicate: OnDuplicate 
     on_duplicate
         What to do about a document listed twice for a query: ``"error"``, ``"first"`` (keep the first
         row), ``"best"`` (keep the highest score).
+    columns
+        What the columns of a table are called, if they have names of their own: ``{"query": "qid", "doc": "pid"}``.
 
     Examples
     --------
@@ -107,5 +112,5 @@ def read_run(source: Any, *, name: str | None = None, on_duplicate: OnDuplicate 
         return source if name is None else source.named(name)
     from ranksift.collection.readers import formats
 
-    rows, default_name = formats.load_run(source, on_duplicate)
+    rows, default_name = formats.load_run(source, on_duplicate, columns)
     return Run(rows, default_name if name is None else name)

@@ -16,7 +16,7 @@ from ranksift.errors import InputError
 from ranksift.evaluation import significance
 from ranksift.evaluation.printed import Printed
 from ranksift.evaluation.scores import Scores
-from ranksift.evaluation.significance import Outcome, Paired
+from ranksift.evaluation.significance import Outcome, Paired, Unpaired
 from ranksift.evaluation.table import Cell, Column, Table
 from ranksift.evaluation.tukey import tukey
 from ranksift.measures.measure import Measure
@@ -26,7 +26,7 @@ from ranksift.parameters import choice, integer, number, optional, samples_of, t
 if TYPE_CHECKING:
     import polars as pl
 
-TestName = Literal["t", "randomization", "bootstrap", "wilcoxon", "tukey"]
+TestName = Literal["t", "randomization", "bootstrap", "wilcoxon", "tukey", "unpaired"]
 Correction = Literal["holm", "bonferroni", "bh", "none"]
 
 #: The tests, as they are called in a text.
@@ -36,6 +36,7 @@ TESTS = {
     "bootstrap": "paired bootstrap test",
     "wilcoxon": "Wilcoxon signed-rank test",
     "tukey": "Tukey's HSD of all runs",
+    "unpaired": "unpaired t test",
 }
 
 _RESAMPLING = ("randomization", "bootstrap")
@@ -81,13 +82,14 @@ class Comparison(Printed):
     relative
         The difference as a share of the baseline's mean (of its absolute value); NaN where that is 0.
     low, high
-        Confidence interval of the difference: Student's, or the bootstrap's percentiles for the bootstrap test, or
-        Tukey's, which all pairs share.
+        Confidence interval of the difference: Student's, paired or not as the test is, or the bootstrap's percentiles
+        for the bootstrap test, or Tukey's, which all pairs share.
     effect_size
-        Cohen's d of paired differences: the difference over its standard deviation.
+        Cohen's d of paired differences: the difference over its standard deviation. For the unpaired test Cohen's d of
+        two samples: the difference over the standard deviation within a run.
     statistic
-        t for the t and bootstrap tests, the mean difference for randomization, the smaller rank sum for Wilcoxon's, the
-        studentized range q for Tukey's.
+        t for the t tests and the bootstrap test, the mean difference for randomization, the smaller rank sum for
+        Wilcoxon's, the studentized range q for Tukey's.
     p, corrected_p
         Two-sided p value, and the same corrected within the measure's family of comparisons.
     better
@@ -196,7 +198,9 @@ class Comparison(Printed):
         ]
         notes = [
             *self._notes(letters=False),
-            "d: the difference over its standard deviation (Cohen's d of paired values).",
+            "d: the difference over the standard deviation within a run (Cohen's d)."
+            if self.test == "unpaired"
+            else "d: the difference over its standard deviation (Cohen's d of paired values).",
         ]
         return Table(columns, rows, title="Differences", notes=notes)
 
@@ -311,8 +315,10 @@ def compare(
     test
         ``"t"``: Student's paired t; ``"randomization"``: signs of differences flipped at random (all ways where there
         are no more than ``samples``); ``"bootstrap"``: Sakai's shifted, studentised bootstrap; ``"wilcoxon"``: signed
-        ranks; ``"tukey"``: Tukey's honestly significant difference, after a two-way analysis of variance of all runs.
-        All are two-sided and work on each query's own values. Runs with equal values have p = 1; a constant
+        ranks; ``"tukey"``: Tukey's honestly significant difference, after a two-way analysis of variance of all runs;
+        ``"unpaired"``: Student's t of two samples, as if each run had queries of its own. On the same queries it sees
+        less than the others; it is there for studies that used it. All are two-sided and work on each query's own
+        values. Runs with equal values have p = 1; a constant
         difference has p = 0 in the t test, whose t is then infinite.
     correction
         For many comparisons, within each measure: ``"holm"``, ``"bonferroni"``, ``"bh"`` (Benjamini and Hochberg;
@@ -341,9 +347,10 @@ def compare(
     c  theirs  0.2333
     A letter: significantly better than that run (paired t test, Holm correction, p <= 0.05, 3 queries).
     """
-    chosen: Any = "none" if test == "tukey" else {None: "none", "fdr_bh": "bh"}.get(correction, correction)
-    choice(*CORRECTIONS).check("correction", chosen)
     choice(*TESTS).check("test", test)
+    chosen: Any = {None: "none", "fdr_bh": "bh"}.get(correction, correction)
+    choice(*CORRECTIONS).check("correction", chosen)
+    chosen = "none" if test == "tukey" else chosen
     _check(scores, samples, seed, alpha, confidence)
     left, right = _pairs(scores, baseline)
     runs, n, measures = scores.values.shape
@@ -379,7 +386,7 @@ def compare(
         relative=per_measure(relative),
         low=per_measure(low),
         high=per_measure(high),
-        effect_size=per_measure(paired.effect_size),
+        effect_size=per_measure((Unpaired.of(paired) if test == "unpaired" else paired).effect_size),
         statistic=per_measure(outcome.statistic),
         p=p,
         corrected_p=_CORRECT[chosen](p),
@@ -403,6 +410,9 @@ def _tested(
     if test == "bootstrap":
         result = significance.bootstrap(paired, significance.resamples(paired.queries, samples, seed))
         return Outcome(paired.t, result.p, np.sign(paired.t)), result.interval(confidence)
+    if test == "unpaired":
+        unpaired = Unpaired.of(paired)
+        return significance.unpaired_t(unpaired), unpaired.interval(confidence)
     if test == "randomization":
         outcome = significance.randomization(paired, samples, seed)
     elif test == "wilcoxon":

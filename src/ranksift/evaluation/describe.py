@@ -163,6 +163,17 @@ class Description(Printed):
         return tuple(t.query_id for t in self.topics if t.forbidden)
 
     @property
+    def only_forbidden(self) -> tuple[str, ...]:
+        """Topics in which every judged document is forbidden: the right list is empty."""
+        return tuple(t.query_id for t in self.topics if t.forbidden == t.judged)
+
+    @property
+    def share_by_documents(self) -> dict[str, float]:
+        """The share of topics with one judged document, with two, and with three or more (paper 1's Table 2)."""
+        judged = np.array([t.judged for t in self.topics])
+        return {"1": float((judged == 1).mean()), "2": float((judged == 2).mean()), "3+": float((judged >= 3).mean())}
+
+    @property
     def judged_length(self) -> Spread | None:
         """Results of a topic after unjudged ones are omitted, averaged over the runs (paper 1's Table 4)."""
         if not self.runs:
@@ -194,6 +205,8 @@ class Description(Printed):
             "forbidden_per_topic": asdict(self.forbidden),
             "topics_without_relevant": list(self.without_relevant),
             "topics_with_forbidden": list(self.with_forbidden),
+            "topics_with_only_forbidden": list(self.only_forbidden),
+            "share_by_documents": self.share_by_documents,
             "per_topic": [asdict(t) for t in self.topics],
             "runs": [r.to_dict() for r in self.runs],
             "judged_length_over_runs": None if average is None else asdict(average),
@@ -213,6 +226,10 @@ class Description(Printed):
             notes=[
                 _count(self.without_relevant, "without a relevant document"),
                 _count(self.with_forbidden, "with a forbidden document"),
+                _count(self.only_forbidden, "with forbidden documents alone", n),
+                "documents of a topic: one in {:.1%}, two in {:.1%}, three or more in {:.1%}".format(
+                    *self.share_by_documents.values()
+                ),
             ],
         )
         labels = Table(
@@ -350,11 +367,13 @@ def _short(spread: Spread) -> tuple[float, float, float]:
     return spread.mean, spread.sd, spread.min
 
 
-def _count(topics: tuple[str, ...], what: str) -> str:
+def _count(topics: tuple[str, ...], what: str, of: int = 0) -> str:
+    """How many topics, of how many where that is said, and the first of them."""
     if not topics:
         return f"no topic {what}"
+    share = f", {len(topics) / of:.1%}" if of else ""
     first = ", ".join(topics[:3]) + (", …" if len(topics) > 3 else "")
-    return f"{len(topics):,} topic{'s' * (len(topics) != 1)} {what} ({first})"
+    return f"{len(topics):,} topic{'s' * (len(topics) != 1)} {what}{share} ({first})"
 
 
 def _flat(row: dict[str, Any]) -> dict[str, Any]:

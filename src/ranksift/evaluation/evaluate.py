@@ -17,6 +17,7 @@ from ranksift.collection.judged_run import JudgedRun, Unjudged
 from ranksift.collection.judged_runs import JudgedRuns, Queries
 from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats
+from ranksift.collection.readers.column_names import Columns
 from ranksift.collection.run import OnDuplicate
 from ranksift.errors import InputError, RankSiftWarning
 from ranksift.evaluation.scores import Scores
@@ -60,6 +61,7 @@ def evaluate(
     on_duplicate: OnDuplicate = "error",
     depth: int | None = None,
     rel: float = 1,
+    columns: Columns = None,
     progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
     cache: str | os.PathLike[str] | None = None,
 ) -> Scores:
@@ -89,6 +91,8 @@ def evaluate(
     rel
         The smallest label that is relevant, for all measures that have a parameter ``rel`` (trec_eval's ``-l``). A
         measure's own ``rel`` wins, where it is not 1.
+    columns
+        What the columns of tables are called, if they have names of their own: ``{"query": "qid", "doc": "pid"}``.
     progress
         Wraps the runs as they are read and evaluated, one after another.
     cache
@@ -112,6 +116,7 @@ def evaluate(
         nil=nil_ids(wanted),
         on_duplicate=on_duplicate,
         depth=depth,
+        columns=columns,
     )
     scores = scores_of(given, wanted, progress=progress, cache=cache)
     for note in scores.notes:

@@ -188,6 +188,55 @@ def t_interval(paired: Paired, confidence: float) -> tuple[Floats, Floats]:
     return paired.summary.mean - half, paired.summary.mean + half
 
 
+class Unpaired(NamedTuple):
+    """Each pair's two systems as if they had been run on different queries."""
+
+    difference: Floats  # of the means
+    spread: Floats  # standard deviation within a system, from both
+    queries: int  # of each system
+
+    @classmethod
+    def of(cls, paired: Paired) -> Unpaired:
+        """Forget which values belong together."""
+        mean = paired.values.mean(axis=1)
+        deviation = np.linalg.norm(paired.values - mean[:, None], axis=1) / np.sqrt(paired.queries - 1)
+        deviation[deviation <= ROUNDING * np.abs(paired.values).max(axis=1)] = 0.0  # what rounding leaves is no spread
+        spread = np.hypot(deviation[paired.left], deviation[paired.right]) / np.sqrt(2.0)
+        return cls(paired.summary.mean, spread, paired.queries)
+
+    @property
+    def effect_size(self) -> Floats:
+        """Cohen's d of each pair: 0 for equal means, ±inf where neither system varies."""
+        out = np.where(self.difference == 0, 0.0, np.copysign(np.inf, self.difference))
+        return np.divide(self.difference, self.spread, out=out, where=self.spread > 0)
+
+    @property
+    def freedom(self) -> int:
+        """Degrees of freedom."""
+        return 2 * self.queries - 2
+
+    def interval(self, confidence: float) -> tuple[Floats, Floats]:
+        """Confidence interval of the difference."""
+        from scipy.special import stdtrit
+
+        half = stdtrit(self.freedom, (1.0 + confidence) / 2.0) * self.spread * np.sqrt(2.0 / self.queries)
+        return self.difference - half, self.difference + half
+
+
+def unpaired_t(unpaired: Unpaired) -> Outcome:
+    """Student's t test of two independent samples of equal variance.
+
+    Examples
+    --------
+    >>> unpaired_t(Unpaired.of(Paired.all(np.array([[1.0, 2.0, 3.0], [3.0, 4.0, 5.0]])))).p.round(4)
+    array([0.0705])
+    """
+    from scipy.special import stdtr
+
+    t = unpaired.effect_size * float(np.sqrt(unpaired.queries / 2.0))
+    return Outcome(t, 2.0 * stdtr(unpaired.freedom, -np.abs(t)), np.sign(t))
+
+
 def wilcoxon(paired: Paired) -> Outcome:
     """Wilcoxon's signed-rank test, with the values of :func:`scipy.stats.wilcoxon`.
 

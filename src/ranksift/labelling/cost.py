@@ -182,13 +182,13 @@ def progress(
     now
         From when on the rest is done; by default this moment.
     """
-    log = effective_entries(entries)
+    log = answers(entries)
     active = [task for task in tasks if task.active]
     open_tasks = [task for task in active if not task.done]
     more = sum(expected.get(task.key, 0.0) for task in open_tasks)
     paces: dict[str, list[float]] = defaultdict(list)
     for entry in log:
-        if _answers(entry) and entry.active_seconds > 0:
+        if entry.active_seconds > 0:
             paces[entry.tool].append(entry.active_seconds)
     every = [seconds for own in paces.values() for seconds in own]
     mean = {tool: float(np.mean(own)) for tool, own in paces.items()}
@@ -196,9 +196,8 @@ def progress(
         expected.get(task.key, 0.0) * mean.get(task.tool, float(np.mean(every)) if every else np.nan)
         for task in open_tasks
     )
-    answers = [entry for entry in log if _answers(entry)]
-    due = _due(answers, more, now or datetime.now(UTC))
-    return Progress(len(active), len(active) - len(open_tasks), len(answers), more, seconds / 60, due)
+    due = _due(log, more, now or datetime.now(UTC))
+    return Progress(len(active), len(active) - len(open_tasks), len(log), more, seconds / 60, due)
 
 
 def _due(answers: Sequence[Entry], more: float, now: datetime) -> datetime | None:
@@ -228,13 +227,18 @@ def _owner(entry: Entry) -> tuple[str, str, str, str]:
     return entry.query_id, entry.person, entry.tool, entry.purpose
 
 
+def answers(entries: Iterable[Entry]) -> list[Entry]:
+    """The answers that count: what was not undone and is more than a skip."""
+    return [entry for entry in effective_entries(entries) if _answers(entry)]
+
+
 def _answers(entry: Entry) -> bool:
     return entry.judgment.kind in ("prefer", "grade", "cannot")
 
 
 def _usual(log: Sequence[Entry]) -> tuple[float, float]:
     """Between which times the judgments of a tool usually lie."""
-    timed = np.log([e.active_seconds for e in effective_entries(log) if _answers(e) and e.active_seconds > 0])
+    timed = np.log([e.active_seconds for e in answers(log) if e.active_seconds > 0])
     if len(timed) < _FEWEST:
         return 0.0, np.inf
     low, high = np.quantile(timed, [0.25, 0.75])
@@ -242,7 +246,7 @@ def _usual(log: Sequence[Entry]) -> tuple[float, float]:
 
 
 def _spent(log: Sequence[Entry], done: bool, usual: tuple[float, float]) -> _Spent:
-    counting = [e for e in effective_entries(log) if _answers(e)]
+    counting = answers(log)
     each = np.array([e.active_seconds for e in counting], dtype=np.float64)
     return _Spent(
         done,

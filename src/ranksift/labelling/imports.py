@@ -77,7 +77,8 @@ def collect(
     texts
         Documents of the pools: tables with doc_id and doc (or html).
     known
-        Queries that the project has: further documents of them need no text of the query.
+        Queries that the project has: further documents of them need no text of the query, and of a pool only those
+        are taken.
     depth
         How many documents of each run are taken.
     language, media
@@ -97,7 +98,9 @@ def collect(
     """
     _check_asked(data, topics, pools, texts, depth)
     _check_language(language)
-    gathering = _Gathering(_Topics(known), language, media)
+    there = tuple(known)
+    has = {query.query_id: {item.doc_id for item in query.items} for query in there}
+    gathering = _Gathering(_Topics(there), has, language, media)
     given = () if topics is None else read_topics(topics)
     gathering.topics.add(given, display_name(topics) if topics is not None else "")
     for source in data:
@@ -284,6 +287,7 @@ class _Gathering:
     """Queries with their documents, as they are put together."""
 
     topics: _Topics
+    there: Mapping[str, Collection[str]]  # documents that the queries of the project have
     language: str
     media: Media | None
     found: dict[str, Query] = field(default_factory=dict)
@@ -323,6 +327,9 @@ class _Gathering:
             self._query(query_id, texts[row], description[row], tag, fail)
             if doc_id in self.items[query_id]:
                 raise fail(f"document {doc_id!r} of query {query_id!r} stands here twice", "give it once")
+            if doc_id in self.there.get(query_id, ()):
+                what = f"document {doc_id!r} of query {query_id!r} is in the project already"
+                raise fail(what, "give only what is new")
             self.items[query_id][doc_id] = Item(doc_id, contents[row], title[row], media[row], tag, prior[row])
 
     def _query(self, query_id: str, text: str, description: str, language: str, fail: _Place) -> None:
@@ -350,7 +357,8 @@ class _Gathering:
             raise InputError(f"no text of {_counted(without_text, 'query of the pool', 'queries of the pool')}",
                              remedy=remedy)  # fmt: skip
         kept = {query: docs for query, docs in pooled.items() if query not in {*without_text}}
-        pairs = [(query, doc) for query, docs in kept.items() for doc in docs]
+        everything = [(query, doc) for query, docs in kept.items() for doc in docs]
+        pairs = [(query, doc) for query, doc in everything if doc not in self.there.get(query, ())]
         missing = list(dict.fromkeys(doc for _, doc in pairs if doc not in documents.items))
         if missing and not skip_missing:
             remedy = "add them; or leave them out: --skip-missing"
@@ -370,6 +378,9 @@ class _Gathering:
             self.notes.append(f"{_counted(without_text, 'query', 'queries')} of the pool without a text: left out")
         if missing:
             self.notes.append(f"{_counted(missing, 'document')} of the pool without a text: left out")
+        if before := len(everything) - len(pairs):
+            noun = "document of the pool is" if before == 1 else "documents of the pool are"
+            self.notes.append(f"{before:,} {noun} in the project already")
 
 
 @dataclass(frozen=True)
@@ -408,23 +419,24 @@ def _asked(table: SourceTable, column: int) -> list[str]:
 
 
 def _contents(table: SourceTable, role: str, media: Media | None) -> tuple[list[str], list[Media]]:
-    """The texts of documents, and what each is: as the column media says, else html where the column is called so."""
+    """The texts of documents, and what each is: as the column media says, else html where it stands in that column."""
     html = find_if_any(table.names, "html", source=table.source, line=table.line)
     column = find_if_any(table.names, role, source=table.source, line=table.line)
     if column is None and html is None:
         column = find_column(table.names, role, source=table.source, line=table.line)  # which says what is missing
-    chosen = html if column is None else column
-    assert chosen is not None
-    contents = texts_of(table.cells.objects(chosen), "document", table.fail)
+    columns = [table.cells.objects(one) for one in (column, html) if one is not None]
+    cells = [next((cell for cell in row if not _is_gap(cell)), row[0]) for row in zip(*columns, strict=True)]
+    contents = texts_of(cells, "document", table.fail)
     for row, text in enumerate(contents):
         if "\0" in text:
             raise table.fail(row, "the text of the document has a NUL character", "remove it")
-    usual: Media = media or ("html" if column is None else "text")
     said = _words(table, "media")
     for row, word in enumerate(said):
         if word and word.lower() not in _MEDIA:
             raise table.fail(row, f"{word[:40]!r} is not a kind of document", "write text or html")
-    return contents, [_MEDIA.get(word.lower(), usual) for word in said]
+    marked = [column is None or _is_gap(cell) for cell in columns[0]]
+    usual: list[Media] = [media or ("html" if one else "text") for one in marked]
+    return contents, [_MEDIA.get(word.lower(), other) for word, other in zip(said, usual, strict=True)]
 
 
 def _words(table: SourceTable, role: str) -> list[str]:

@@ -96,3 +96,11 @@ def with_labels(given: Examples) -> Examples:
             remedy="give some: the first number of a LETOR line, or a column called label",
         )
     return given if known.all() else given.of_queries(np.flatnonzero(known))
+
+
+def check_labels_differ(given: Examples) -> None:
+    """Refuse labels that are all the same."""
+    labels = given.labels[given.judged]
+    if labels.min() == labels.max():
+        what = f"every label is {labels[0]:g}, so that there is nothing to learn"
+        raise InputError(what, source=given.name, remedy="give documents of at least two labels")

@@ -28,6 +28,7 @@ from ranksift.errors import InputError, RankSiftWarning
 from ranksift.learning.cross_fitting import FOLDS, in_turns
 from ranksift.learning.distillable import Distillable
 from ranksift.learning.inner_models import as_one, one_by_one, restored, state_of, with_prefix
+from ranksift.learning.judged_documents import check_labels_differ
 from ranksift.learning.outputs import speaking_of
 from ranksift.learning.ranker import RANKERS, Ranker
 from ranksift.learning.search_space import SpaceLike
@@ -370,6 +371,7 @@ def _columns_of(name: str, network: TextRanker, levels: Floats) -> tuple[str, ..
 
 def _check_folds(examples: Examples, folds: int, seed: int) -> None:
     """Refuse folds without which nothing can be learned, before any network is trained."""
+    check_labels_differ(examples)
     fold = folds_of(len(examples.query_ids), folds, seed)[examples.query]
     for f in range(folds):
         labels = examples.labels[examples.judged & (fold != f)]

@@ -53,13 +53,10 @@ if TYPE_CHECKING:
     RBP: ranksift.measures.classic.RBP
     Q: ranksift.measures.q_measure.Q
     ERR: ranksift.measures.classic.ERR
-    ERR_gdeval: ranksift.measures.classic.ERR
     GMAP: ranksift.measures.classic.GMAP
     infAP: ranksift.measures.classic.infAP
     IPrec: ranksift.measures.interpolated.IPrec
     AP_11pt: ranksift.measures.interpolated.AP_11pt
-    SetP: ranksift.measures.classic.P
-    SetR: ranksift.measures.classic.R
     SetF: ranksift.measures.sets.SetF
     NumRelRet: ranksift.measures.sets.NumRelRet
     NumRet: ranksift.measures.classic.NumRet

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ranksift.study.penalty import penalty_sweep as penalty_sweep
     from ranksift.study.presets import Preset as Preset
     from ranksift.study.presets import preset as preset
+    from ranksift.study.properties import Properties as Properties
+    from ranksift.study.properties import properties as properties
     from ranksift.study.query_types import QueryTypes as QueryTypes
     from ranksift.study.query_types import expected_scores as expected_scores
     from ranksift.study.query_types import on_queries as on_queries

@@ -434,6 +434,18 @@ def test_what_asks_nothing_is_done_at_once(store: Store) -> None:
     assert not any(store.task(task.key).done for task in tasks)  # type: ignore[union-attr]
 
 
+def test_a_late_document_opens_no_task_for_who_has_left(project: tuple[Store, Person, Task]) -> None:
+    store, person, task = project
+    stays, _ = store.add_person("Zoë", "assessor")
+    [other] = store.assign([NewTask("q1", stays.id, "pairs", "overlap")])
+    for key in (task.key, other.key):
+        store.append(key, "c", LEFT, after=len(store.log(key)), done=True)
+    store.retire(person.id)
+    assert {one.key: one.done for one in store.tasks()} == {task.key: True, other.key: True}
+    store.add([Query("q1", "", items=(FIFTH,))])
+    assert {one.key: one.done for one in store.tasks()} == {other.key: False}
+
+
 def test_grades_that_were_given_stay(store: Store) -> None:
     store.add([query("q2")])
     [task] = store.assign([NewTask("q2", 2, "grades")])

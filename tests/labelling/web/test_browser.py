@@ -187,6 +187,19 @@ def test_a_query_is_labelled_by_keyboard_alone(page, server, project, tmp_path):
     assert evaluate({LABELS: labels.to_dict()[LABELS]}, run, ["kNDCG@3"]).mean_of("kNDCG@3") == 1.0
 
 
+def test_enter_leads_on_to_the_next_task(page, server, project):
+    first, second = (assigned(project, query, items(2, query), who="Bob") for query in ("first", "second"))
+    opened(page, server, project, first, "Bob")
+    page.keyboard.press("Enter")  # there is no mark to send, and the task is not done
+    better(page)
+    page.wait_for_selector("#done:not([hidden])")
+    onward = page.get_attribute("#onward", "href")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{server.url}{onward}")
+    page.wait_for_selector("[data-ready]")
+    assert (len(project.store.log(first)), project.store.log(second)) == (1, [])
+
+
 def test_an_answer_whose_receipt_is_lost_is_saved_once(page, server, project):
     key = assigned(project, "receipt", items(5, "r"))
     opened(page, server, project, key)

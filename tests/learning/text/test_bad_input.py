@@ -29,14 +29,15 @@ def train(bert, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
 
-    def command(given, *words, encoder=bert, model="model"):
+    def command(given, *words, encoder=bert, model="model", freeze=True):
         Path("data.jsonl").write_text("".join(json.dumps(row) + "\n" for row in given))
         settings = (f"encoder={encoder}", "epochs=2", "max_length=32", "device=cpu")
         usual = [
             word for setting in settings if setting.partition("=")[0] not in str(words) for word in ("--set", setting)
         ]
         capsys.readouterr()
-        code = run(["train", "data.jsonl", "--model", "text", "--freeze", "--out", model, *usual, *words])
+        how = ["--freeze"] * freeze
+        code = run(["train", "data.jsonl", "--model", "text", *how, "--out", model, *usual, *words])
         return code, capsys.readouterr().err
 
     return command
@@ -52,6 +53,8 @@ SHORT = rows(6, ["w2 w3", "w4", "w5 w6"])
         (rows(2, ["w2"], labels=(1,)), (), "data.jsonl: every label is 1, so that there is nothing to learn; give"),
         (SHORT, ("--set", "encoder=no-such"), "the encoder 'no-such' is not on this machine; name a folder"),
         (SHORT, ("--set", "device=cuda"), "device='cuda': there is no GPU that PyTorch can use; use device='cpu'"),
+        (SHORT, ("--set", "device=meta"), "device='meta' is unknown; use 'auto', 'cpu' or 'cuda'"),
+        (SHORT, ("--set", "device=mps"), "device='mps' is unknown; use 'auto', 'cpu' or 'cuda'"),
         (SHORT, ("--set", "max_length=65"), "max_length=65 is more than the 64 tokens that the encoder can read; use"),
         (
             SHORT,
@@ -116,14 +119,33 @@ def test_a_model_that_lacks_a_file_or_is_a_stranger_s(train, tmp_path, capsys):
     assert capsys.readouterr().err == "encoder: has no model.json; name a folder that ranksift train wrote\n"
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
-def test_no_room_for_checkpoints(train, tmp_path, capsys):
-    Path("model.training").mkdir()
-    Path("model.training/log.csv").symlink_to("/dev/full")
-    code, said = train(SHORT)
+@pytest.fixture
+def little_room():
+    """No file may have more than 20 kB, for a while: the system refuses the rest, as of a full disk."""
+    resource = pytest.importorskip("resource", reason="the system has no limits of files")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def limit(most=20_000):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, before[1]))
+
+    yield limit
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize(
+    ("freeze", "place"), [(True, "model: cannot"), (False, "model.training/checkpoint.safetensors: cannot")]
+)
+def test_no_room(freeze, place, train, little_room, tmp_path):
+    little_room()
+    code, said = train(SHORT, freeze=freeze)
     assert (code, said.count("\n")) == (2, 1), said
-    assert "log.csv" in said
-    assert not (tmp_path / "model").exists()
+    assert said.startswith(f"{place} be written (File too large); ")
+    assert "make room" in said
+    left = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file())
+    assert left == ["data.jsonl", *["model.training/checkpoint.safetensors"] * freeze, "model.training/log.csv"]
+    little_room(10_000_000)
+    assert train(SHORT, freeze=freeze) == (0, "")
+    assert len(rs.load("model").rank("data.jsonl")) == len(SHORT)
 
 
 def test_no_forbidden_label_and_many_documents_per_query(train, bert):
@@ -149,6 +171,28 @@ def test_documents_of_100_kb_are_cut_and_it_is_told_before(train, monkeypatch, c
     Path("short.jsonl").write_text("".join(json.dumps(row) + "\n" for row in SHORT))
     assert run(["rank", "model", "short.jsonl", "--out", "run"]) == 0
     assert capsys.readouterr().err == ""
+
+
+def test_a_query_of_100_kb_is_cut_and_it_is_told_before(train):
+    rest = [row | {"query": " ".join(f"w{i % 290}" for i in range(25_000))} for row in SHORT[:3]]
+    code, said = train(rest + SHORT[3:])
+    assert (code, said.count("\n")) == (0, 1)
+    assert said.startswith("note: 0.0% of the documents are longer than max_length=32; ")
+    assert said.endswith("; 1 query is cut\n")
+    assert rs.load("model").card_["texts"]["cut_queries"] == 1
+
+
+@pytest.mark.parametrize("method", ["text+LambdaMART", "ExpectedGainRanker"])
+def test_one_label_is_one_line_from_models_of_folds_too(method, tmp_path, capsys):
+    place = tmp_path / "data.jsonl"
+    place.write_text("".join(json.dumps(row) + "\n" for row in rows(12, ["w2", "w3"], labels=(1,))))
+    inner = ("--set", "model=TextRanker") if "+" not in method else ()
+    assert run(["train", str(place), "--model", method, *inner, "--out", str(tmp_path / "model")]) == 2
+    said = capsys.readouterr().err
+    assert (
+        said == f"{place}: every label is 1, so that there is nothing to learn; give documents of at least two labels\n"
+    )
+    assert not (tmp_path / "model").exists()
 
 
 def test_long_texts_are_tokenised_some_at_a_time(bert, monkeypatch):

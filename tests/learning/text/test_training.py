@@ -364,6 +364,12 @@ def test_devices_and_memory(monkeypatch):
         scoring.find_device("cuda")
     with pytest.raises(InputError, match="device='brain' is unknown"):
         scoring.find_device("brain")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    assert scoring.find_device("cuda:1") == torch.device("cuda", 1)
+    with pytest.raises(InputError, match="device='cuda:2': the last GPU here is cuda:1; use that, or device='cuda'"):
+        scoring.find_device("cuda:2")
+    monkeypatch.undo()
     network = TextNetwork(PackedEncoder(Architecture(layers=1)))
     check_memory(network, 1 << 10)
     with pytest.raises(InputError, match=r"training would need about [\d.]+ GiB of memory, and there are [\d.]+; use"):

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 from ranksift.errors import InputError
+
+#: What somebody calls the columns of a table: role to name.
+Columns: TypeAlias = Mapping[str, str] | None
+
+#: The roles that they may have.
+MAPPED = ("query", "doc", "document", "label", "score")
 
 # In order of preference: PyTerrier's frames have the text of a query beside its qid, and a number beside the docno.
 _NAMES = {
@@ -48,11 +55,17 @@ _SHOWN = 12
 
 
 def find_columns(
-    names: Sequence[object], noun: str, *, source: str | None = None, line: int | None = None
+    names: Sequence[object],
+    noun: str,
+    columns: Columns = None,
+    *,
+    source: str | None = None,
+    line: int | None = None,
 ) -> tuple[int, int, int]:
     """Positions of the query, the document and the label or score (``noun``) among the columns of a table.
 
-    Capitals do not count, nor whether words are joined by ``_``, ``-`` or a blank.
+    Capitals do not count, nor whether words are joined by ``_``, ``-`` or a blank. What somebody calls the ``columns``
+    goes first, in a table that has a column of that very name.
 
     Examples
     --------
@@ -60,9 +73,33 @@ def find_columns(
     (0, 1, 2)
     >>> find_columns(["qid", "docid", "docno", "Rank", "Score", "query"], "score")
     (0, 2, 4)
+    >>> find_columns(["qid", "pid", "docid", "score"], "score", {"doc": "pid"})
+    (0, 1, 3)
     """
-    query, doc, value = (find_column(names, role, source=source, line=line) for role in ("query", "document", noun))
-    return query, doc, value
+    called = checked(columns)
+
+    def find(role: str) -> int:
+        name = called.get(role)
+        same = [i for i, found in enumerate(names) if str(found).strip() == name]
+        return same[0] if len(same) == 1 else find_column(names, role, source=source, line=line)
+
+    return find("query"), find("document"), find(noun)
+
+
+def checked(columns: Columns) -> dict[str, str]:
+    """The names of columns by role; a role that is none is refused.
+
+    >>> checked({"query": "qid", "doc": "pid"})
+    {'query': 'qid', 'document': 'pid'}
+    """
+    if not isinstance(columns, Mapping | None):
+        raise InputError(f"columns={columns!r} is no mapping", remedy="write {'query': 'qid', 'doc': 'pid'}")
+    out = {}
+    for role, name in (columns or {}).items():
+        if role not in MAPPED or not isinstance(name, str) or not name.strip():
+            raise InputError(f"columns: {role!r}={name!r} is not understood", remedy=f"name {', '.join(MAPPED)}")
+        out["document" if role == "doc" else role] = name.strip()
+    return out
 
 
 def find_column(names: Sequence[object], role: str, *, source: str | None = None, line: int | None = None) -> int:

@@ -17,6 +17,7 @@ from ranksift.collection._engine.ids import Ints
 from ranksift.collection._engine.lines import Block, Columns
 from ranksift.collection._engine.python_values import Fail
 from ranksift.collection._engine.rows import Rows, collect, collect_text
+from ranksift.collection.readers.column_names import Columns as Called
 from ranksift.collection.readers.column_names import find_columns
 from ranksift.errors import InputError
 from ranksift.files import PADDING, Bytes, Text
@@ -25,10 +26,13 @@ _NEWLINE, _RETURN, _BLANK, _MARK = 10, 13, 32, 34
 _LONGEST_HEADER = 1 << 16
 
 
-def read_delimited(text: Text, separator: str, noun: str, on_duplicate: OnDuplicate) -> tuple[Grouped, bool]:
+def read_delimited(
+    text: Text, separator: str, noun: str, on_duplicate: OnDuplicate, called: Called = None
+) -> tuple[Grouped, bool]:
     """Read a table with a header line; ``noun`` is what it holds, a label or a score."""
     names, text.start = read_header(text, separator)
-    query, doc, value = find_columns(names, noun, source=text.name, line=1 + text.lines_before(text.start - 1))
+    header = 1 + text.lines_before(text.start - 1)
+    query, doc, value = find_columns(names, noun, called, source=text.name, line=header)
     layout = Layout(ord(separator), len(names), (query, doc, value))
 
     def rows_of(columns: Columns) -> Rows:

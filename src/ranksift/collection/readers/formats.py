@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import os
+import re
 from collections.abc import Mapping
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal
 
 from ranksift.collection._engine.grouping import Grouped, OnDuplicate, by_rank
 from ranksift.collection.readers import trec
-from ranksift.collection.readers.column_names import find_columns, is_header
+from ranksift.collection.readers.column_names import Columns, checked, find_columns, is_header
 from ranksift.errors import InputError
 from ranksift.files import PATH, STANDARD, display_name, first_line, reading, writing
 
@@ -28,27 +29,33 @@ TABLES = (".csv", ".tsv", ".parquet", ".pq", ".jsonl", ".ndjson")
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 #: Suffixes of one JSON object a line.
 JSON_LINES = (".jsonl", ".ndjson")
+_LETOR_LINE = re.compile(rb"\s*[^\s,]+\s+qid:\S")
 _PLAIN = (".run", ".runs", ".res", ".trec", ".txt", ".qrels", ".qrel", ".tab")
 
 
-def load_qrels(source: Any, on_duplicate: OnDuplicate) -> tuple[Grouped, bool, str]:
+def load_qrels(source: Any, on_duplicate: OnDuplicate, columns: Columns = None) -> tuple[Grouped, bool, str]:
     """Rows of a source of judgments, whether all labels are integers, and its name."""
     name = display_name(source) if isinstance(source, str | os.PathLike) else "qrels"
-    if isinstance(source, str | os.PathLike) and not _is_table(source):
+    if isinstance(source, str | os.PathLike) and begins_like_letor(source):
+        from ranksift.collection.examples import read_examples
+
+        labels = read_examples(source).qrels()
+        return labels.rows, labels.whole, name
+    if isinstance(source, str | os.PathLike) and not _is_table(source, columns):
         return *trec.scan_qrels(source, on_duplicate), name
-    rows, whole = _load(source, "label", on_duplicate)
+    rows, whole = _load(source, "label", on_duplicate, columns)
     if not len(rows.values) and not isinstance(source, Mapping):
         raise InputError("no judgment in it", source=name, remedy="give at least one row")
     return rows, whole, name
 
 
-def load_run(source: Any, on_duplicate: OnDuplicate) -> tuple[Grouped, str]:
+def load_run(source: Any, on_duplicate: OnDuplicate, columns: Columns = None) -> tuple[Grouped, str]:
     """Rows of a source of rankings, in rank order, and a name for the run."""
     name = stem(source) if isinstance(source, str | os.PathLike) else "run"
-    if isinstance(source, str | os.PathLike) and not _is_table(source):
+    if isinstance(source, str | os.PathLike) and not _is_table(source, columns):
         rows, tag = trec.scan_run(source, on_duplicate)
         return rows, (tag or "stdin") if os.fspath(source) == STANDARD else name
-    return by_rank(_load(source, "score", on_duplicate)[0]), name
+    return by_rank(_load(source, "score", on_duplicate, columns)[0]), name
 
 
 def tag_of(source: str | os.PathLike[str]) -> str | None:
@@ -56,7 +63,7 @@ def tag_of(source: str | os.PathLike[str]) -> str | None:
     return None if os.fspath(source) == STANDARD or _is_table(source) else trec.tag_of(source)
 
 
-def _load(source: Any, noun: str, on_duplicate: OnDuplicate) -> tuple[Grouped, bool]:
+def _load(source: Any, noun: str, on_duplicate: OnDuplicate, columns: Columns) -> tuple[Grouped, bool]:
     """Rows of a table, a dict or a frame, and whether every value is an integer; ``noun`` is what the values are."""
     if isinstance(source, Mapping):
         from ranksift.collection.readers import dicts
@@ -65,21 +72,21 @@ def _load(source: Any, noun: str, on_duplicate: OnDuplicate) -> tuple[Grouped, b
     from ranksift.collection.readers import frames
 
     if not isinstance(source, str | os.PathLike):
-        return frames.read_frame(source, noun, on_duplicate)
+        return frames.read_frame(source, noun, on_duplicate, columns=columns)
     suffix, name = kind(source), display_name(source)
     if suffix in SEPARATORS:
         from ranksift.collection.readers.delimited import read_delimited
 
         with reading(source) as text:
-            return read_delimited(text, SEPARATORS[suffix], noun, on_duplicate)
+            return read_delimited(text, SEPARATORS[suffix], noun, on_duplicate, columns)
     if suffix in JSON_LINES:
         from ranksift.collection.readers.jsonl import read_jsonl
 
-        return read_jsonl(source, noun, on_duplicate)
+        return read_jsonl(source, noun, on_duplicate, columns)
     from ranksift.collection.readers.parquet import read_parquet
 
-    frame = read_parquet(source, lambda names: [names[c] for c in find_columns(names, noun, source=name)])
-    return frames.read_frame(frame, noun, on_duplicate, name)
+    frame = read_parquet(source, lambda names: [names[c] for c in find_columns(names, noun, columns, source=name)])
+    return frames.read_frame(frame, noun, on_duplicate, name, columns)
 
 
 def save(table: Qrels | Run, target: str | os.PathLike[str]) -> None:
@@ -143,20 +150,26 @@ def stem(path: str | os.PathLike[str]) -> str:
     return os.fsencode(name.name).decode("utf-8", "backslashreplace")
 
 
-def _is_table(source: str | os.PathLike[str]) -> bool:
+def begins_like_letor(source: str | os.PathLike[str]) -> bool:
+    """Whether the first line of a file is an example of LETOR's: a label, and a query behind ``qid:``."""
+    return os.fspath(source) != STANDARD and _LETOR_LINE.match(first_line(source)) is not None
+
+
+def _is_table(source: str | os.PathLike[str], columns: Columns = None) -> bool:
     if os.fspath(source) == STANDARD:
         return False
     suffix = kind(source)
     # MS MARCO's qrels.tsv is TREC's format, BEIR's has a header
-    return _has_header(source) if suffix == ".tsv" else suffix in TABLES
+    return _has_header(source, columns) if suffix == ".tsv" else suffix in TABLES
 
 
-def _has_header(path: str | os.PathLike[str]) -> bool:
+def _has_header(path: str | os.PathLike[str], columns: Columns = None) -> bool:
     """Whether the first line of a tab separated file names columns (if not, it is TREC's format)."""
     if not os.path.isfile(path):  # what is taken out of a pipe is gone: its suffix must do
         return True
     fields = first_line(path).decode("utf-8", "replace").split("\t")
-    return is_header([field.strip().strip('"') for field in fields])
+    names = [field.strip().strip('"') for field in fields]
+    return is_header(names) or not set(checked(columns).values()).isdisjoint(names)
 
 
 def unsupported(source: object) -> InputError:

@@ -12,7 +12,7 @@ from ranksift.collection._engine.grouping import Floats, Grouped, OnDuplicate
 from ranksift.collection._engine.ids import Ids
 from ranksift.collection._engine.python_values import Fail, ids_of, is_missing, numbers_of
 from ranksift.collection._engine.rows import Rows, collect
-from ranksift.collection.readers.column_names import find_columns
+from ranksift.collection.readers.column_names import Columns, find_columns
 from ranksift.collection.readers.formats import unsupported
 from ranksift.errors import InputError
 
@@ -25,14 +25,16 @@ if TYPE_CHECKING:
 _STEP = 1 << 20  # rows whose ids are copied together
 
 
-def read_frame(frame: Any, noun: str, on_duplicate: OnDuplicate, source: str | None = None) -> tuple[Grouped, bool]:
+def read_frame(
+    frame: Any, noun: str, on_duplicate: OnDuplicate, source: str | None = None, columns: Columns = None
+) -> tuple[Grouped, bool]:
     """Read the rows of a frame; an error names the row, counted from 1."""
     names, column = columns_of(frame)
 
     def fail(row: int, what: str, remedy: str) -> InputError:
         return InputError(f"row {row + 1}: {what}", source=source, remedy=remedy)
 
-    query, doc, value = find_columns(names, noun, source=source)
+    query, doc, value = find_columns(names, noun, columns, source=source)
     queries, docs = ids_in(column(query), "query", fail), ids_in(column(doc), "document", fail)
     values, whole = numbers_in(column(value), noun, fail)
     rows = Rows(queries, docs, values, whole, np.arange(len(values)), len(values))

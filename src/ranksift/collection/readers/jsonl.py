@@ -14,7 +14,7 @@ import numpy as np
 from ranksift.collection._engine.grouping import Grouped, OnDuplicate
 from ranksift.collection._engine.python_values import ids_of, numbers_of
 from ranksift.collection._engine.rows import Rows, collect
-from ranksift.collection.readers.column_names import find_columns
+from ranksift.collection.readers.column_names import Columns, find_columns
 from ranksift.errors import InputError
 from ranksift.files import display_name, read_text
 
@@ -28,11 +28,14 @@ _ONCE = "give every key once"
 _EMPTY_CELLS, _TIMES_FULL = 1 << 20, 64
 
 
-def read_jsonl(source: str | os.PathLike[str], noun: str, on_duplicate: OnDuplicate) -> tuple[Grouped, bool]:
+def read_jsonl(
+    source: str | os.PathLike[str], noun: str, on_duplicate: OnDuplicate, columns: Columns = None
+) -> tuple[Grouped, bool]:
     """Read objects, one a line; blank lines and comments (``#``) do not count."""
     layout = f'{{"query_id": "q1", "doc_id": "d1", "{noun}": 1}}'
     reader = _Reader(display_name(source), read_text(source), layout)
-    return collect(lambda work: map(work, reader.rows(noun)), len(reader.data), reader.fail, noun, on_duplicate)
+    rows = reader.rows
+    return collect(lambda work: map(work, rows(noun, columns)), len(reader.data), reader.fail, noun, on_duplicate)
 
 
 class Records(NamedTuple):
@@ -68,12 +71,12 @@ class _Reader:
     def fail(self, line: int, what: str, remedy: str = "") -> InputError:
         return InputError(what, source=self.name, line=line, remedy=remedy or f"write each line as: {self.layout}")
 
-    def rows(self, noun: str) -> Iterator[Rows]:
+    def rows(self, noun: str, columns: Columns = None) -> Iterator[Rows]:
         keys: list[str] = []  # the first object says under which names the three columns stand
         for records, places, size in self.pieces():
             if records and not keys:
                 names = list(records[0])
-                keys = [names[c] for c in find_columns(names, noun, source=self.name, line=places[0])]
+                keys = [names[c] for c in find_columns(names, noun, columns, source=self.name, line=places[0])]
             yield self._rows(records, places, keys, noun, size)
 
     def pieces(self) -> Iterator[tuple[list[dict[str, Any]], list[int], int]]:

@@ -23,9 +23,9 @@ from ranksift.collection._engine.rows import numbers_in
 from ranksift.collection.examples import Examples, are_whole, usual_docs
 from ranksift.collection.qrels import LARGEST_LABEL
 from ranksift.collection.ragged import Floats
-from ranksift.collection.readers.formats import TABLES, kind
+from ranksift.collection.readers.formats import TABLES, begins_like_letor, kind
 from ranksift.errors import InputError, RankSiftWarning
-from ranksift.files import STANDARD, Bytes, display_name, first_line, reading, writing
+from ranksift.files import STANDARD, Bytes, display_name, reading, writing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 LAYOUT = "label qid:QUERY 1:VALUE 2:VALUE … # comment"
 _OR_TABLE = " (a table is called .csv, .tsv or .parquet)"
 
-_LINE = re.compile(rb"\s*[^\s,]+\s+qid:\S")
 # LETOR 4.0 writes "#docid = GX000-00-0000000 inc = 1 prob = 0.02"
 _DOCID = re.compile(rb"#\s*docid\s*=\s*(\S+)", re.IGNORECASE)
 _INDEX = re.compile("0|[1-9][0-9]{0,6}")
@@ -51,7 +50,7 @@ def is_letor(source: str | os.PathLike[str]) -> bool:
     """
     if os.fspath(source) == STANDARD or kind(source) not in TABLES:
         return True
-    return kind(source) in (".csv", ".tsv") and _LINE.match(first_line(source)) is not None
+    return kind(source) in (".csv", ".tsv") and begins_like_letor(source)
 
 
 def read_letor(source: str | os.PathLike[str], features: Sequence[str] | None = None) -> Examples:

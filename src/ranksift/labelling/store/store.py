@@ -209,6 +209,8 @@ class Store:
             if len(seen) == 1:
                 opened.append(schema.tasks.c.tool == "grades")
             connection.execute(sa.update(schema.tasks).where(*opened).values(done=False))
+            retired = sa.select(schema.people.c.id).where(~schema.people.c.active)
+            _withdraw(connection, *opened, schema.tasks.c.person.in_(retired))  # who would not go on with it
 
     def queries(self, active_only: bool = True) -> list[Query]:
         """Queries in the order in which they were added, with the items but without their contents."""

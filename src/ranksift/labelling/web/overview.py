@@ -25,7 +25,7 @@ from ranksift.labelling.agreement import (
     grades,
     pairwise,
 )
-from ranksift.labelling.cost import Progress, progress
+from ranksift.labelling.cost import Progress, answers, progress
 from ranksift.labelling.judgments import Judgment
 from ranksift.labelling.records import Entry, Person, Project, Query, Task
 from ranksift.labelling.store import Store
@@ -171,7 +171,7 @@ class Overviews:
         queries, people = store.queries(), store.people()
         tasks, entries = store.tasks(active_only=False), list(store.entries())
         expected = self._expected(queries, tasks, entries)
-        counting = [e for e in effective_entries(entries) if e.judgment.kind in ("prefer", "grade", "cannot")]
+        counting = answers(entries)
         active = {task.key for task in tasks if task.active}
         return Overview(
             project=store.project,

@@ -17,6 +17,7 @@ from ranksift.collection.gains import Gains
 from ranksift.collection.ragged import Floats
 from ranksift.collection.texts import CONTEXT
 from ranksift.errors import InputError, RankSiftWarning
+from ranksift.learning.judged_documents import check_labels_differ
 from ranksift.learning.objective import stopping_value
 from ranksift.learning.outputs import Outputs, ScoreKind, check_scores, parse_loss
 from ranksift.learning.ranker import Ranker
@@ -223,10 +224,7 @@ class TextRanker(Ranker):
         from ranksift.learning.text.training import Goal, fit
 
         assert examples.texts is not None
-        labels = examples.labels[examples.judged]
-        if labels.min() == labels.max():
-            what = f"every label is {labels[0]:g}, so that there is nothing to learn"
-            raise InputError(what, source=examples.name, remedy="give documents of at least two labels")
+        check_labels_differ(examples)
         folder = find_encoder(self.encoder)
         self._tokenizer = Tokenizer(folder)
         self._pooling = self.pooling or usual_pooling(folder)
@@ -237,6 +235,7 @@ class TextRanker(Ranker):
             "max_length": self.max_length,
             "longer": round(cut.share, 4),
             "unread": round(cut.cut_tokens / max(1, cut.tokens), 4),
+            "cut_queries": cut.cut_queries,
             "context": list(self._told),
         }
         goal = Goal(self.loss, lists)
@@ -282,12 +281,12 @@ class TextRanker(Ranker):
         """Tell what is not read, and what memory a long training takes."""
         from ranksift.learning.text.training import memory_of, memory_there
 
-        kept, texts = self._training, self.card_["texts"]
+        kept = self._training
         if kept is None:
             return
-        if texts["longer"]:
-            cut = f"{texts['longer']:.1%} of the documents are longer than max_length={self.max_length}"
-            kept.tell("texts", f"{cut}; {texts['unread']:.1%} of all tokens are not read")
+        cut = lists.tokens.cut
+        if cut:
+            kept.tell("texts", cut.told(f"max_length={self.max_length}"))
         if int(lists.tokens.lengths.sum()) * (1 if plan.freeze else plan.epochs) >= _LONG:
             needed, there = memory_of(self._network, lists, plan) / 2**30, memory_there(self._network.device) / 2**30
             less = "" if plan.freeze else "; a smaller tokens_at_once takes less"
@@ -369,7 +368,7 @@ class TextRanker(Ranker):
         self._warn_of_missing(texts, examples.name)
         docs = self._docs(examples)
         found = self._tokenizer.pairs(texts.queries, docs, examples.offsets, max_length=self.max_length)
-        self._unread = str(found.cut) if found.cut.cut_documents or found.cut.cut_queries else ""
+        self._unread = found.cut.told() if found.cut else ""
         return found
 
     def _warn_of_missing(self, texts: Texts, name: str) -> None:

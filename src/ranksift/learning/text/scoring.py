@@ -39,12 +39,18 @@ def find_device(name: str = "auto") -> torch.device:
     """
     if name == "auto":
         return _own_gpu() if torch.cuda.is_available() else torch.device("cpu")
+    found: torch.device | None
     try:
         found = torch.device(name)
     except RuntimeError:
-        raise InputError(f"device={name!r} is unknown", remedy="use 'auto', 'cpu' or 'cuda'") from None
+        found = None
+    if found is None or found.type not in ("cpu", "cuda"):
+        raise InputError(f"device={name!r} is unknown", remedy="use 'auto', 'cpu' or 'cuda'")
     if found.type == "cuda" and not torch.cuda.is_available():
         raise InputError(f"device={name!r}: there is no GPU that PyTorch can use", remedy="use device='cpu'")
+    if found.type == "cuda" and (found.index or 0) >= torch.cuda.device_count():
+        what = f"device={name!r}: the last GPU here is cuda:{torch.cuda.device_count() - 1}"
+        raise InputError(what, remedy="use that, or device='cuda'")
     return _own_gpu() if name == "cuda" else found
 
 

@@ -46,7 +46,7 @@ class Cut(NamedTuple):
 
     Examples
     --------
-    >>> print(Cut(documents=40, cut_documents=10, tokens=9000, cut_tokens=900, cut_queries=0))
+    >>> print(Cut(documents=40, cut_documents=10, tokens=9000, cut_tokens=900, cut_queries=0).told())
     25.0% of the documents are longer than the input; 10.0% of their tokens are not read
     """
 
@@ -61,9 +61,14 @@ class Cut(NamedTuple):
         """The share of the documents that are longer than the input."""
         return self.cut_documents / max(1, self.documents)
 
-    def __str__(self) -> str:
+    def __bool__(self) -> bool:
+        """Whether something did not fit."""
+        return self.cut_documents + self.cut_queries > 0
+
+    def told(self, limit: str = "the input") -> str:
+        """What did not fit, in words."""
         lost = self.cut_tokens / max(1, self.tokens)
-        said = f"{self.share:.1%} of the documents are longer than the input; {lost:.1%} of their tokens are not read"
+        said = f"{self.share:.1%} of the documents are longer than {limit}; {lost:.1%} of their tokens are not read"
         cut = "1 query is cut" if self.cut_queries == 1 else f"{self.cut_queries} queries are cut"
         return f"{said}; {cut}" if self.cut_queries else said
 
@@ -130,7 +135,7 @@ class Tokenizer:
     >>> pairs = Tokenizer(folder).pairs(["to be"], ["or not", "to be or not to be"], np.array([0, 2]), max_length=8)
     >>> pairs.ids.tolist(), pairs.offsets.tolist(), pairs.second.tolist()
     ([2, 4, 5, 3, 6, 7, 3, 2, 4, 5, 3, 4, 5, 6, 3], [0, 7, 15], [4, 4])
-    >>> print(pairs.cut)
+    >>> print(pairs.cut.told())
     50.0% of the documents are longer than the input; 37.5% of their tokens are not read
     """
 

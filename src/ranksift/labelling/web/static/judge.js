@@ -383,9 +383,10 @@
     pause: () => { clock.pause(true); $("paused").showModal(); },
     help: () => $("help").showModal(),
     close: () => document.querySelectorAll("dialog[open]").forEach((one) => one.close()),
+    onward: () => $("onward")?.click(),
   };
   known.grades.forEach((_, index) => { actions[`grade-${index}`] = () => grade(index); });
-  const free = new Set(["undo", "pause", "help", "close", "note-done"]); // possible without a question
+  const free = new Set(["undo", "pause", "help", "close", "note-done", "onward"]); // possible without a question
 
   function act(what) {
     if (!actions[what] || (!state.question && !free.has(what)) || (halted && what !== "close")) return;
@@ -416,7 +417,7 @@
       return;
     }
     if ((event.key === "Enter" || event.key === " ") && event.currentTarget === document && closest(target, "button, a[href], summary")) return;
-    const what = keys[letter];
+    const what = letter === "Enter" && state.done ? "onward" : keys[letter];
     if (!what) return;
     event.preventDefault();
     if (event.repeat) return;
