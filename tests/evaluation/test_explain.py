@@ -74,6 +74,8 @@ def test_if_filtered_is_what_evaluating_the_shorter_list_gives(qrels, run, unjud
         assert [d.label for d in found.documents] == [qrels["q"].get(d) for d in listed]
         sign = 1 if found.higher_is_better else -1
         assert found.losses.value + sign * found.losses.total == approx(found.losses.best)
+        given = [d.contribution for d in found.documents if d.contribution is not None]
+        assert not given or found.losses.empty + sum(given) == approx(found.losses.value), measure
 
 
 @pytest.mark.parametrize("measure", CUMULATIVE + SUMS)

@@ -20,7 +20,7 @@ from ranksift.cutoffs.decision_effects import if_reversed, own_values
 from ranksift.cutoffs.held_out import aggregate
 from ranksift.cutoffs.threshold import one_measure
 from ranksift.errors import InputError
-from ranksift.evaluation.printed import Printed
+from ranksift.evaluation.printed import Tabular
 from ranksift.evaluation.table import Column, Table, Value
 from ranksift.measures.measure import TOLERANCE, Measure
 from ranksift.measures.names import MeasureLike
@@ -78,7 +78,7 @@ class AuditedQuery:
 
 
 @dataclass(frozen=True, eq=False)
-class Audit(Printed):
+class Audit(Tabular):
     """Results of :func:`audit`. Printed, it is what the rule did, its most costly errors, and the queries that suffer.
 
     Attributes

@@ -22,7 +22,7 @@ from ranksift.cutoffs.tradeoff import Tradeoff
 from ranksift.errors import InputError
 from ranksift.evaluation.compare import CORRECTIONS, TESTS, Comparison, Correction, TestName, compare
 from ranksift.evaluation.evaluate import ready_measures
-from ranksift.evaluation.printed import Printed
+from ranksift.evaluation.printed import Tabular
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Cell, Column, Table
 from ranksift.measures.measure import Measure
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class CutoffComparison(Printed):
+class CutoffComparison(Tabular):
     """Results of :func:`compare_cutoffs`. Printed, it is paper 1's Table 7 with significance letters.
 
     Attributes

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.errors import InputError
 from ranksift.evaluation import significance
-from ranksift.evaluation.printed import Printed
+from ranksift.evaluation.printed import Tabular
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.significance import Outcome, Paired, Unpaired
 from ranksift.evaluation.table import Cell, Column, Table
@@ -58,7 +58,7 @@ _CORRECT: dict[str, Callable[[Floats], Floats]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(Printed):
+class Comparison(Tabular):
     """Results of :func:`compare`. Printed, it is a table of means with significance letters.
 
     Arrays of comparisons have one row a pair of runs, in the order of ``pairs``, and one column a measure. Differences,

@@ -21,7 +21,7 @@ from ranksift.collection.run import Run, read_run
 from ranksift.errors import InputError, RankSiftWarning
 from ranksift.evaluation.alternative_lists import ideal_lists, in_ideal_order, repeated, without
 from ranksift.evaluation.evaluate import complaints, nil_ids, ready_measures
-from ranksift.evaluation.printed import Printed
+from ranksift.evaluation.printed import Tabular
 from ranksift.evaluation.table import Column, Table, Value
 from ranksift.measures.cumulative import discounted
 from ranksift.measures.measure import TOLERANCE, Measure, PerQuery
@@ -122,7 +122,7 @@ class IdealDocument:
 
 
 @dataclass(frozen=True)
-class QueryExplanation(Printed):
+class QueryExplanation(Tabular):
     """One query explained.
 
     Attributes
@@ -266,7 +266,7 @@ class QueryLosses:
 
 
 @dataclass(frozen=True)
-class RunExplanation(Printed):
+class RunExplanation(Tabular):
     """All queries explained.
 
     Attributes

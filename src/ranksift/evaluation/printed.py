@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Printed:
-    """A result that people read as tables and sentences, and programs as a frame.
+    """A result that people read as tables and sentences.
 
     Examples
     --------
@@ -37,16 +37,6 @@ class Printed:
         """What is printed: tables, and sentences between them."""
         return (self.table(),)
 
-    def to_frame(self) -> pl.DataFrame:
-        """The result in full, as a polars frame."""
-        raise NotImplementedError
-
-    def to_pandas(self) -> pd.DataFrame:
-        """:meth:`to_frame` as a pandas frame, which takes no pyarrow."""
-        from ranksift.collection.readers.frames import as_pandas
-
-        return as_pandas(self.to_frame())
-
     def to_latex(self) -> str:
         r"""The tables for a paper that has ``\usepackage{booktabs}``."""
         return "\n\n".join(part.latex() for part in self.parts() if isinstance(part, Table))
@@ -64,3 +54,17 @@ class Printed:
 
     def _repr_markdown_(self) -> str:
         return in_markdown(*self.parts())
+
+
+class Tabular(Printed):
+    """A result that is one table to programs."""
+
+    def to_frame(self) -> pl.DataFrame:
+        """The result in full, as a polars frame."""
+        raise NotImplementedError
+
+    def to_pandas(self) -> pd.DataFrame:
+        """:meth:`to_frame` as a pandas frame, which takes no pyarrow."""
+        from ranksift.collection.readers.frames import as_pandas
+
+        return as_pandas(self.to_frame())

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from ranksift.collection.gains import LARGEST
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.errors import InputError
-from ranksift.evaluation.printed import Printed
+from ranksift.evaluation.printed import Tabular
 from ranksift.evaluation.table import Table
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike, parse_measure
@@ -27,7 +27,7 @@ PER_QUERY_COLUMNS = ("run", "query_id", "measure", "value")
 
 
 @dataclass(frozen=True, eq=False)
-class Scores(Printed):
+class Scores(Tabular):
     """Results of :func:`evaluate`: numerators and denominators of every run, query and measure.
 
     Attributes

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ranksift.errors import InputError
-from ranksift.evaluation.printed import Printed
+from ranksift.evaluation.printed import Tabular
 from ranksift.measures.names import parse_measure
 from ranksift.plotting import family_and_k
 
@@ -55,7 +55,7 @@ def pictures_of(
     return found
 
 
-class Result(Printed):
+class Result(Tabular):
     """A result that is printed as a table."""
 
     def reading(self) -> list[str]:
