@@ -354,6 +354,7 @@ class TestVerdict:
         told = said(enumerate(rows))
         assert told.startswith("Better show nothing. On new queries nDCG_f@3 is 0.")
         assert "this score does not tell good from forbidden well enough for these gains" in told
+        assert "Better show nothing" not in said(enumerate(rows), "--at-most", "Empty<=0.5")  # that is not wanted
 
     def test_few_queries(self, said):
         rows = [(q, (q + i) % 3, x) for q in range(5) for i, x in enumerate((2, 2, -1))]

@@ -191,7 +191,7 @@ class Summary(Printed):
     @property
     def _shows_too_much(self) -> bool:
         """Whether nothing shown is better than everything shown, and on new queries no worse than the rule."""
-        if self.expected is None:
+        if self.expected is None or self.limits:  # who limits what is hidden does not want nothing shown
             return False
         sign = 1 if one_measure(self.measure).higher_is_better else -1
         nothing, everything, rule = (sign * value for value in (self.drop_all, self.keep_all, self.expected))
