@@ -366,6 +366,18 @@ class Parameterised:
         """The same with nothing learned."""
         return type(self)(**self.get_params())
 
+    def as_made(self) -> str:
+        """The call that makes it, with those parameters only that are not the default."""
+        usual = {f.name: f.default for f in fields(self)}  # type: ignore[arg-type]
+        own = [f"{n}={v!r}" for n, v in self.get_params().items() if type(v) is not type(usual[n]) or v != usual[n]]
+        return f"{type(self).__name__}({', '.join(own)})"
+
+
+def keep_repr(cls: type) -> None:
+    """Let a dataclass be shown as its base is: otherwise each would write a repr of all its parameters."""
+    if "__repr__" not in cls.__dict__:
+        cls.__repr__ = cls.__mro__[1].__repr__  # type: ignore[method-assign]
+
 
 def takes(**kinds: Kind) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     """Say what the arguments of a function may be; others are refused when it is called.

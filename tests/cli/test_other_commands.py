@@ -92,6 +92,8 @@ def test_explain_a_run(ranksift: Command, files: Files):
     rows = list(csv.DictReader(io.StringIO(ranksift(*base, "-f", "csv").out)))
     assert [row["query_id"] for row in rows] == [q.query_id for q in expected.queries]
     assert float(rows[0]["lost_to_forbidden"]) == expected.queries[0].losses.to_forbidden
+    rows = list(csv.DictReader(io.StringIO(ranksift(*base, "--worst", 3, "-f", "csv").out)))
+    assert [row["query_id"] for row in rows] == [q.query_id for q in expected.queries[:3]]
     assert "The 3 queries that lose most" in ranksift(*base, "--worst", 3).out
     assert "| query" in ranksift(*base, "-f", "markdown").out
 

@@ -14,7 +14,7 @@ import pytest
 from ranksift.collection.examples import Examples
 from ranksift.collection.lists import Lists
 from ranksift.cutoffs import FixedCutoff, GlobalCutoff
-from ranksift.cutoffs.cutoff import MOST_BYTES, load_cutoff
+from ranksift.cutoffs.cutoff import MOST_BYTES, RULES, load_cutoff
 from ranksift.cutoffs.rules import known_rules
 from ranksift.errors import InputError
 from ranksift.learning import LambdaMARTf, RankSVM
@@ -155,3 +155,21 @@ class TestFilesOfStrangers:
             file.truncate(MOST_BYTES + 1)
         with pytest.raises(InputError, match="is larger than 64,000,000 bytes"):
             load_cutoff(path)
+
+
+@pytest.mark.parametrize("word", sorted(RULES))
+def test_a_rule_shows_what_matters(word):
+    rule = RULES[word](0.5) if word == "fixed" else RULES[word]()
+    assert repr(rule) == str(rule) == ("FixedCutoff(threshold=0.5)" if word == "fixed" else f"{type(rule).__name__}()")
+    assert "not fitted" in rule._repr_html_()
+    rule.fit_lists(Lists.from_arrays([0.9, 0.4, 0.7, 0.2] * 9, [1, -1, 2, -1] * 9, np.arange(36) // 4))
+    assert repr(rule).startswith(f"<{type(rule).__name__}: keep ")
+    assert repr(rule).endswith("; fitted to 9 queries>")
+    assert "float(" not in repr(rule)
+    assert "36 documents" in rule._repr_html_()
+
+
+def test_a_fitted_cutoff_shows_its_threshold():
+    rule = GlobalCutoff("nDCG_f@3").fit([0.9, 0.4, 0.7], [1, -1, 2], ["q", "q", "r"])
+    assert repr(rule) == "<GlobalCutoff: keep score >= 0.7; fitted to 2 queries>"
+    assert "<td>score &gt;= 0.7</td>" in rule._repr_html_()

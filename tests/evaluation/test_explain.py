@@ -26,6 +26,12 @@ OTHERS = [
 
 EVERY = CUMULATIVE + OTHERS
 
+# Of the others, those that are sums over documents.
+SUMS = [
+    "AP", "AP(rel=2)@3", "P@3", "P", "RR", "RR(rel=2)@3", "R@2", "Rprec", "Success@2", "RBP(p=0.5)", "RBP(rel=2)@3",
+    'RBP(p=0.5, gains="exp")', 'RBP(gains="exp", over="query")', "GMAP", "ERR@5", "ERR", "ERR(max_grade=4)@3", "kERR",
+]  # fmt: skip
+
 DOCS = ["a", "b", "c", "d", "e", "f", "NIL"]
 LABELS = st.sampled_from([-2, -1, 0, 0, 1, 2])
 JUDGMENTS = st.dictionaries(st.sampled_from(DOCS[:6]), LABELS, min_size=1, max_size=5)
@@ -70,8 +76,8 @@ def test_if_filtered_is_what_evaluating_the_shorter_list_gives(qrels, run, unjud
         assert found.losses.value + sign * found.losses.total == approx(found.losses.best)
 
 
-@pytest.mark.parametrize("measure", CUMULATIVE)
-@settings(max_examples=50)
+@pytest.mark.parametrize("measure", CUMULATIVE + SUMS)
+@settings(max_examples=30)
 @given(qrels=QRELS, run=RUNS, unjudged=UNJUDGED)
 def test_contributions_and_the_empty_list_add_up_to_the_value(measure, qrels, run, unjudged):
     found = rs.explain(qrels, run, measure, "q", unjudged=unjudged)
@@ -174,14 +180,49 @@ def test_missing_names_what_was_not_found_and_what_came_too_late():
     assert [d.contribution for d in found.missing] == [1.0, 0.0, 0.0]
 
 
-def test_other_measures_have_no_contributions():
-    found = rs.explain({"q": {"a": 1, "b": 0}}, {"q": {"b": 2, "a": 1}}, "AP", "q")
-    assert [(d.contribution, d.discount, d.if_filtered) for d in found.documents] == [
-        (None, None, 0.5),
-        (None, None, -0.5),
-    ]
+def test_average_precision_by_hand():
+    found = rs.explain({"q": {"a": 1, "b": 0, "c": 1}}, {"q": {"b": 3, "a": 2, "c": 1}}, "AP", "q")
+    assert [d.contribution for d in found.documents] == approx([0.0, 1 / 4, 1 / 3])  # (1/2) / 2, (2/3) / 2
+    assert [d.discount for d in found.documents] == [None] * 3
+    assert [d.contribution for d in found.ideal] == approx([0.5, 0.5])
+    assert found.losses.value == approx(1 / 4 + 1 / 3)
+
+
+def test_who_stopped_at_a_better_document_gets_less_from_the_next():
+    found = rs.explain({"q": {"a": 1, "b": 2}}, {"q": {"a": 2, "b": 1}}, "ERR(max_grade=2)", "q")
+    assert [d.contribution for d in found.documents] == approx([1 / 4, 3 / 4 * 3 / 4 / 2])
+
+
+@pytest.mark.parametrize("measure", ["Bpref", "Fdocs@3", 'RR(nil="NIL")', "RBP(residual=True)", "c_at_1"])
+def test_a_measure_without_contributions_says_so_and_shows_no_empty_column(measure):
+    found = rs.explain({"q": {"a": 1, "b": 0}}, {"q": {"b": 2, "a": 1}}, measure, "q")
+    assert {(d.contribution, d.discount) for d in found.documents} == {(None, None)}
     assert [d.contribution for d in found.ideal] == [None]
-    assert found.losses == module.Losses(0.5, 0.0, 1.0, 0.0, 0.5, 0.0)
+    table = found.parts()[1]
+    assert not {"discount", "contribution"} & {c.name for c in table.columns}
+    assert "there are no contributions" in table.notes[0]
+
+
+@pytest.mark.parametrize(("measure", "value"), [("nDCG_f", 0.5), ("ERR@50", 0.01)])
+def test_what_is_printed_adds_up_to_the_value_whatever_is_left_out(measure, value):
+    run = {"q": {f"d{i:03}": float(-i) for i in range(300)}}
+    table = rs.explain({"q": {"d002": -1, "d040": 1, "d250": 2}}, run, measure, "q").parts()[1]
+    at = [c.name for c in table.columns].index("contribution")
+    total = sum(row[at].value for row in table.rows)
+    assert f"add up to the value, {total:.4f}." in table.notes[0]
+    assert total != 0.0
+    assert [row[1].value for row in table.rows[-2:]] == [f"({101 - len(table.rows) + 2} more)", "(an empty list)"]
+
+
+def test_which_rows_are_left_out_is_said():
+    run = {"q": {f"d{i:03}": float(-i) for i in range(300)}}
+    found = rs.explain({"q": {"d250": 1}}, run, "nDCG_f@10", "q").parts()[1]
+    assert found.notes[-1] == (
+        "Left out: 91 documents from rank 11 on, and 199 documents without a judgment below rank 100."
+    )
+    assert "Left out" not in str(rs.explain({"q": {"d1": 1}}, {"q": {"d1": 1}}, "nDCG_f", "q"))
+    every = rs.explain({q: {"a": 1} for q in "abc"}, {"a": {"a": 1}}, "nDCG_f", worst=1)
+    assert every.parts()[1].notes == ("Left out, with smaller losses: 2 queries.",)
 
 
 def test_documents_behind_nil_are_not_shown_and_not_reordered():
@@ -240,7 +281,7 @@ def test_results_as_json_and_frames():
     assert [q["query_id"] for q in written["queries"]] == ["q"]
     assert everything.to_frame()["query_id"].to_list() == ["q", "r"]
     assert everything.to_frame()["most_harmful"].to_list() == ["b", None]
-    assert str(everything).splitlines()[-1].startswith("q ")
+    assert str(everything).splitlines()[-2].startswith("q ")
     nothing = rs.explain(qrels, run, "AP", "r")
     assert nothing.to_frame().columns == one.to_frame().columns
     assert dict(nothing.to_frame().schema) == dict(one.to_frame().schema)

@@ -7,6 +7,7 @@ import pytest
 
 from ranksift import InputError, RankSiftWarning, load
 from ranksift.collection.examples import Examples
+from ranksift.cutoffs import FixedCutoff
 from ranksift.learning import SVMMAP, FocusedSVM, RankSVM, svm
 from ranksift.learning.svm import AveragePrecision, Contests, CuttingPlanes, PairwiseHinge
 from ranksift.learning.topk import topk_truth
@@ -337,3 +338,15 @@ class TestFocusedSVM:
     def test_numbers_may_be_numpys(self):
         numpys = FocusedSVM(k=np.int64(3), beta=np.float64(0.3), C=np.float64(2.0)).fit(drawn())
         assert numpys.weights_.tolist() == FocusedSVM(k=3, beta=0.3, C=2.0).fit(drawn()).weights_.tolist()
+
+
+def test_a_ranker_shows_what_was_changed_and_what_it_learned_from():
+    model = RankSVM(C=0.5)
+    assert repr(model) == str(model) == "RankSVM(C=0.5)"
+    assert "not fitted" in model._repr_html_()
+    examples = planted()
+    model.fit(examples)
+    assert repr(model) == "<RankSVM(C=0.5): learned from 40 queries; drops nothing>"
+    model.fit_cutoff(examples, FixedCutoff(0.25))
+    assert repr(model).endswith("; keeps score >= 0.25>")
+    assert "480 documents" in model._repr_html_()

@@ -2,8 +2,9 @@
 
 ``--format json`` has the keys of ``to_dict`` of :class:`ranksift.evaluation.explain.QueryExplanation` (with
 ``--query``) or :class:`ranksift.evaluation.explain.RunExplanation`, after ``ranksift`` (the version).
-``--format csv`` has a row a document of the list, or a row for every query, with the keys of ``documents`` or
-``queries`` as columns.
+``--format csv`` has a row for each document of the list, or for each query (the worst ones with ``--worst``), with
+the keys of ``documents`` or ``queries`` as columns. The contributions of the documents and ``empty`` of the JSON, the
+value of an empty list, add up to the value.
 """
 
 from __future__ import annotations
@@ -26,7 +27,15 @@ def explain(
     query: Annotated[
         str | None, typer.Option("--query", metavar="ID", help="Explain this query, document by document.")
     ] = None,
-    worst: Annotated[int, typer.Option("--worst", min=1, help="How many of the queries that lose most to show.")] = 10,
+    worst: Annotated[
+        int | None,
+        typer.Option(
+            "--worst",
+            min=1,
+            show_default="10; in CSV all",
+            help="How many queries to show, those that lose most.",
+        ),
+    ] = None,
     gains: options.GainsText = "linear",
     unjudged: options.UnjudgedChoice = "zero",
     queries: options.QueriesChoice = "qrels",
@@ -45,7 +54,7 @@ def explain(
 
     judgments, (named,) = options.read(qrels, [run], on_duplicate)
     result: QueryExplanation | RunExplanation = library(
-        judgments, named, measure, query, gains=gains, unjudged=unjudged, queries=queries, worst=worst
+        judgments, named, measure, query, gains=gains, unjudged=unjudged, queries=queries, worst=worst or 10
     )
     if form == "json":
         write_json(result.to_dict(), out)
@@ -53,7 +62,7 @@ def explain(
         if isinstance(result, QueryExplanation):
             header, rows = [f.name for f in fields(RankedDocument)], [asdict(d) for d in result.documents]
         else:
-            rows = [q.to_dict() for q in result.queries]
+            rows = [q.to_dict() for q in result.queries[:worst]]
             header = list(rows[0])
         write_csv(header, (list(row.values()) for row in rows), out)
     elif form == "markdown":

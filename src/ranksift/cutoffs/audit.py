@@ -20,6 +20,7 @@ from ranksift.cutoffs.decision_effects import if_reversed, own_values
 from ranksift.cutoffs.held_out import aggregate
 from ranksift.cutoffs.threshold import one_measure
 from ranksift.errors import InputError
+from ranksift.evaluation.printed import Printed
 from ranksift.evaluation.table import Column, Table, Value
 from ranksift.measures.measure import TOLERANCE, Measure
 from ranksift.measures.names import MeasureLike
@@ -77,7 +78,7 @@ class AuditedQuery:
 
 
 @dataclass(frozen=True, eq=False)
-class Audit:
+class Audit(Printed):
     """Results of :func:`audit`. Printed, it is what the rule did, its most costly errors, and the queries that suffer.
 
     Attributes
@@ -227,9 +228,6 @@ class Audit:
         queries = Table(columns, rows, title="Queries that lose most")
         told = [self.totals(), self.errors("false drops"), self.errors("false keeps")]
         return (*told, queries) if suffer else tuple(told)
-
-    def __str__(self) -> str:
-        return "\n\n".join(map(str, self.parts()))
 
     def __repr__(self) -> str:
         dropped, n = int((~self.kept).sum()), len(self.kept)

@@ -22,6 +22,7 @@ from ranksift.cutoffs.tradeoff import Tradeoff
 from ranksift.errors import InputError
 from ranksift.evaluation.compare import CORRECTIONS, TESTS, Comparison, Correction, TestName, compare
 from ranksift.evaluation.evaluate import ready_measures
+from ranksift.evaluation.printed import Printed
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Cell, Column, Table
 from ranksift.measures.measure import Measure
@@ -31,11 +32,10 @@ from ranksift.parameters import function, integer
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
-    from rich.table import Table as RichTable
 
 
 @dataclass(frozen=True, eq=False)
-class CutoffComparison:
+class CutoffComparison(Printed):
     """Results of :func:`compare_cutoffs`. Printed, it is paper 1's Table 7 with significance letters.
 
     Attributes
@@ -186,17 +186,8 @@ class CutoffComparison:
             found.append(f"The {bound} has {self.value(bound):.4f}: better cuts on these scores cannot give more.")
         return found
 
-    def __str__(self) -> str:
-        return self.table().text()
-
     def __repr__(self) -> str:
         return f"<CutoffComparison: {len(self.rules)} rules, {len(self.scores.queries)} queries>"
-
-    def __rich__(self) -> RichTable:
-        return self.table().rich()
-
-    def _repr_markdown_(self) -> str:
-        return self.table().markdown()
 
     # -- data --------------------------------------------------------------------------------------------------
 

@@ -20,9 +20,11 @@ from ranksift.collection.qrels import read_qrels
 from ranksift.collection.ragged import Floats
 from ranksift.collection.run import read_run
 from ranksift.errors import InputError
+from ranksift.evaluation.printed import Printed
+from ranksift.evaluation.table import Column, Table
 from ranksift.files import SUM, check_sum, parse_json, read_whole, with_sum, writing
 from ranksift.measures.names import MeasureLike
-from ranksift.parameters import Parameterised, is_number, plain
+from ranksift.parameters import Parameterised, is_number, keep_repr, plain
 
 if TYPE_CHECKING:
     from ranksift.collection.run import Run
@@ -41,7 +43,7 @@ RULES: dict[str, type[Cutoff]] = {}
 
 
 @dataclass(eq=False)
-class Cutoff(Parameterised):
+class Cutoff(Parameterised, Printed):
     """The common ground of all rules. Parameters are given to the constructor; what is learned ends in ``_``.
 
     A fitted rule does not hold on to the documents that it was fitted on.
@@ -62,6 +64,7 @@ class Cutoff(Parameterised):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        keep_repr(cls)
         if cls.rule:
             RULES[cls.rule] = cls
 
@@ -243,6 +246,52 @@ class Cutoff(Parameterised):
         own: MeasureLike | None = given.get("measure")
         return f"nDCG_f@{given.get('k', 3)}" if own is None else own
 
+    # -- how it is shown -------------------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        if not hasattr(self, "fitted_on_"):
+            return self.as_made()
+        what = self.condition.partition(", ")[0]
+        return f"<{type(self).__name__}: keep {what}; fitted to {_counted(self.fitted_on_['queries'], 'query')}>"
+
+    def __str__(self) -> str:
+        return repr(self)
+
+    def table(self) -> Table:
+        """What it keeps, what it was fitted to and what it promises; before it is fitted, its parameters."""
+        rows: list[tuple[str, Any]] = [(name, str(plain(value))) for name, value in self.get_params().items()]
+        if not hasattr(self, "fitted_on_"):
+            return Table(["parameter", "value"], rows, title=f"{type(self).__name__}, not fitted")
+        known = self.fitted_on_
+        low, high = known["scores"][0], known["scores"][-1]
+        rows = [
+            ("keep", self.condition),
+            *rows,
+            ("fitted to", f"{_counted(known['queries'], 'query')}, {_counted(known['documents'], 'document')}"),
+            ("labelled", f"{known['judged']:,}, of them forbidden {known['forbidden']:,}"),
+            ("scores", f"{low:.6g} to {high:.6g}"),
+        ]
+        notes = [f"Promise: {self.promise}.", *(f"Note: {note}." for note in self.notes_)]
+        return Table(["", Column("value", align="left")], rows, title=type(self).__name__, notes=notes)
+
+    @property
+    def condition(self) -> str:
+        """The instruction with the numbers that were learned.
+
+        >>> from ranksift import GlobalCutoff
+        >>> GlobalCutoff("nDCG_f@3").fit([0.9, 0.4, 0.7], [1, -1, 2], ["q", "q", "r"]).condition
+        'score >= 0.7'
+        """
+        try:
+            said = self.instruction
+        except InputError as error:  # the oracle has none
+            return str(error)
+        for name in self.learned:
+            value = getattr(self, name)
+            if isinstance(value, float | int):
+                said = said.replace(f"float({name.rstrip('_')})", in_words(value))
+        return said
+
     # -- files ---------------------------------------------------------------------------------------------------
 
     @property
@@ -397,6 +446,22 @@ def _peculiarities(lists: Lists) -> tuple[str, ...]:
     if unjudged:
         notes.append(f"{unjudged} of {len(lists.score)} documents have no label: they take a place with gain 0")
     return tuple(notes)
+
+
+def in_words(threshold: float) -> str:
+    """A threshold as people read it.
+
+    >>> in_words(0.25), in_words(-np.inf)
+    ('0.25', '-∞ (nothing is dropped)')
+    """
+    if np.isinf(threshold):
+        return "-∞ (nothing is dropped)" if threshold < 0 else "+∞ (everything is dropped)"
+    return f"{threshold:.6g}"
+
+
+def _counted(number: int, noun: str) -> str:
+    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    return f"{number:,} {noun if number == 1 else plural}"
 
 
 def _is_threshold(value: Any) -> bool:

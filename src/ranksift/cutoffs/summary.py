@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ranksift.collection.lists import Lists
-from ranksift.cutoffs.cutoff import Cutoff
+from ranksift.cutoffs.cutoff import Cutoff, in_words
 from ranksift.cutoffs.held_out import aggregate, held_out
 from ranksift.cutoffs.limits import Limits
 from ranksift.cutoffs.risk import RiskCutoff
@@ -75,11 +75,11 @@ class Summary:
 
     def _rows(self) -> Iterator[tuple[str, Any]]:
         if self.threshold is not None:
-            yield "threshold", _number(self.threshold)
+            yield "threshold", in_words(self.threshold)
         if self.interval is not None:
             yield (
                 f"{self.interval.confidence:.0%} interval",
-                f"{_number(self.interval.low)} to {_number(self.interval.high)}",
+                f"{in_words(self.interval.low)} to {in_words(self.interval.high)}",
             )
         yield (
             "documents dropped",
@@ -221,12 +221,6 @@ def summarised(rule: Cutoff, lists: Lists, *, folds: int = 5, samples: int = 100
         kept=kept_in_folds,
         unknown=tuple(unknown),
     )
-
-
-def _number(value: float) -> str:
-    if np.isinf(value):
-        return "-∞ (nothing is dropped)" if value < 0 else "+∞ (everything is dropped)"
-    return f"{value:.6g}"
 
 
 def _json(value: float) -> float | str:

@@ -14,6 +14,7 @@ from ranksift.collection.qrels import Qrels, read_qrels
 from ranksift.collection.run import Run
 from ranksift.errors import InputError, RankSiftWarning
 from ranksift.evaluation.evaluate import evaluate
+from ranksift.evaluation.printed import Printed
 from ranksift.evaluation.requirements import FORM, CheckedRequirement, parse_requirements
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
@@ -54,7 +55,7 @@ class CheckedDifference:
 
 
 @dataclass(frozen=True)
-class CheckResult:
+class CheckResult(Printed):
     """Results of :func:`check`.
 
     Attributes
@@ -141,9 +142,6 @@ class CheckResult:
         queries, answered, *rest = self.coverage.items()
         shares = ", ".join(f"{name} {value:.4f}" for name, value in rest)
         return [f"{answered[1]:.0f} of {queries[1]:.0f} queries are answered; {shares}"]
-
-    def __str__(self) -> str:
-        return "\n\n".join(map(str, self.parts()))
 
     def __repr__(self) -> str:
         return f"<CheckResult: run {self.run!r} {'passed' if self.passed else 'failed'}>"

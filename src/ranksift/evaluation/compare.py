@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.errors import InputError
 from ranksift.evaluation import significance
+from ranksift.evaluation.printed import Printed
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.significance import Outcome, Paired, Unpaired
 from ranksift.evaluation.table import Cell, Column, Table
@@ -24,7 +25,6 @@ from ranksift.parameters import choice, integer, number, optional, samples_of, t
 
 if TYPE_CHECKING:
     import polars as pl
-    from rich.table import Table as RichTable
 
 TestName = Literal["t", "randomization", "bootstrap", "wilcoxon", "tukey", "unpaired"]
 Correction = Literal["holm", "bonferroni", "bh", "none"]
@@ -58,7 +58,7 @@ _CORRECT: dict[str, Callable[[Floats], Floats]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Printed):
     """Results of :func:`compare`. Printed, it is a table of means with significance letters.
 
     Arrays of comparisons have one row a pair of runs, in the order of ``pairs``, and one column a measure. Differences,
@@ -223,18 +223,9 @@ class Comparison:
             notes.append(f"Tested on each query's own value, not on the total shown: {', '.join(pooled)}.")
         return notes
 
-    def __str__(self) -> str:
-        return self.table().text()
-
     def __repr__(self) -> str:
         r, m = len(self.scores.runs), len(self.scores.measures)
         return f"<Comparison: {r} runs × {m} measure{'s' * (m != 1)}, {TESTS[self.test]}>"
-
-    def __rich__(self) -> RichTable:
-        return self.table().rich()
-
-    def _repr_markdown_(self) -> str:
-        return self.table().markdown()
 
     # -- data --------------------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from ranksift.collection.judged_runs import named_runs
 from ranksift.collection.qrels import Qrels, read_qrels
 from ranksift.collection.run import Run
 from ranksift.errors import InputError
+from ranksift.evaluation.printed import Printed
 from ranksift.evaluation.table import Column, Table
 from ranksift.measures.coverage import Judged
 
@@ -123,7 +124,7 @@ class RunDescription:
 
 
 @dataclass(frozen=True)
-class Description:
+class Description(Printed):
     """Results of :func:`describe`.
 
     Attributes
@@ -275,9 +276,6 @@ class Description:
             ["run", *(Column(name, 1) for name in heads)], rows, title="Results of a topic, and those that are judged"
         )
         return [runs, lengths_table]
-
-    def __str__(self) -> str:
-        return "\n\n".join(map(str, self.parts()))
 
     def __repr__(self) -> str:
         n, r = len(self.topics), len(self.runs)

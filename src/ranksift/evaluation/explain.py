@@ -21,7 +21,8 @@ from ranksift.collection.run import Run, read_run
 from ranksift.errors import InputError, RankSiftWarning
 from ranksift.evaluation.alternative_lists import ideal_lists, in_ideal_order, repeated, without
 from ranksift.evaluation.evaluate import complaints, nil_ids, ready_measures
-from ranksift.evaluation.table import Column, Table
+from ranksift.evaluation.printed import Printed
+from ranksift.evaluation.table import Column, Table, Value
 from ranksift.measures.cumulative import discounted
 from ranksift.measures.measure import TOLERANCE, Measure, PerQuery
 from ranksift.measures.names import MeasureLike, parse_measure
@@ -91,9 +92,10 @@ class Losses:
 class RankedDocument:
     """A document of the list, and what it gave or cost.
 
-    ``label`` is None where it is not judged. ``discount`` and ``contribution`` are None where the measure is
-    no sum over documents; else the contributions of all documents and the value of the empty list add up to
-    the value. ``if_filtered`` is how much the value would change without the document, ranks closed up.
+    ``label`` is None where it is not judged. ``discount`` is None where gains are not discounted by their rank,
+    ``contribution`` where the measure is no sum over documents; else the contributions of all documents and the
+    value of the empty list add up to the value. ``if_filtered`` is how much the value would change without the
+    document, ranks closed up.
     """
 
     rank: int
@@ -120,7 +122,7 @@ class IdealDocument:
 
 
 @dataclass(frozen=True)
-class QueryExplanation:
+class QueryExplanation(Printed):
     """One query explained.
 
     Attributes
@@ -188,20 +190,6 @@ class QueryExplanation:
             change = Column("", signed=True).written(harmful.if_filtered)
             note = [f"Filtering the forbidden {harmful.doc_id} at rank {harmful.rank} would change it by {change}."]
         losses = self.losses.table(f"{self.measure} of query {self.query_id}, run {self.run}", note)
-        shown = Table(
-            [
-                "rank", "document", Column("score", None), Column("label", None), Column("gain", None), "forbidden",
-                "discount", Column("contribution", signed=True), Column("if filtered", signed=True),
-            ],
-            [
-                (
-                    d.rank, d.doc_id, d.score, d.label, d.gain, "yes" if d.forbidden else "", d.discount,
-                    d.contribution, d.if_filtered,
-                )
-                for d in self.documents
-            ],
-            title="What each document gave or cost",
-        )  # fmt: skip
         missing = Table(
             [
                 "ideal rank",
@@ -214,12 +202,47 @@ class QueryExplanation:
             [(d.rank, d.doc_id, d.label, d.gain, d.contribution, d.found_at) for d in self.missing],
             title="Good documents missing" + ("" if self.k is None else f" from the top {self.k}"),
         )
-        looked_at = max(10, min(self.k or 30, 50))
-        tables = [table.head(most) for table, most in ((shown, looked_at), (missing, 10)) if table.rows]
-        return (losses, *tables)
+        found = [self._sum()] if self.documents else []
+        return (losses, *found, *([missing.head(10)] if missing.rows else []))
 
-    def __str__(self) -> str:
-        return "\n\n".join(map(str, self.parts()))
+    def _sum(self) -> Table:
+        """The list from the top, and with it all that its contributions need to add up to the value."""
+        most = max(10, min(self.k or 30, 50))
+        shown, rest = self.documents[:most], self.documents[most:]
+        adds_up = any(d.contribution is not None for d in shown)
+        discounts = any(d.discount is not None for d in shown)
+        columns = [
+            Column("rank"), Column("document"), Column("score", None), Column("label", None), Column("gain", None),
+            Column("forbidden"), *[Column("discount")] * discounts,
+            *[Column("contribution", signed=True)] * adds_up, Column("if filtered", signed=True),
+        ]  # fmt: skip
+        rows: list[list[Value]] = [
+            [
+                d.rank, d.doc_id, d.score, d.label, d.gain, "yes" if d.forbidden else "", *[d.discount] * discounts,
+                *[d.contribution] * adds_up, d.if_filtered,
+            ]
+            for d in shown
+        ]  # fmt: skip
+
+        def add(what: str, contribution: float) -> None:
+            rows.append([None, what, None, None, None, "", *[None] * discounts, contribution, None])
+
+        notes = []
+        if adds_up:
+            if rest:
+                add(f"({len(rest)} more)", sum(d.contribution or 0.0 for d in rest))
+            add("(an empty list)", self.losses.empty)
+            notes.append(f"The contributions add up to the value, {Column('').written(self.losses.value)}.")
+        else:
+            notes.append(f"{self.measure} is not known as a sum over documents: there are no contributions.")
+        unseen = self.length - len(self.documents)
+        left_out = [
+            f"{_documents(len(rest))} from rank {rest[0].rank} on" if rest else "",
+            f"{_documents(unseen)} without a judgment below rank {max(self.k or 0, LOOKED_AT)}" if unseen > 0 else "",
+        ]
+        if any(left_out):
+            notes.append(f"Left out: {', and '.join(filter(None, left_out))}.")
+        return Table(columns, rows, title="What each document gave or cost", notes=notes)
 
     def __repr__(self) -> str:
         return f"<QueryExplanation: {self.measure} of query {self.query_id!r}, run {self.run!r}>"
@@ -243,7 +266,7 @@ class QueryLosses:
 
 
 @dataclass(frozen=True)
-class RunExplanation:
+class RunExplanation(Printed):
     """All queries explained.
 
     Attributes
@@ -299,16 +322,13 @@ class RunExplanation:
                 for q in self.queries[: self.worst]
             ],
             title=f"The {self.worst} queries that lose most" if self.worst < n else "Queries, largest loss first",
+            notes=[f"Left out, with smaller losses: {_queries(n - self.worst)}."] if self.worst < n else [],
         )  # fmt: skip
-        head = f"{self.measure} of run {self.run}, {n} quer{'y' if n == 1 else 'ies'}"
+        head = f"{self.measure} of run {self.run}, {_queries(n)}"
         return self.overall.table(head), table
 
-    def __str__(self) -> str:
-        return "\n\n".join(map(str, self.parts()))
-
     def __repr__(self) -> str:
-        n = len(self.queries)
-        return f"<RunExplanation: {self.measure} of run {self.run!r}, {n} quer{'y' if n == 1 else 'ies'}>"
+        return f"<RunExplanation: {self.measure} of run {self.run!r}, {_queries(len(self.queries))}>"
 
 
 @overload
@@ -330,7 +350,7 @@ def explain(
     qrels: Any,
     run: Any,
     measure: MeasureLike,
-    query: str,
+    query: str | int,
     *,
     gains: GainsLike = "linear",
     unjudged: Unjudged = "zero",
@@ -344,7 +364,7 @@ def explain(
     qrels: Any,
     run: Any,
     measure: MeasureLike,
-    query: str | None,
+    query: str | int | None,
     *,
     gains: GainsLike = "linear",
     unjudged: Unjudged = "zero",
@@ -357,7 +377,7 @@ def explain(
     qrels: Any,
     run: Any,
     measure: MeasureLike,
-    query: str | None = None,
+    query: str | int | None = None,
     *,
     gains: GainsLike = "linear",
     unjudged: Unjudged = "zero",
@@ -394,10 +414,12 @@ def explain(
     Filtering the forbidden bad at rank 1 would change it by +0.5913.
     <BLANKLINE>
     What each document gave or cost
-    rank  document  score  label  gain  forbidden  discount  contribution  if filtered
-    ----  --------  -----  -----  ----  ---------  --------  ------------  -----------
-       1  bad           3     -2    -2  yes          1.0000       -0.4319      +0.5913
-       2  good          2      2     2               0.6309       +0.2725      -0.2725
+    rank  document         score  label  gain  forbidden  discount  contribution  if filtered
+    ----  ---------------  -----  -----  ----  ---------  --------  ------------  -----------
+       1  bad                  3     -2    -2  yes          1.0000       -0.4319      +0.5913
+       2  good                 2      2     2               0.6309       +0.2725      -0.2725
+       -  (an empty list)      -      -     -                    -       +0.4319            -
+    The contributions add up to the value, 0.2725.
     <BLANKLINE>
     Good documents missing from the top 3
     ideal rank  document  label  gain  would give  found at rank
@@ -419,8 +441,9 @@ def explain(
     case = _Case(given.qrels, listed, wanted, chosen, repeated(judged, np.flatnonzero(counted)))
     if query is None:
         return case.explain_all(worst)
+    query = str(query)  # an integer is an id by its digits
     if query not in chosen:
-        near = difflib.get_close_matches(str(query), chosen, 3, 0.5) or list(chosen[:3])
+        near = difflib.get_close_matches(query, chosen, 3, 0.5) or list(chosen[:3])
         known = ", ".join(repr(q) for q in near) + (", …" if len(chosen) > len(near) else "")
         raise InputError(f"query {query!r} is unknown", remedy=f"there are {len(chosen)}: {known}")
     return case.explain_one(chosen.index(query))
@@ -538,7 +561,7 @@ class _Case:
             place = rank = np.union1d(place, np.arange(1, top + 1))
         entry = {int(at): i for i, at in enumerate(judged.place[mine], mine.start)}
         gain = self.measure.gain(judged.label, judged.gains)
-        weight, scale = self.discount(rank), self.scale(q)
+        given, weight = self.measure.contributions(judged), self.discounts(rank)
         change = self.if_filtered(np.full(len(place), q), place)
         rows = place - 1
         if len(place):
@@ -546,15 +569,14 @@ class _Case:
         docs, scores = self.run.docs.take(rows).tolist(), self.run.scores[rows].tolist()
         for i, at in enumerate(place.tolist()):
             j = entry.get(at)
-            worth = 0.0 if j is None else float(gain[j])
             yield RankedDocument(
                 int(rank[i]),
                 docs[i],
                 scores[i],
                 None if j is None else self.as_judged(judged.label[j]),
-                worth,
-                None if scale is None else float(weight[i]),
-                None if scale is None else worth * float(weight[i]) * scale,
+                0.0 if j is None else float(gain[j]),
+                None if weight is None else float(weight[i]),
+                None if given is None else 0.0 if j is None else float(given[j]),
                 j is not None and bool(self.forbidden[j]),
                 float(change[i]),
             )
@@ -572,23 +594,31 @@ class _Case:
         # Among equally good documents the run's own come first: they are not missing.
         order = np.lexsort(([found.get(d, np.inf) for d in docs], -value))
         order = order[value[order] > 0]
-        scale, weight = self.scale(q), self.discount(np.arange(1, len(order) + 1))
+        worth = self.measure.worth(pool.labels, judged.gains)
+        best = ideal_lists(judged, worth, worth > 0)
+        contributions = self.measure.contributions(best)
+        given = None if contributions is None else contributions[best.query == q].tolist()
         for rank, i in enumerate(order.tolist(), 1):
-            given = None if scale is None else float(gain[i] * weight[rank - 1] * scale)
+            would_give = None if given is None else given[rank - 1]
             label = self.as_judged(labels[i])
-            yield IdealDocument(rank, docs[i], label, float(gain[i]), given, found.get(docs[i]))
+            yield IdealDocument(rank, docs[i], label, float(gain[i]), would_give, found.get(docs[i]))
 
-    def discount(self, rank: Ints) -> Floats:
-        """What a gain of 1 adds to DCG@k at each rank."""
+    def discounts(self, rank: Ints) -> Floats | None:
+        """What a gain of 1 adds to DCG@k at each rank; None where the measure is no sum of discounted gains."""
+        if self.measure.line(self.judged.pool, self.gains) is None:
+            return None
         return np.where(rank <= (self.k or np.inf), discounted(np.ones(len(rank)), rank, self.measure.base), 0.0)
-
-    def scale(self, q: int) -> float | None:
-        """What a DCG of 1 adds to the query's value, 1 / (I − W); None where the measure is no sum of gains."""
-        line = self.measure.line(self.judged.pool, self.gains)
-        return None if line is None else float(line[1][q])
 
     def as_judged(self, label: float) -> int | float:
         return int(label) if self.qrels.whole else float(label)
+
+
+def _queries(count: int) -> str:
+    return f"{count} quer{'y' if count == 1 else 'ies'}"
+
+
+def _documents(count: int) -> str:
+    return f"{count} document{'s' * (count != 1)}"
 
 
 def _evaluated(measure: Measure, judged: JudgedRun) -> PerQuery:

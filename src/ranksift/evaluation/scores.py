@@ -13,10 +13,13 @@ from numpy.typing import ArrayLike
 from ranksift.collection.gains import LARGEST
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.errors import InputError
+from ranksift.evaluation.printed import Printed
+from ranksift.evaluation.table import Table
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike, parse_measure
 
 if TYPE_CHECKING:
+    import pandas as pd
     import polars as pl
 
 #: Columns of a table that has every value of every query.
@@ -24,7 +27,7 @@ PER_QUERY_COLUMNS = ("run", "query_id", "measure", "value")
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
+class Scores(Printed):
     """Results of :func:`evaluate`: numerators and denominators of every run, query and measure.
 
     Attributes
@@ -42,8 +45,12 @@ class Scores:
     Examples
     --------
     >>> scores = Scores.from_array([[[1.0], [0.5]]], runs=["a"], queries=["q1", "q2"], measures=["AP"])
-    >>> scores.mean_of("AP")
+    >>> scores["AP"]
     0.75
+    >>> print(scores)
+    measure       a
+    -------  ------
+    AP       0.7500
     """
 
     runs: tuple[str, ...]
@@ -154,6 +161,26 @@ class Scores:
         """The aggregate of one measure: a number where there is one run, else ``{run: number}``."""
         values = self.aggregate()[:, self.column(measure)].tolist()
         return values[0] if len(self.runs) == 1 else dict(zip(self.runs, values, strict=True))
+
+    def __getitem__(self, measure: MeasureLike) -> float | dict[str, float]:
+        """:meth:`mean_of` a measure: ``scores["AP"]``."""
+        return self.mean_of(measure)
+
+    def table(self, *, per_query: bool = False, digits: int = 4, title: str = "") -> Table:
+        """Runs as rows and measures as columns, the best values bold; of one run alone, measures as rows."""
+        from ranksift.evaluation.score_rows import table
+
+        return table(self, per_query=per_query, digits=digits, title=title)
+
+    def to_frame(self) -> pl.DataFrame:
+        """:meth:`mean`."""
+        return self.mean()
+
+    def to_pandas(self, *, per_query: bool = False) -> pd.DataFrame:
+        """:meth:`mean`, or :meth:`per_query`, as a pandas frame, which takes no pyarrow."""
+        from ranksift.collection.readers.frames import as_pandas
+
+        return as_pandas(self.per_query() if per_query else self.mean())
 
     def mean(self) -> pl.DataFrame:
         """A polars frame: run, and one column a measure with its aggregate."""

@@ -254,6 +254,13 @@ class Table:
     def __str__(self) -> str:
         return self.text()
 
+    def to_latex(self) -> str:
+        """:meth:`latex` under the name that pandas has for it."""
+        return self.latex()
+
+    def _repr_html_(self) -> str:
+        return notebook(self)
+
     def _repr_markdown_(self) -> str:
         return self.markdown()
 
@@ -316,6 +323,29 @@ class Table:
         if not self._lettered[j]:
             return body
         return f"{body} & " + (f"\\textsuperscript{{{_latex(cell.letters)}}}" if cell.letters else "")
+
+
+#: A notebook puts all cells to the right; it shows this beside the text of a cell, in the notebook's own colours.
+_IN_A_NOTEBOOK = (
+    ".ranksift td,.ranksift th{text-align:left!important}.ranksift .num{text-align:right!important;"
+    "font-variant-numeric:tabular-nums}.ranksift caption{text-align:left;font-weight:600;color:inherit}"
+    ".ranksift p.note{opacity:.75;font-size:.9em;margin:.2em 0}.ranksift{overflow-x:auto}"
+)
+
+
+def notebook(*parts: Table | str) -> str:
+    r"""Tables and sentences as a cell of a notebook shows them.
+
+    >>> print(notebook("a < b").partition("</style>")[2])
+    <p>a &lt; b</p></div>
+    """
+    shown = (p.html() if isinstance(p, Table) else "".join(f"<p>{_html(x)}</p>" for x in p.split("\n")) for p in parts)
+    return f'<div class="ranksift"><style>{_IN_A_NOTEBOOK}</style>{"".join(shown)}</div>'
+
+
+def in_markdown(*parts: Table | str) -> str:
+    """Tables and sentences as Markdown."""
+    return "\n\n".join(_markdown(part) if isinstance(part, str) else part.markdown() for part in parts)
 
 
 def _numbers(cells: Iterable[Cell]) -> bool:

@@ -22,6 +22,8 @@ from ranksift.cutoffs.limits import LimitsLike
 from ranksift.cutoffs.threshold import MEASURE, GlobalCutoff, one_measure
 from ranksift.cutoffs.tradeoff import Tradeoff, with_costs
 from ranksift.errors import InputError, RankSiftWarning
+from ranksift.evaluation.printed import Printed
+from ranksift.evaluation.table import Column, Table
 from ranksift.learning.features import read_as, same_features
 from ranksift.learning.judged_documents import JudgedDocuments, with_labels
 from ranksift.learning.libraries import require, versions
@@ -32,13 +34,16 @@ from ranksift.learning.training_folder import TrainingFolder
 from ranksift.measures.cumulative import DCG, nDCG, nDCG_f
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
-from ranksift.parameters import Parameterised, choice, integer, optional, parameter, plain, read_by
+from ranksift.parameters import Parameterised, choice, integer, keep_repr, optional, parameter, plain, read_by
 
 if TYPE_CHECKING:
     from ranksift.collection.run import Run
 
 #: Held-out queries that it takes to overrule a method's own cut: of fewer, nobody knows how far values vary.
 FEWEST_TO_CHECK = 10
+
+# What a card tells of sets of examples, and in which words.
+_SETS = {"learned from": "data", "validated on": "validation"}
 
 # Thresholds of which a model remembers what they show and hide.
 _CURVE = 500
@@ -48,7 +53,7 @@ RANKERS: dict[str, type[Ranker]] = {}
 
 
 @dataclass(eq=False)
-class Ranker(Parameterised):
+class Ranker(Parameterised, Printed):
     """The common ground of all rankers: a function of features, or of texts. Parameters are given to the constructor.
 
     Attributes
@@ -104,6 +109,7 @@ class Ranker(Parameterised):
 
     def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        keep_repr(cls)
         if not abstract:
             RANKERS[cls.__name__] = cls
 
@@ -458,6 +464,31 @@ class Ranker(Parameterised):
         """Features on the model's scale; one that is scaled has no gaps, and others have them where the method may."""
         how = self.scaling or self.natural_scaling
         return self._scale.apply(examples, how, keep_missing=self.takes_missing)
+
+    # -- how it is shown -------------------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        if not hasattr(self, "feature_names_"):
+            return self.as_made()
+        cut = "drops nothing" if self.cutoff_ is None else f"keeps {self.cutoff_.condition.partition(', ')[0]}"
+        return f"<{self.as_made()}: learned from {self.card_['data']['queries']:,} queries; {cut}>"
+
+    def __str__(self) -> str:
+        return repr(self)
+
+    def table(self) -> Table:
+        """The method and its parameters, and of a fitted one what it learned from and what it drops."""
+        rows: list[tuple[str, str]] = [(name, str(plain(value))) for name, value in self.get_params().items()]
+        if not hasattr(self, "feature_names_"):
+            return Table(["parameter", Column("value", align="left")], rows, title=f"{type(self).__name__}, not fitted")
+        sets = [(name, self.card_[part]) for name, part in _SETS.items() if part in self.card_]
+        rows = [
+            *((name, f"{told['queries']:,} queries, {told['documents']:,} documents") for name, told in sets),
+            ("reads", ", ".join(["texts"] * self.reads_texts() + [f"{len(self.feature_names_)} features"])),
+            ("keeps", "everything" if self.cutoff_ is None else self.cutoff_.condition),
+            *rows,
+        ]
+        return Table(["", Column("value", align="left")], rows, title=type(self).__name__)
 
     # -- files -----------------------------------------------------------------------------------------------------
 

@@ -41,6 +41,10 @@ class Hits(NamedTuple):
         """Which hits are in the top k."""
         return np.ones(len(self.rank), dtype=bool) if k is None else self.rank <= k
 
+    def first(self, k: int | None) -> NDArray[np.bool_]:
+        """Which hits are the first of their query, in the top k."""
+        return np.where(self.nth == 1, self.within(k), False)
+
 
 @dataclass(frozen=True, repr=False)
 class Binary(Measure, abstract=True):
@@ -92,6 +96,31 @@ class Binary(Measure, abstract=True):
         return self.relevant(pool) / np.maximum(pool.size, 1)
 
 
+class SumOfHits(Binary, abstract=True):
+    """A measure to which each relevant document retrieved adds something."""
+
+    def credit(self, hits: Hits) -> NDArray[np.generic]:
+        """What each hit adds, before the division."""
+        raise NotImplementedError
+
+    def divisor(self, hits: Hits) -> Ints:
+        """What the sum of each query is divided by: its relevant documents."""
+        return hits.relevant
+
+    def per_query(self, judged: JudgedRun) -> PerQuery:
+        """The sum over the hits, divided."""
+        hits = self.hits(judged)
+        return PerQuery(over(hits.sum(self.credit(hits)), self.divisor(hits)))
+
+    def contributions(self, judged: JudgedRun) -> Floats | None:
+        """The share of each hit in its query's sum; None with ``nil``, where a document without label may be a hit."""
+        if self.nil is not None:
+            return None
+        hits, out = self.hits(judged), np.zeros(len(judged.label))
+        out[judged.label >= self.rel] = over(self.credit(hits), self.divisor(hits)[hits.query])
+        return out
+
+
 def over(numerator: NDArray[np.generic], count: Ints) -> Floats:
     """Divide by a count, with 0 where it is 0."""
     return ratio(numerator.astype(np.float64), count.astype(np.float64), count == 0)
@@ -115,7 +144,7 @@ def persistence(default: float) -> Any:
 
 
 @dataclass(frozen=True, repr=False)
-class P(Binary):
+class P(SumOfHits):
     r"""Precision: the share of the top k that is relevant; without k, of the whole list.
 
     .. math:: P@k = \frac{1}{k} \sum_{i=1}^{k} [l_i \ge rel]
@@ -132,11 +161,13 @@ class P(Binary):
     k: int | None = k_parameter()
     nil: str | None = nil_parameter(TREC_2001)
 
-    def per_query(self, judged: JudgedRun) -> PerQuery:
-        """Relevant documents over k, or over the list's length."""
-        hits = self.hits(judged)
-        found = hits.sum(hits.within(self.k))
-        return PerQuery(over(found, hits.length) if self.k is None else found / self.k)
+    def credit(self, hits: Hits) -> NDArray[np.generic]:
+        """1 in the top k."""
+        return hits.within(self.k)
+
+    def divisor(self, hits: Hits) -> Ints:
+        """k, or the list's length."""
+        return hits.length if self.k is None else np.full(len(hits.length), self.k)
 
     def expectation(self, pool: Pool, gains: Gains) -> Floats:
         """The relevant share of the pool, times the ranks it fills over k."""
@@ -148,7 +179,7 @@ class P(Binary):
 
 
 @dataclass(frozen=True, repr=False)
-class R(Binary):
+class R(SumOfHits):
     r"""Recall: the share of the relevant documents that the top k holds.
 
     .. math:: R@k = \frac{1}{R} \sum_{i=1}^{k} [l_i \ge rel]
@@ -162,10 +193,9 @@ class R(Binary):
 
     k: int | None = k_parameter()
 
-    def per_query(self, judged: JudgedRun) -> PerQuery:
-        """Relevant documents retrieved over relevant documents."""
-        hits = self.hits(judged)
-        return PerQuery(over(hits.sum(hits.within(self.k)), hits.relevant))
+    def credit(self, hits: Hits) -> NDArray[np.generic]:
+        """1 in the top k."""
+        return hits.within(self.k)
 
     def expectation(self, pool: Pool, gains: Gains) -> Floats:
         """The share of the pool that the top k shows."""
@@ -178,7 +208,7 @@ class R(Binary):
 
 
 @dataclass(frozen=True, repr=False)
-class AP(Binary):
+class AP(SumOfHits):
     r"""Average precision: precision at each relevant document, summed over the top k, over all relevant ones.
 
     .. math:: AP@k = \frac{1}{R} \sum_{i=1}^{k} [l_i \ge rel] \, P@i
@@ -193,10 +223,9 @@ class AP(Binary):
     k: int | None = k_parameter()
     nil: str | None = nil_parameter(TREC_2001)
 
-    def per_query(self, judged: JudgedRun) -> PerQuery:
-        """Sum of n / rank over the hits, over the relevant documents."""
-        hits = self.hits(judged)
-        return PerQuery(over(hits.sum(hits.nth / hits.rank * hits.within(self.k)), hits.relevant))
+    def credit(self, hits: Hits) -> NDArray[np.generic]:
+        """The precision at the n-th hit, n / rank, in the top k."""
+        return np.where(hits.within(self.k), hits.nth / hits.rank, 0.0)
 
     def expectation(self, pool: Pool, gains: Gains) -> Floats:
         """The exact expected sum of precisions over R."""
@@ -240,6 +269,10 @@ class GMAP(Binary):
         """AP."""
         return AP(rel=self.rel).per_query(judged)
 
+    def contributions(self, judged: JudgedRun) -> Floats | None:
+        """Those to AP."""
+        return AP(rel=self.rel).contributions(judged)
+
     def aggregate(self, numerator: Floats, denominator: Floats) -> Floats:
         """The mean of logarithms."""
         values = np.maximum(self.values(numerator, denominator), 1e-5)
@@ -279,7 +312,7 @@ class infAP(Binary):
 
 
 @dataclass(frozen=True, repr=False)
-class RR(Binary):
+class RR(SumOfHits):
     r"""Reciprocal rank of the first relevant document, 0 where none is in the top k.
 
     .. math:: RR@k = \frac{1}{\min\{i \le k : l_i \ge rel\}}
@@ -294,10 +327,13 @@ class RR(Binary):
     k: int | None = k_parameter()
     nil: str | None = nil_parameter(TREC_2001)
 
-    def per_query(self, judged: JudgedRun) -> PerQuery:
-        """1 / rank of the first hit."""
-        hits = self.hits(judged)
-        return PerQuery(hits.sum(1.0 / hits.rank * ((hits.nth == 1) & hits.within(self.k))))
+    def credit(self, hits: Hits) -> NDArray[np.generic]:
+        """1 / rank of the first hit, in the top k."""
+        return np.where(hits.first(self.k), 1.0 / hits.rank, 0.0)
+
+    def divisor(self, hits: Hits) -> Ints:
+        """1."""
+        return np.ones_like(hits.relevant)
 
     def expectation(self, pool: Pool, gains: Gains) -> Floats:
         """Sum over i of 1/i times the chance that the first relevant document is at i."""
@@ -311,7 +347,7 @@ class RR(Binary):
         return (self.relevant(pool) > 0).astype(np.float64)
 
 
-class Rprec(Binary):
+class Rprec(SumOfHits):
     r"""R-precision: precision at rank R, the number of relevant documents.
 
     .. math:: Rprec = P@R
@@ -323,10 +359,9 @@ class Rprec(Binary):
     0.5
     """
 
-    def per_query(self, judged: JudgedRun) -> PerQuery:
-        """Hits in the top R over R."""
-        hits = self.hits(judged)
-        return PerQuery(over(hits.sum(hits.rank <= hits.relevant[hits.query]), hits.relevant))
+    def credit(self, hits: Hits) -> NDArray[np.generic]:
+        """1 in the top R."""
+        return hits.rank <= hits.relevant[hits.query]
 
 
 class Bpref(Binary):
@@ -356,7 +391,7 @@ class Bpref(Binary):
 
 
 @dataclass(frozen=True, repr=False)
-class Success(Binary):
+class Success(SumOfHits):
     r"""1 where the top k holds anything relevant.
 
     .. math:: Success@k = [\exists i \le k : l_i \ge rel]
@@ -370,10 +405,13 @@ class Success(Binary):
 
     k: int | None = k_parameter()
 
-    def per_query(self, judged: JudgedRun) -> PerQuery:
-        """Whether there is a hit."""
-        hits = self.hits(judged)
-        return PerQuery((hits.sum(hits.within(self.k)) > 0).astype(np.float64))
+    def credit(self, hits: Hits) -> NDArray[np.generic]:
+        """1 for the first hit, in the top k."""
+        return hits.first(self.k)
+
+    def divisor(self, hits: Hits) -> Ints:
+        """1."""
+        return np.ones_like(hits.relevant)
 
     def expectation(self, pool: Pool, gains: Gains) -> Floats:
         """One minus the chance that the first min(k, n) ranks are all irrelevant."""
@@ -386,7 +424,7 @@ class Success(Binary):
 
 
 @dataclass(frozen=True, repr=False)
-class RBP(Binary):
+class RBP(SumOfHits):
     r"""Rank-biased precision: the gain of a user who goes on to the next rank with probability p.
 
     .. math:: RBP = (1-p) \sum_{i \ge 1} r_i \, p^{i-1}
@@ -425,13 +463,24 @@ class RBP(Binary):
     nil: str | None = nil_parameter(TREC_2001)
 
     def per_query(self, judged: JudgedRun) -> PerQuery:
-        """Weighted sum over the hits."""
+        """Weighted sum over the hits, or over all entries where it is graded."""
         if self.residual:
             return PerQuery(1.0 - self._known(judged))
-        if self.gains is not None:
-            return PerQuery(self._graded(judged))
-        hits = self.hits(judged)
-        return PerQuery(hits.sum(self.weight(hits.rank, hits.within(self.k))))
+        return super().per_query(judged) if self.gains is None else PerQuery(self._graded(judged))
+
+    def credit(self, hits: Hits) -> NDArray[np.generic]:
+        """The weight of its rank, in the top k."""
+        return self.weight(hits.rank, hits.within(self.k))
+
+    def divisor(self, hits: Hits) -> Ints:
+        """1."""
+        return np.ones_like(hits.relevant)
+
+    def contributions(self, judged: JudgedRun) -> Floats | None:
+        """The weight of each hit, or the weighted gain of each entry; None for the residual and with ``nil``."""
+        if self.residual or self.nil is not None:
+            return None
+        return super().contributions(judged) if self.gains is None else self._weighted(judged)
 
     def weight(self, rank: Ints, inside: NDArray[np.bool_]) -> Floats:
         """(1 - p) p^(rank - 1) of the ranks that count."""
@@ -446,13 +495,16 @@ class RBP(Binary):
         nil = self.weight(nil_rank, (nil_rank > 0) & (nil_rank <= depth))
         return judged.sum(self.weight(judged.rank, judged.rank <= depth)) + nil
 
+    def _weighted(self, judged: JudgedRun) -> Floats:
+        gain = np.maximum(judged.gain(self.gains), 0.0) / self._most(judged.pool)[judged.query]
+        return gain * self.weight(judged.rank, judged.rank <= (self.k or np.inf))
+
     def _graded(self, judged: JudgedRun) -> Floats:
         assert self.gains is not None
         nil_rank = None
         if self.nil is not None:
             judged, nil_rank = judged.ranks_with_nil(self.nil)
-        gain = np.maximum(judged.gain(self.gains), 0.0) / self._most(judged.pool)[judged.query]
-        value = judged.sum(gain * self.weight(judged.rank, judged.rank <= (self.k or np.inf)))
+        value = judged.sum(self._weighted(judged))
         if nil_rank is not None:
             answers = judged.pool.sum(np.maximum(self.gains(judged.pool.labels), 0.0))
             right = (answers == 0) & (nil_rank > 0) & (nil_rank <= (self.k or np.inf))
@@ -484,9 +536,9 @@ class RBP(Binary):
 
 
 def cascade(judged: JudgedRun, satisfaction: Floats, k: int | None) -> Floats:
-    r"""Expected reciprocal rank of the user's stop: sum of R_i / i times the product of (1 - R_j) above it."""
+    r"""Each entry's part in the expected reciprocal rank of the user's stop: R_i / i times all (1 - R_j) above it."""
     value = _stops(satisfaction, judged.offsets) / judged.rank
-    return judged.sum(value if k is None else np.where(judged.rank <= k, value, 0.0))
+    return value if k is None else np.where(judged.rank <= k, value, 0.0)
 
 
 def perfect_cascade(pool: Pool, satisfaction: Floats, k: int | None) -> Floats:
@@ -577,7 +629,11 @@ class ERR(Measure):
 
     def per_query(self, judged: JudgedRun) -> PerQuery:
         """The cascade of satisfied users."""
-        return PerQuery(cascade(judged, self.satisfaction(judged.label, judged.query, judged.pool), self.k))
+        return PerQuery(judged.sum(self.contributions(judged)))
+
+    def contributions(self, judged: JudgedRun) -> Floats:
+        """The chance that the user stops at each entry, over its rank."""
+        return cascade(judged, self.satisfaction(judged.label, judged.query, judged.pool), self.k)
 
     def satisfaction(self, labels: Floats, query: Ints, pool: Pool) -> Floats:
         """The probability with which the user stops at documents of these labels, each of its query."""

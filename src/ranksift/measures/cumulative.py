@@ -94,6 +94,14 @@ class Cumulative(Measure, abstract=True):
         """DCG@k of each list."""
         return dcg_of_list(judged, self.gain(judged.label, judged.gains), self.k, self.base)
 
+    def contributions(self, judged: JudgedRun) -> Floats | None:
+        """The discounted gain of each entry in the top k, on the scale of the value."""
+        line = self.line(judged.pool, self.gains or judged.gains)
+        if line is None:
+            return None
+        value = discounted(self.gain(judged.label, judged.gains), judged.rank, self.base)
+        return np.where(judged.rank <= (self.k or np.inf), value, 0.0) * line[1][judged.query]
+
 
 class Normalised(Cumulative, abstract=True):
     """DCG@k between two bounds, which are 0 and 1."""

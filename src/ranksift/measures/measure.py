@@ -267,6 +267,10 @@ class Measure:
         """Value of every query, as numerator and denominator."""
         raise NotImplementedError
 
+    def contributions(self, judged: JudgedRun) -> Floats | None:
+        """What each entry adds to the value that its query has with an empty list; None: it is no such sum."""
+        return None
+
     def values(self, numerator: Floats, denominator: Floats) -> Floats:
         """Each query's own value, from what :meth:`per_query` gave (queries on the last axis)."""
         out: Floats = np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator != 0)

@@ -98,6 +98,10 @@ class kERR(Measure):
         """The cascade with each query's own largest label."""
         return _BY_QUERY.per_query(judged)
 
+    def contributions(self, judged: JudgedRun) -> Floats:
+        """Those of ERR."""
+        return _BY_QUERY.contributions(judged)
+
     def degenerate(self, pool: Pool, gains: Gains) -> NDArray[np.bool_] | None:
         """Queries without a positive label."""
         return _BY_QUERY.degenerate(pool, gains)

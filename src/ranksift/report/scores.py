@@ -1,53 +1,19 @@
-"""Scores as a table, as JSON, as CSV and as trec_eval prints them."""
+"""Scores as JSON, as CSV and as trec_eval prints them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ranksift.collection.ragged import Floats
 from ranksift.errors import on_one_line
+from ranksift.evaluation.score_rows import ALL, written
+from ranksift.evaluation.score_rows import degenerate_notes as degenerate_notes
+from ranksift.evaluation.score_rows import table as table
 from ranksift.evaluation.scores import PER_QUERY_COLUMNS, Scores
-from ranksift.evaluation.table import Cell, Column, Table, Value
+from ranksift.evaluation.table import Column
 from ranksift.measures.measure import Measure
 from ranksift.measures.trec_names import trec_name
-
-#: The name of the aggregate in a list of queries.
-ALL = "all"
-
-
-def table(scores: Scores, *, per_query: bool = False, digits: int = 4, title: str = "") -> Table:
-    """Runs as rows and measures as columns, the best values bold; of one run alone, measures as rows.
-
-    Examples
-    --------
-    >>> from ranksift import evaluate
-    >>> qrels, run = {"q": {"a": 2, "b": -1}}, {"q": {"b": 2, "a": 1}}
-    >>> print(table(evaluate(qrels, run, "nDCG@2 nDCG_f@2")))
-    measure      run
-    --------  ------
-    nDCG@2    0.6309
-    nDCG_f@2  0.4206
-    """
-    columns = [Column(str(m), digits) for m in scores.measures]
-    total = scores.aggregate()
-    notes = degenerate_notes(scores)
-    if per_query:
-        lists = ((r, q, v) for r in range(len(scores.runs)) for q, v in _lists(scores, r, total))
-        rows: list[list[Value]] = [[scores.runs[r], q, *_values(scores, v)] for r, q, v in lists]
-        return Table(["run", "query", *columns], rows, title=title, notes=notes)
-    if len(scores.runs) == 1:
-        pairs = zip(map(str, scores.measures), _values(scores, total[0]), strict=True)
-        return Table(["measure", Column(scores.runs[0], digits)], list(pairs), title=title, notes=notes)
-    best = np.stack([_best(m, total[:, j]) for j, m in enumerate(scores.measures)], axis=-1)
-    cells: list[list[Cell | Value]] = [
-        [name, *(Cell(v, bold=b) for v, b in zip(_values(scores, total[r]), best[r].tolist(), strict=True))]
-        for r, name in enumerate(scores.runs)
-    ]
-    return Table(["run", *columns], cells, title=title, notes=notes)
 
 
 def as_json(
@@ -135,7 +101,7 @@ def trec_lines(
         return f"{on_one_line(name):<22}\t{on_one_line(query)}\t{value}\n"
 
     def lines(query: str, values: Floats) -> Iterator[str]:
-        for measure, column, value in zip(scores.measures, columns, _values(scores, values), strict=True):
+        for measure, column, value in zip(scores.measures, columns, written(scores, values), strict=True):
             if query == ALL or not (isinstance(measure, Measure) and measure.aggregation == "geometric"):
                 yield line(column.name, query, column.written(value))
 
@@ -154,38 +120,6 @@ def trec_lines(
             yield runid
         yield line("num_q", ALL, str(len(scores.queries)))
         yield from lines(ALL, total[r])
-
-
-def degenerate_notes(scores: Scores) -> list[str]:
-    """A line about the queries in which some measures cannot tell rankings apart, where there are any."""
-    by_count: dict[int, list[str]] = {}
-    for name, count in scores.degenerate.items():
-        by_count.setdefault(count, []).append(name)
-    parts = [f"in {n} by {', '.join(names)}" for n, names in sorted(by_count.items(), reverse=True)]
-    of = len(scores.queries)
-    return [f"Of {of} queries no ranking is better than another {'; '.join(parts)}: these count 0."] if parts else []
-
-
-def _lists(scores: Scores, r: int, total: Floats) -> Iterator[tuple[str, Floats]]:
-    """The queries of a run with their values, the aggregate last."""
-    yield from zip(scores.queries, scores.values[r], strict=True)
-    yield ALL, total[r]
-
-
-def _values(scores: Scores, values: Floats) -> list[Value]:
-    """Numbers of documents as integers."""
-    counts = (isinstance(m, Measure) and m.aggregation == "sum" for m in scores.measures)
-    pairs = zip(values.tolist(), counts, strict=True)
-    return [int(v) if count and v == int(v) else v for v, count in pairs]
-
-
-def _best(measure: Measure | str, values: Floats) -> NDArray[np.bool_]:
-    """Which runs have the best value, where there is a better and a worse."""
-    counts = isinstance(measure, Measure) and measure.aggregation == "sum"
-    if counts or np.ptp(values) == 0:
-        return np.zeros(len(values), dtype=bool)
-    lower = isinstance(measure, Measure) and not measure.higher_is_better
-    return np.asarray(values == (values.min() if lower else values.max()))
 
 
 def _rounded(values: Floats, digits: int | None) -> list[float]:

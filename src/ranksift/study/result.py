@@ -6,13 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ranksift.errors import InputError
-from ranksift.evaluation.table import Table
+from ranksift.evaluation.printed import Printed
 from ranksift.measures.names import parse_measure
 
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
-    from rich.table import Table as RichTable
 
 Found = TypeVar("Found")
 
@@ -57,16 +56,8 @@ def pictures_by_k(
     return found
 
 
-class Result:
+class Result(Printed):
     """A result that is printed as a table."""
-
-    def table(self) -> Table:
-        """The result in short."""
-        raise NotImplementedError
-
-    def to_frame(self) -> pl.DataFrame:
-        """The result in full."""
-        raise NotImplementedError
 
     def reading(self) -> list[str]:
         """The result in plain words, a sentence each."""
@@ -80,17 +71,8 @@ class Result:
         """All its frames, by a word for each; that of :meth:`to_frame` has none."""
         return {"": self.to_frame()}
 
-    def __str__(self) -> str:
-        return self.table().text()
-
     def __repr__(self) -> str:
         return f"<{self.table().title}>"
-
-    def __rich__(self) -> RichTable:
-        return self.table().rich()
-
-    def _repr_markdown_(self) -> str:
-        return self.table().markdown()
 
 
 class PerMeasure(dict[str, Found]):

@@ -19,7 +19,7 @@ from ranksift.collection.qrels import Qrels
 from ranksift.errors import InputError, RankSiftWarning
 from ranksift.evaluation.evaluate import evaluate, nil_ids, ready_measures
 from ranksift.evaluation.scores import Scores
-from ranksift.evaluation.table import Column, Table
+from ranksift.evaluation.table import Column, Table, in_markdown, notebook
 from ranksift.measures.bounds import E_DCG, E_SP
 from ranksift.measures.cumulative import Cumulative, Normalised, nDCG
 from ranksift.measures.measure import TOLERANCE, Measure
@@ -171,6 +171,19 @@ class Survey:
                 return part.result
         why = self.skipped.get(procedure)
         raise InputError(f"{procedure} is not in this study", remedy=why or f"there are: {', '.join(QUESTIONS)}")
+
+    def to_latex(self) -> str:
+        """The table for a paper."""
+        return self.table().latex(label="tab:overview")
+
+    def __str__(self) -> str:
+        return "\n\n".join([*self.reading(), str(self.table())])
+
+    def _repr_html_(self) -> str:
+        return notebook(*self.reading(), self.table())
+
+    def _repr_markdown_(self) -> str:
+        return in_markdown(*self.reading(), self.table())
 
     def __repr__(self) -> str:
         return f"<Survey: {joined(dict.fromkeys(p.procedure for p in self.parts))} of {self.scores!r}>"

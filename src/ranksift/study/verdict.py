@@ -330,9 +330,6 @@ class Verdict(Result):
             return self.table(), *out
         return *out, *(f"Note: {note}." for note in self.notes)
 
-    def __str__(self) -> str:
-        return "\n\n".join(map(str, self.parts()))
-
     # -- data --------------------------------------------------------------------------------------------
 
     def to_frame(self) -> pl.DataFrame:

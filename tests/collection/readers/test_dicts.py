@@ -61,9 +61,9 @@ def test_values_that_are_no_finite_numbers(read, value, complaint):
 @pytest.mark.parametrize(
     ("source", "complaint"),
     [
-        ({1: {"d": 1}}, "query id 1 is a int"),
-        ({"q": {2: 1}}, "document id 2 is a int"),
-        ({"q": {None: 1}}, "document id None"),
+        ({1.5: {"d": 1}}, "query id 1.5 is a float; write ids as strings"),
+        ({"q": {True: 1}}, "document id True is a bool"),
+        ({"q": {None: 1}}, "document id is missing"),
         ({"": {"d": 1}}, "query id is empty"),
         ({"q": {"": 1}}, "document id is empty"),
         ({"q": {"\ud800": 1}}, "no valid text"),

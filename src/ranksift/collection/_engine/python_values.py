@@ -27,7 +27,7 @@ def ids_of(values: Sequence[object], noun: str, fail: Fail) -> Ids:
     if set(map(type, values)) <= {str}:
         strings: Sequence[str] = values  # type: ignore[assignment]
     else:
-        strings = [_id(value, noun, row, fail) for row, value in enumerate(values)]
+        strings = [id_of(value, noun, row, fail) for row, value in enumerate(values)]
     try:
         encoded = [s.encode() for s in strings]
     except UnicodeEncodeError:
@@ -39,7 +39,8 @@ def ids_of(values: Sequence[object], noun: str, fail: Fail) -> Ids:
     return Ids.from_packed(b"".join(encoded), lengths)
 
 
-def _id(value: object, noun: str, row: int, fail: Fail) -> str:
+def id_of(value: object, noun: str, row: int, fail: Fail) -> str:
+    """One of them."""
     if isinstance(value, str):
         return value
     if isinstance(value, int | np.integer) and not isinstance(value, bool):

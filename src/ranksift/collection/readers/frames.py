@@ -17,6 +17,7 @@ from ranksift.collection.readers.formats import unsupported
 from ranksift.errors import InputError
 
 if TYPE_CHECKING:
+    import pandas as pd
     import polars as pl
 
     Column = pl.Series | list[Any]
@@ -55,6 +56,25 @@ def frame_of(rows: Grouped, noun: str, whole: bool = False) -> pl.DataFrame:
     number = np.repeat(np.arange(len(rows.query_ids)), rows.lengths)
     values = rows.values.astype(np.int64) if whole else rows.values
     return pl.DataFrame([queries.gather(number), _strings("doc_id", rows.docs), pl.Series(noun, values)])
+
+
+def as_pandas(frame: pl.DataFrame) -> pd.DataFrame:
+    """The frame in pandas, by way of numpy and Python values: polars' own conversion takes pyarrow.
+
+    >>> import polars as pl
+    >>> as_pandas(pl.DataFrame({"run": ["a", "b"], "AP": [0.5, None]}))["AP"].tolist()
+    [0.5, nan]
+    """
+    try:
+        import pandas as pd
+    except ImportError:
+        raise InputError("pandas is not installed", remedy="pip install pandas") from None
+
+    def values(column: pl.Series) -> Any:
+        plain = column.null_count() == 0 and (column.dtype.is_numeric() or str(column.dtype) == "Boolean")
+        return column.to_numpy() if plain else column.to_list()
+
+    return pd.DataFrame({column.name: values(column) for column in frame}, columns=frame.columns)
 
 
 def _strings(name: str, ids: Ids) -> pl.Series:
