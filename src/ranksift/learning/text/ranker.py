@@ -446,6 +446,7 @@ class TextRanker(Ranker):
         if set(head) != wanted:
             raise ValueError("weights are not those of this network")
         self._network.load_state_dict(head, strict=False)
+        self._network.check_fits(self.max_length, 0)
 
 
 def _kept_in(folder: TrainingFolder | None) -> dict[str, Any]:
