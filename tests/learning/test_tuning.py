@@ -89,6 +89,16 @@ class TestWhatIsTried:
         assert twenty[:10] == ten
         assert space.candidates(RankSVM(), 10, seed=4)[1:] != ten[1:]
 
+    def test_networks_tune_what_carmel_and_others_tune(self):
+        """Learning rate and batch size of every loss, and γ where it has one and says none."""
+        assert {"learning_rate", "batch_size"} < set(RANKERS["LinearRanker"]("mse").natural_space(stopped=True))
+        for name in ("LinearRanker", "MLPRanker"):
+            losses = RANKERS[name]("lambdarank_bce").natural_space()["loss"]
+            assert losses[0] == "lambdarank_bce"
+            assert "lambdarank_bce(gamma=3)" in losses
+            assert "loss" not in RANKERS[name]("lambdarank_bce(gamma=3)").natural_space()
+            assert "loss" not in RANKERS[name]("ordinal").natural_space()
+
     def test_an_option_of_a_model_inside(self):
         ranker = RANKERS["ExpectedGainRanker"](options={"trees": 5})
         assert with_parameters(ranker, {"options.leaves": 7}).options == {"trees": 5, "leaves": 7}
