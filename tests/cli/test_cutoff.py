@@ -1,6 +1,7 @@
 """ranksift cutoff: from labelled documents to a rule, and from a rule to a shorter run."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -326,3 +327,83 @@ class TestAtMost:
         )
         assert "is not known: without one of the 3 folds no threshold keeps NumRet>=4: the most NumRet is" in done.out
         assert "new queries (" not in done.out
+
+
+class TestVerdict:
+    """The last paragraph of fit: is it worth it?"""
+
+    @pytest.fixture
+    def said(self, ranksift: Command, tmp_path):
+        def command(rows, *options: object) -> str:
+            table = tmp_path / "scored.csv"
+            table.write_text("query_id,doc_id,score,label\n" + "".join(f"{q},d{i},{s},{x}\n" for i, (q, s, x) in rows))
+            done = ranksift("cutoff", "fit", table, "--samples", 0, *options)
+            assert done.code == 0
+            return done.out.rstrip().rpartition("\n\n")[2]
+
+        return command
+
+    def test_a_score_that_tells_good_from_forbidden(self, said):
+        rows = [(q, 0.9 - 0.001 * q, 1) for q in range(40)] + [(q, 0.1 + 0.001 * q, -1) for q in range(40)]
+        told = said(enumerate(rows))
+        assert told.startswith("The cutoff is worth it. On new queries it beats everything shown by +0.")
+        assert told.endswith("p <0.0001) in nDCG_f@3.")
+
+    def test_a_score_that_says_nothing(self, said):
+        rows = [(q, (7 * (2 * q + i)) % 41, x) for q in range(40) for i, x in enumerate((1, -3))]
+        told = said(enumerate(rows))
+        assert told.startswith("Better show nothing. On new queries nDCG_f@3 is 0.")
+        assert "this score does not tell good from forbidden well enough for these gains" in told
+
+    def test_few_queries(self, said):
+        rows = [(q, (q + i) % 3, x) for q in range(5) for i, x in enumerate((2, 2, -1))]
+        told = said(enumerate(rows))
+        assert "which can be luck: more labelled queries would tell" in told or "shows what is shown without it" in told
+
+    def test_fewer_queries_than_folds(self, said):
+        told = said(enumerate([("a", 1, 1), ("b", 0, -1)]))
+        assert told == (
+            "Nobody can tell whether the cutoff is worth it. What it does on queries that it was not fitted on is not "
+            "known."
+        )
+
+    def test_binary_labels_and_what_to_do_about_them(self, said):
+        rows = [(q, 0.9 - 0.001 * q, 1) for q in range(20)] + [(q, 0.1, 0) for q in range(20)]
+        told = said(enumerate(rows))
+        assert told.startswith("There is nothing to gain. No label is forbidden")
+        assert '--gains "0=-1"' in told
+        assert said(enumerate(rows), "--gains", "0=-1").startswith("The cutoff is worth it.")
+
+    def test_the_numbers_are_those_of_compare(self, fitted, files: Files):
+        done, _ = fitted("--format", "json", "--gains=-2=-10")
+        summary = json.loads(done.out)["summary"]
+        found = summary["advantage"]
+        assert found["difference"] == pytest.approx(summary["expected"] - summary["keep_all"])
+        assert found["low"] <= found["difference"] <= found["high"]
+        assert found["better"] == (found["p"] <= 0.05) * (1 if found["difference"] > 0 else -1)
+        assert summary["verdict"]
+
+
+class TestPage:
+    """fit --page: the slider."""
+
+    def test_it_is_written_and_says_so(self, fitted, tmp_path):
+        page = tmp_path / "page.html"
+        done, _ = fitted("--gains=-2=-10", "--page", page)
+        assert f"The page: {page}" in done.out
+        html = page.read_text(encoding="utf-8")
+        assert done.out.rstrip().rpartition("\n\n")[2].split(". ")[0] in html
+        assert "--gains=-2=-10" in html  # how it was made
+        assert not re.search(r"""(src|href)=["'](?!#|data:)""", html)
+
+    @pytest.mark.parametrize(
+        ("options", "said"),
+        [
+            (["--rule", "normalized", "--page", "page.html"], "has no single threshold"),
+            (["--page", "page.pdf"], "page.pdf: a page is HTML; name it .html"),
+        ],
+    )
+    def test_what_has_no_page_is_told_before_files_are_read(self, ranksift: Command, options, said):
+        code, out, err = ranksift("cutoff", "fit", "none.csv", *options)
+        assert (code, out) == (2, "")
+        assert said in err

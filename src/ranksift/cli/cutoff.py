@@ -6,6 +6,7 @@ queries that they were not fitted on, ``audit`` tells what a rule did.
 
 from __future__ import annotations
 
+import shlex
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -50,6 +51,7 @@ Rule = Annotated[str, typer.Option("--rule", metavar="NAME", help="See: ranksift
 
 @cutoff.command()
 def fit(
+    context: typer.Context,
     files: Files,
     out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="The cutoff, as JSON.")] = None,
     rule: Rule = "global",
@@ -88,6 +90,14 @@ def fit(
             "good ones dropped.",
         ),
     ] = None,
+    page: Annotated[
+        Path | None,
+        typer.Option(
+            "--page",
+            metavar="FILE",
+            help="A page (.html) with a slider that shows what every threshold shows and hides.",
+        ),
+    ] = None,
     folds: Annotated[
         int,
         typer.Option(
@@ -115,19 +125,32 @@ def fit(
     check_picture(plot)
     if plot is not None and not hasattr(learned, "plot"):
         raise InputError(f"the rule {rule} has no picture", remedy="leave --plot out")
+    if page is not None:
+        from ranksift.report.threshold import has_page, threshold_page
+
+        if not has_page(learned):
+            what = f"the rule {rule} has no single threshold to show on a page"
+            raise InputError(what, remedy="leave --page out, or use --rule global")
+        if page.suffix.lower() not in (".html", ".htm"):
+            raise InputError("a page is HTML", source=str(page), remedy="name it .html")
     data = _read(files, cut_scores)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankSiftWarning)  # the table shows its notes
         learned.fit_run(data.qrels, data.run, cut_scores=data.cut_scores, gains=gains, unjudged=unjudged)
-    summary = summarised(learned, _lists(data, gains, unjudged), folds=folds, samples=samples, seed=seed)
+    lists = _lists(data, gains, unjudged)
+    summary = summarised(learned, lists, folds=folds, samples=samples, seed=seed)
     if out is not None:
         learned.save(out)
     if plot is not None:
         draw(learned.plot(), plot)  # type: ignore[attr-defined]
+    if page is not None:
+        write(threshold_page(summary, lists, command=shlex.join(["ranksift", *(context.obj or [])])), page)
     if form == "json":
         write_json({**learned.to_dict(), "summary": summary.to_dict()})
     else:
-        show(summary.table(), *([f"The cutoff: {out}"] if out is not None else []))
+        written = {"cutoff": out, "picture": plot, "page": page}
+        places = "\n".join(f"The {what}: {path}" for what, path in written.items() if path is not None)
+        show(*([places] if places else []), *summary.parts())
 
 
 @cutoff.command()

@@ -33,7 +33,7 @@ def explain(
             "--worst",
             min=1,
             show_default="10; in CSV all",
-            help="How many queries to show, those that lose most.",
+            help="How many of the queries that lose most to show.",
         ),
     ] = None,
     gains: options.GainsText = "linear",

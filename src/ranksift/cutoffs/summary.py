@@ -7,16 +7,22 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ranksift.collection.lists import Lists
-from ranksift.cutoffs.cutoff import Cutoff, in_words
+from ranksift.cutoffs.cutoff import ZERO_AS_FORBIDDEN, Cutoff, in_words
 from ranksift.cutoffs.held_out import aggregate, held_out
 from ranksift.cutoffs.limits import Limits
 from ranksift.cutoffs.risk import RiskCutoff
+from ranksift.cutoffs.sweep import SAME
 from ranksift.cutoffs.threshold import GlobalCutoff, Interval, one_measure
 from ranksift.cutoffs.tradeoff import with_costs
 from ranksift.errors import InputError
+from ranksift.evaluation.compare import compare
+from ranksift.evaluation.printed import Printed
+from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
+from ranksift.measures.measure import Measure
 from ranksift.parameters import samples_of
 
 
@@ -27,8 +33,21 @@ class Cost(NamedTuple):
     expected: float | None
 
 
+class Advantage(NamedTuple):
+    """How much better a rule is than everything shown, on queries that it was not fitted on.
+
+    ``better`` is 1 where that is more than luck, −1 where it is worse, 0 where nobody can tell.
+    """
+
+    difference: float
+    low: float
+    high: float
+    p: float
+    better: int
+
+
 @dataclass(frozen=True, eq=False)
-class Summary:
+class Summary(Printed):
     """Results of :func:`summarised`.
 
     Attributes
@@ -49,6 +68,8 @@ class Summary:
         Of each fold, whether its queries keep the limits that the others were given; empty where there are no limits.
     unknown
         Why something is not known, a sentence each.
+    advantage
+        Against everything shown, on queries that the rule was not fitted on; None where there are too few.
     """
 
     rule: Cutoff
@@ -67,6 +88,7 @@ class Summary:
     costs: Mapping[str, Cost]
     kept: tuple[bool, ...]
     unknown: tuple[str, ...]
+    advantage: Advantage | None
 
     @property
     def limits(self) -> Limits:
@@ -113,6 +135,68 @@ class Summary:
         title = f"Cutoff: {self.rule.rule}, fitted to {self.queries:,} quer{'y' if self.queries == 1 else 'ies'}"
         return Table([Column("what"), Column("value", align="right")], self._rows(), title=title, notes=notes)
 
+    def parts(self) -> tuple[Table | str, ...]:
+        """What is printed: the numbers, and what to think of them."""
+        return self.table(), f"{self.headline}. {self.verdict}"
+
+    @property
+    def nothing_to_gain(self) -> bool:
+        """Whether nothing is forbidden, and the measure rewards nothing but hiding what is."""
+        return self.rule.fitted_on_["forbidden"] == 0 and one_measure(self.measure).about_forbidden
+
+    @property
+    def headline(self) -> str:
+        """The verdict in a few words."""
+        if self.nothing_to_gain:
+            return "There is nothing to gain"
+        if self.advantage is None:
+            return "Nobody can tell whether the cutoff is worth it"
+        if self._shows_too_much:
+            return "Better show nothing"
+        return {1: "The cutoff is worth it", -1: "The cutoff is not worth it"}.get(
+            self.advantage.better, "It is not clear whether the cutoff is worth it"
+        )
+
+    @property
+    def verdict(self) -> str:
+        """Whether the rule beats everything shown on queries that it was not fitted on, and by how much."""
+        if self.nothing_to_gain:
+            hint = f"; {ZERO_AS_FORBIDDEN}" if any(ZERO_AS_FORBIDDEN in note for note in self.rule.notes_) else ""
+            return f"No label is forbidden, and only by hiding what is does a cutoff raise {self.measure}{hint}."
+        found = self.advantage
+        if found is None or self.expected is None:
+            return "What it does on queries that it was not fitted on is not known."
+        written = Column("", signed=True).written
+        p = Column("", style="p").written(found.p)
+        evidence = (
+            f"{written(found.difference)} (95% interval {written(found.low)} to {written(found.high)}, "
+            f"p {p if p[0] == '<' else f'= {p}'})"
+        )
+        if self._shows_too_much:
+            return (
+                f"On new queries {self.measure} is {self.expected:.4f} with the cutoff, {self.keep_all:.4f} with "
+                f"everything shown and {self.drop_all:.4f} with nothing shown: this score does not tell good from "
+                "forbidden well enough for these gains."
+            )
+        if found.difference == found.low == found.high == 0.0:
+            return f"On new queries it shows what is shown without it, as far as {self.measure} can see."
+        if found.better:
+            word = "beats" if found.better > 0 else "falls behind"
+            return f"On new queries it {word} everything shown by {evidence} in {self.measure}."
+        return (
+            f"On new queries it differs from everything shown by {evidence} in {self.measure}, which can be luck: more "
+            "labelled queries would tell."
+        )
+
+    @property
+    def _shows_too_much(self) -> bool:
+        """Whether nothing shown is better than everything shown, and on new queries no worse than the rule."""
+        if self.expected is None:
+            return False
+        sign = 1 if one_measure(self.measure).higher_is_better else -1
+        nothing, everything, rule = (sign * value for value in (self.drop_all, self.keep_all, self.expected))
+        return nothing > everything + SAME and nothing >= rule - SAME
+
     def _limits_kept(self) -> Iterator[str]:
         """What became of the limits, in words."""
         if not self.limits:
@@ -140,6 +224,8 @@ class Summary:
             "expected": self.expected,
             "keep_all": self.keep_all,
             "drop_all": self.drop_all,
+            "verdict": f"{self.headline}. {self.verdict}",
+            "advantage": None if self.advantage is None else self.advantage._asdict(),
             "threshold": None if self.threshold is None else _json(self.threshold),
             "interval": interval,
             "documents": self.documents,
@@ -220,7 +306,26 @@ def summarised(rule: Cutoff, lists: Lists, *, folds: int = 5, samples: int = 100
         costs=costs,
         kept=kept_in_folds,
         unknown=tuple(unknown),
+        advantage=None if new is None or queries < 2 else _advantage(measure, lists, new),
     )
+
+
+def _advantage(measure: Measure, lists: Lists, kept: NDArray[np.bool_]) -> Advantage:
+    """What is kept against everything shown, query by query."""
+    everything = np.ones(len(kept), dtype=bool)
+    top, bottom = zip(*(measure.per_query(lists.judged_by(k)) for k in (everything, kept)), strict=True)
+    scores = Scores(
+        ("everything shown", "cutoff"),
+        tuple(map(str, range(len(lists)))),
+        (measure,),
+        np.stack(top)[:, :, None],
+        np.stack(bottom)[:, :, None],
+    )
+    found = compare(scores, "everything shown")
+    sign = 1 if measure.higher_is_better else -1
+    significant = bool(found.significant[0, 0])
+    difference, low, high, p = (float(part[0, 0]) for part in (found.difference, found.low, found.high, found.p))
+    return Advantage(difference, low, high, p, sign * int(np.sign(difference)) if significant else 0)
 
 
 def _json(value: float) -> float | str:

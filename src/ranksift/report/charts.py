@@ -7,7 +7,8 @@ that a chart is readable on light and on dark ground. Everything is told in word
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from ranksift.report.page import escape
 
@@ -171,6 +172,66 @@ def lines(
     return _svg(bottom + 46, parts, f"{names[0]}; " + "; ".join(told))
 
 
+@dataclass(frozen=True)
+class Plane:
+    """A chart of two numbers, with a place that a program can move: the dot of class ``here``.
+
+    Attributes
+    ----------
+    x, y
+        From where to where the axes go.
+    names
+        Of the axes; the second stands above the chart.
+
+    >>> plane = Plane((0.0, 1.0), (0.0, 1.0), ("x", "y"))
+    >>> plane.at(0.0, 1.0), plane.at(1.0, 0.0)
+    ((44.0, 30.0), (324.0, 240.0))
+    """
+
+    x: tuple[float, float]
+    y: tuple[float, float]
+    names: tuple[str, str]
+
+    def roomier(self) -> Plane:
+        """With room above and below what is drawn."""
+        room = 0.06 * ((self.y[1] - self.y[0]) or 1.0)
+        return Plane(self.x, (self.y[0] - room, self.y[1] + room), self.names)
+
+    def at(self, x: float, y: float) -> tuple[float, float]:
+        """Where a point is drawn."""
+        across, up = ((value - low) / (high - low) for value, (low, high) in ((x, self.x), (y, self.y)))
+        return 44.0 + across * 280.0, 240.0 - up * 210.0
+
+    def line(self, x: Iterable[float], y: Iterable[float], style: str) -> str:
+        """A curve through points."""
+        points = " ".join("{:.1f},{:.1f}".format(*self.at(a, b)) for a, b in zip(x, y, strict=True))
+        return f'<polyline class="line {style}" points="{points}"/>'
+
+    def ring(self, x: float, y: float) -> str:
+        """A mark around a place, and the dot that begins there."""
+        at = 'cx="{:.1f}" cy="{:.1f}"'.format(*self.at(x, y))
+        return f'<circle class="ring" {at} r="9"/><circle class="here" {at} r="5.5"/>'
+
+    def below(self, left: str, right: str) -> Iterable[str]:
+        """Words at the ends of the axis."""
+        return _text(44, 258, left, "mark", "start"), _text(324, 276, right, "mark", "end")
+
+    def svg(self, parts: Iterable[str], words: str) -> str:
+        """The chart, with its grid; ``words`` are for those who cannot see it."""
+        frame = [_text(8, 14, self.names[1], "name", "start")]
+        step = _step(self.y[1] - self.y[0])
+        for i in range(math.ceil(self.y[0] / step), math.floor(self.y[1] / step) + 1):
+            _, down = self.at(self.x[0], i * step)
+            frame.append(f'<line class="grid" x1="44" y1="{down:.1f}" x2="324" y2="{down:.1f}"/>')
+            frame.append(_text(38, down + 4, f"{i * step:.4g}", "mark", "end"))
+        if self.names[0]:
+            for i in range(6):
+                value = self.x[0] + (self.x[1] - self.x[0]) * i / 5
+                frame.append(_text(self.at(value, self.y[0])[0], 258, f"{value:g}", "mark", "middle"))
+            frame.append(_text(184, 276, self.names[0], "mark", "middle"))
+        return _svg(284, [*frame, *parts], words, width=336)
+
+
 def _step(span: float) -> float:
     """A round number of which about four fit into a span.
 
@@ -208,6 +269,6 @@ def _text(x: float, y: float, text: str, style: str, anchor: str) -> str:
     return f'<text class="{style}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
 
 
-def _svg(height: float, parts: Sequence[str], words: str) -> str:
+def _svg(height: float, parts: Sequence[str], words: str, width: int = WIDTH) -> str:
     label = escape(words, quote=True)
-    return f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-label="{label}">{"".join(parts)}</svg>'
+    return f'<svg viewBox="0 0 {width} {height:.0f}" role="img" aria-label="{label}">{"".join(parts)}</svg>'

@@ -6,6 +6,7 @@ from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape as escape_marks
+from typing import Protocol
 from urllib.parse import quote
 
 from ranksift.errors import on_one_line
@@ -122,7 +123,12 @@ class Files:
         return f'<p class="files">{" ".join(links)}</p>'
 
 
-Block = Paragraph | Session | Figure | Image | Heading | Bullets | Grid | Files
+class Block(Protocol):
+    """A piece of a page."""
+
+    def html(self) -> str:
+        """As HTML."""
+        ...
 
 
 @dataclass
@@ -205,6 +211,7 @@ table{border-collapse:collapse;font-size:.88rem;line-height:1.4;font-variant-num
 caption{text-align:left;color:var(--soft);padding:0 0 .5rem}
 th,td{padding:.32rem .7rem;text-align:left;border-bottom:1px solid var(--line);white-space:nowrap}
 th{font-weight:600;border-bottom-width:2px;white-space:normal;vertical-align:bottom}
+@media (max-width:40rem){th,td{padding:.32rem .45rem}td:first-child{white-space:normal}}
 th.num,td.num{text-align:right}td small{color:var(--soft)}
 .note,.files{color:var(--soft);font-size:.88rem;line-height:1.5;margin:.5rem 0}
 .files a{margin-right:.7rem;white-space:nowrap}
