@@ -352,7 +352,7 @@ class TestMargin:
         assert found.best_params == {"which": 0}
         assert tune(column, worse, worse, space={"which": [2]}, measure="Fdocs@1").best_params == {"which": 0}
 
-    @pytest.mark.parametrize("measure", ["nDCG@3", "Fdocs@2", "NumRet"])
+    @pytest.mark.parametrize("measure", ["nDCG@3", "Fdocs@2", "NumRet", "GMAP"])
     def test_influences_add_up_to_the_value(self, examples, measure):
         ranker = RankSVM(gains={-1: -10})
         held_out = HeldOut.of([Scored(ranker, Fold(a, None, b)) for a, b in examples.folds(3)], ranker)
