@@ -262,7 +262,8 @@ class TestTheResult:
     def test_it_reads_well(self, found):
         assert repr(found).startswith("<Tuning of MLPRanker: 3 trials; best nDCG@10 0.")
         frame = found.to_frame()
-        assert frame.columns == ["trial", "learning_rate", "l2", "hidden", "nDCG@10", "error", "seconds"]
+        columns = ["trial", "learning_rate", "batch_size", "l2", "hidden", "nDCG@10", "error", "seconds"]
+        assert frame.columns == columns
         assert frame["nDCG@10"].max() == found.best_value
         assert frame["error"].to_list() == [None] * 3
         assert frame["hidden"][0] == "[32, 16]"
