@@ -216,14 +216,12 @@ def _named(table: str) -> tuple[str, str]:
 
 def _collections(first: list[str], second: list[str]) -> tuple[str, str]:
     """What two collections are called: their first files, with the folders where these are called alike."""
-    one, two = (Path(_named(files[0])[1] if files else "") for files in (first, second))
-    for written in (
-        lambda path: path.name.strip(".").partition(".")[0] or "-",
-        lambda path: f"{path.parent.name}/{path.name}",
-    ):
-        names = written(one), written(two)
-        if names[0] != names[1]:
-            return names
+    paths = [Path(_named(files[0])[1] if files else "") for files in (first, second)]
+    stems = [path.name.strip(".").partition(".")[0] or "-" for path in paths]
+    whole = [f"{path.parent.name}/{path.name}" for path in paths]
+    for one, two in (stems, whole):
+        if one != two:
+            return one, two
     return "the first", "the second"
 
 
