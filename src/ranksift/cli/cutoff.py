@@ -86,8 +86,8 @@ def fit(
         typer.Option(
             "--plot",
             metavar="FILE",
-            help="Draw the measure at every threshold (.svg, .pdf, .png); with --at-most, forbidden documents shown against "
-            "good ones dropped.",
+            help="Draw the measure at every threshold (.svg, .pdf, .png); with --at-most, forbidden documents shown "
+            "against good ones dropped.",
         ),
     ] = None,
     folds: Annotated[
