@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
-from itertools import cycle
+from itertools import cycle, islice
 from typing import TYPE_CHECKING, Any, cast
 
 from ranksift.errors import missing_library, on_one_line
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # Told apart by those who do not see all colours too (Okabe and Ito), and in print by their dashes and markers.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-_DASHES = ("-", "--", "-.", ":")
+_DASHES = ("-", "--", "-.", ":", (0, (6, 1)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 3)))
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 
@@ -61,5 +61,36 @@ def legend(axes: Axes) -> None:
 
 def styles() -> Iterator[dict[str, Any]]:
     """Colour, dashes and marker of one measure after another."""
-    for colour, dashes, marker in zip(cycle(_COLOURS), cycle(_DASHES), cycle(_MARKERS), strict=False):
-        yield {"color": colour, "linestyle": dashes, "marker": marker, "markersize": 3.5, "linewidth": 1.4}
+    for colour, dashes, marker in zip(cycle(_COLOURS), cycle(_DASHES[:4]), cycle(_MARKERS), strict=False):
+        yield _style(colour, dashes, marker)
+
+
+def styles_of(measures: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The same for named measures: those that differ in k only share a colour, and each k has its dashes and marker.
+
+    >>> styles = styles_of(["nDCG@5", "nDCG@10", "AP@5", "AP@10"])
+    >>> [(style["color"], style["linestyle"]) for style in styles]
+    [('#0072B2', '-'), ('#0072B2', '--'), ('#D55E00', '-'), ('#D55E00', '--')]
+    """
+    apart = [family_and_k(measure) for measure in measures]
+    families, ks = (list(dict.fromkeys(part)) for part in zip(*apart, strict=True))
+    if len(families) == len(measures):
+        yield from islice(styles(), len(measures))
+        return
+    for family, k in apart:
+        colour, nth = _COLOURS[families.index(family) % len(_COLOURS)], ks.index(k)
+        yield _style(colour, _DASHES[nth % len(_DASHES)], _MARKERS[nth % len(_MARKERS)])
+
+
+def family_and_k(measure: str) -> tuple[str, str]:
+    """What a measure is called without its k, and the k.
+
+    >>> family_and_k("nDCG@10"), family_and_k("AP")
+    (('nDCG', '10'), ('AP', ''))
+    """
+    family, at, k = measure.rpartition("@")
+    return (family, k) if at and k.isdigit() else (measure, "")
+
+
+def _style(colour: Any, dashes: Any, marker: Any) -> dict[str, Any]:
+    return {"color": colour, "linestyle": dashes, "marker": marker, "markersize": 3.5, "linewidth": 1.4}

@@ -38,6 +38,12 @@ def test_it_tells_every_chapter(told):
     assert {p.name for p in folder.iterdir()} >= {"index.html", "qrels.txt", "filtered.run", "unfiltered.run"}
 
 
+def test_its_page_begins_with_the_chart(told):
+    before = (told[1] / "index.html").read_text(encoding="utf-8").partition("<nav>")[0]
+    assert before.count("<svg") == 1
+    assert "nDCG_f@10" in before
+
+
 def test_its_commands_are_commands(told):
     names = re.findall(r"^\$ ranksift (\w+)", told[0], re.MULTILINE)
     first = ("describe", "evaluate", "compare", "explain", "check", "study")

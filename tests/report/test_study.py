@@ -3,6 +3,7 @@
 import csv
 import hashlib
 import json
+import re
 import shutil
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -77,6 +78,23 @@ def test_the_page_is_whole_and_fetches_nothing(folder, page):
     assert "<script" not in text
 
 
+def test_it_begins_with_the_scores_of_the_runs_the_best_first(survey, folder):
+    before = (folder / PAGE).read_text("utf-8").partition("<nav>")[0]
+    first = survey.scores.aggregate()[:, 0]
+    order = [survey.scores.runs[r] for r in np.argsort(-first, kind="stable")]
+    assert re.findall(r"<tr><td>(.*?)</td>", before) == order
+    assert f"{first.max():.4f}" in before
+
+
+def test_of_many_runs_it_shows_the_first(tmp_path):
+    values = np.random.default_rng(0).random((30, 6, 1))
+    scores = Scores.from_array(values, runs=[f"r{i}" for i in range(30)], queries="abcdef", measures=["AP"])
+    write_study(study.survey(scores, only=["discrimination"]), tmp_path)
+    before = (tmp_path / PAGE).read_text("utf-8").partition("<nav>")[0]
+    assert before.count("<tr><td>") == 20
+    assert "and 10 more rows" in before
+
+
 def test_every_table_and_figure_is_on_it_and_beside_it(survey, folder, page):
     words = "".join(page.words)
     for part in survey.parts:
@@ -100,13 +118,14 @@ def test_names_from_outside_do_no_harm(tmp_path):
     measures = ["<script>x</script>", r"$\frac$", "a$b$c", "%_{}^&#~\\", "two\nlines", "_hidden", "x" * 300, "../up"]
     draw = np.random.default_rng(0)
     scores = Scores.from_array(
-        draw.random((3, 8, len(measures))), runs=["_r", "$", "<b>"], queries=[f"q{i}" for i in range(8)],
+        draw.random((3, 8, len(measures))), runs=["_r", "$", "<i>"], queries=[f"q{i}" for i in range(8)],
         measures=measures,
     )  # fmt: skip
     write_study(study.survey(scores), tmp_path)
     text = (tmp_path / PAGE).read_text("utf-8")
     assert "<script" not in text
-    assert "<b>" not in text
+    assert "<i>" not in text
+    assert "<td>&lt;i&gt;</td>" in text
     drawn = "".join(path.read_text("utf-8") for path in tmp_path.glob("*.svg"))
     for name in ("&lt;script&gt;x&lt;/script&gt;", r"$\frac$", "a$b$c", "_hidden", "two lines"):
         assert name in drawn

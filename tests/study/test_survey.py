@@ -39,6 +39,22 @@ def one_measure(scores: Scores, measure: str) -> Scores:
     return Scores.from_array(values, runs=scores.runs, queries=scores.queries, measures=[measure])
 
 
+def test_measures_with_different_k_are_in_one_figure():
+    names = ["nDCG@5", "nDCG@10", "nDCG@20", "RR@5", "RR@10", "RR@20", "P@5", "P@10", "P@20"]
+    found = study.survey(drawn(measures=names), only=["stability", "sensitivity", "reliability", "discrimination"])
+    for part in found.parts:
+        (picture,) = part.result.pictures()
+        axes = picture.figure.axes[0]
+        lines = {line.get_label(): line for line in axes.get_lines()}
+        assert set(names) <= set(lines)
+        assert len({lines[name].get_color() for name in names}) == 3
+        assert len({(lines[name].get_color(), lines[name].get_linestyle()) for name in names}) == 9
+
+
+def test_stable_is_not_called_right():
+    assert any(line.startswith("Stable is not the same as right") for line in study.stability(drawn()).reading())
+
+
 class TestWhatApplies:
     def test_judgments_and_runs_are_studied_by_every_procedure(self, whole):
         assert {part.procedure for part in whole.parts} == {*QUESTIONS, "consistency"}
@@ -89,6 +105,19 @@ class TestWhatApplies:
         qrels, runs = collection
         found = study.survey(qrels=qrels, runs=runs, measures="E_nDCG@5 AP", only=["query_types"])
         assert [p.subject for p in found.parts if p.procedure == "query_types"] == ["By AP"]
+
+    def test_what_two_runs_cannot_show_is_left_out(self, collection):
+        found = study.survey(drawn(runs=2))
+        assert [part.procedure for part in found.parts] == ["stability", "discrimination"]
+        assert found.skipped["reliability"] == "two runs are too few for a variance between runs"
+        assert "Φ" not in [column.name for column in found.table().columns]
+        assert "reliability" in repr(study.survey(drawn(runs=2), only=["reliability"]))  # it was asked for
+        qrels, runs = collection
+        two = {name: runs[name] for name in ("filtered", "weak")}
+        found = study.survey(qrels=qrels, runs=two, measures="nDCG@5 nDCG_f@5", gains="-2=-10")
+        assert {part.procedure for part in found.parts} == {
+            "boundedness", "stability", "discrimination", "query_types", "penalty_sweep",
+        }  # fmt: skip
 
     def test_one_measure_has_nothing_to_agree_with(self):
         found = study.survey(drawn(measures=("AP",)))

@@ -60,6 +60,7 @@ def demo(
             stage.sections,
             f"Made by `ranksift demo` of RankSift {__version__}. The data is made up, so it shows how the measures "
             "behave and says nothing about real systems. Every command above can be run in the folder of this page.",
+            answer=stage.answer,
         )
         write(html, Path("index.html"))
     write(f"\nThe same with charts: {out / 'index.html'}\n")

@@ -15,7 +15,7 @@ from ranksift.cli.output import is_terminal, write
 from ranksift.collection.qrels import Qrels
 from ranksift.collection.run import Run
 from ranksift.errors import InputError
-from ranksift.report.page import Figure, Paragraph, Section, Session
+from ranksift.report.page import Block, Figure, Paragraph, Section, Session
 
 
 class Stage:
@@ -31,6 +31,7 @@ class Stage:
         self.qrels = qrels
         self.runs = runs
         self.sections: list[Section] = []
+        self.answer: list[Block] = []
 
     @cached_property
     def colour(self) -> bool:
@@ -76,6 +77,10 @@ class Stage:
     def draw(self, svg: str, caption: str) -> None:
         """Put a chart on the page."""
         self.sections[-1].blocks.append(Figure(svg, " ".join(caption.split())))
+
+    def draw_first(self, svg: str, caption: str) -> None:
+        """Put a chart where the page begins."""
+        self.answer.append(Figure(svg, " ".join(caption.split())))
 
     def _styled(self, text: str, code: str) -> str:
         return f"\x1b[{code}m{text}\x1b[0m" if self.colour else text

@@ -98,10 +98,10 @@ def ranking_and_filtering(stage: Stage) -> None:
         `overfiltered` pays too much."""
     )
     order = sorted(scores.runs, key=lambda run: -ours[run])
-    stage.draw(
+    stage.draw_first(
         dumbbells([(run, float(usual[run]), float(ours[run])) for run in order], names),
-        """The same systems seen by nDCG and by nDCG_f. By nDCG, unfiltered is better than weak and overfiltered; by
-        nDCG_f it is the last of all.""",
+        """Five systems seen by nDCG and by nDCG_f. By nDCG, which takes spam for useless at worst, unfiltered is better
+        than weak and overfiltered; by nDCG_f, for which showing spam does harm, it is the last of all.""",
     )
 
 

@@ -214,7 +214,7 @@ th{font-weight:600;border-bottom-width:2px;white-space:normal;vertical-align:bot
 @media (max-width:40rem){th,td{padding:.32rem .45rem}td:first-child{white-space:normal}}
 th.num,td.num{text-align:right}td small{color:var(--soft)}
 .note,.files{color:var(--soft);font-size:.88rem;line-height:1.5;margin:.5rem 0}
-.files a{margin-right:.7rem;white-space:nowrap}
+.files a{margin-right:.7rem;display:inline-block;max-width:100%;overflow-wrap:anywhere}
 @media print{body{background:#fff;font-size:11pt}main{max-width:none;padding:0}pre{white-space:pre-wrap}
 h2,h3{break-after:avoid}figure,tr{break-inside:avoid}nav,.files{display:none}.grid{overflow:visible}
 table{font-size:8pt}td,th{padding:.2rem .35rem;white-space:normal}}

@@ -10,8 +10,12 @@ from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ranksift import __version__
+from ranksift.evaluation.compare import higher_is_better
 from ranksift.evaluation.csv_cells import safe_frame
+from ranksift.evaluation.table import Table
 from ranksift.files import shortened_name
 from ranksift.parameters import function, instance, path, takes, text
 from ranksift.report.figures import pdf_of, svg_of
@@ -23,8 +27,9 @@ from ranksift.study.wording import counted
 if TYPE_CHECKING:
     import polars as pl
 
-# Of a table on the page; the files have all.
+# Of a table on the page, and of the one that it begins with; the files have all.
 _MOST_ROWS = 100
+_MOST_RUNS = 20
 
 # What each section asks.
 _ASKED = {**QUESTIONS, "consistency": "Does each measure put the same runs in the same order on both?"}
@@ -159,7 +164,16 @@ def _page(survey: Survey, blocks: dict[int, list[Block]], title: str, command: s
     files = Files(["overview.csv", "overview.tex", *(f"{_of(side)}scores.csv" for side in survey.sides)])
     glance = Section("At a glance", [Bullets(survey.reading()), Grid(survey.table()), files])
     sections = [glance, *_sections(survey, blocks), _made(survey, command)]
-    return page(title, lead, sections, f"Made by RankSift {__version__}.")
+    return page(title, lead, sections, f"Made by RankSift {__version__}.", answer=[Grid(_scores(survey))])
+
+
+def _scores(survey: Survey) -> Table:
+    """What is studied: the scores of each run, the best run by the first measure first."""
+    table = survey.scores.table()
+    sign = -1 if higher_is_better(survey.scores.measures[0]) else 1
+    best_first = np.argsort(sign * survey.scores.aggregate()[:, 0], kind="stable").tolist()
+    what = f"Scores, by {table.columns[1].name}"
+    return Table(table.columns, [table.rows[r] for r in best_first], title=what, notes=table.notes).head(_MOST_RUNS)
 
 
 def _sections(survey: Survey, blocks: dict[int, list[Block]]) -> Iterator[Section]:

@@ -18,9 +18,9 @@ from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
 from ranksift.measures.names import MeasureLike
 from ranksift.parameters import flag, takes
-from ranksift.plotting import drawing, legend, shown, styles
+from ranksift.plotting import drawing, legend, shown, styles_of
 from ranksift.study.preconditions import ROUNDING, check_scores, peculiarities, tell
-from ranksift.study.result import PerMeasure, Picture, Result, pictures_by_k
+from ranksift.study.result import PerMeasure, Picture, Result, pictures_of
 from ranksift.study.systems import families, system_scores
 from ranksift.study.wording import counted, ranked
 
@@ -160,7 +160,8 @@ class Discrimination(Result):
     def plot(self, measures: Sequence[str] | None = None) -> Figure:
         """P values by some measures or by all, largest first: the lower the curve, the more pairs it tells apart."""
         figure, axes = drawing("pairs of runs, by p", "p", title="Discriminative power")
-        for name, style in zip(measures or self.significant, styles(), strict=False):
+        names = list(measures or self.significant)
+        for name, style in zip(names, styles_of(names), strict=True):
             p = np.sort(self.p(name).ravel())[::-1]
             style["marker"] = "" if len(p) > 60 else style["marker"]
             axes.plot(np.arange(1, len(p) + 1), p, label=shown(name), **style)
@@ -172,7 +173,7 @@ class Discrimination(Result):
     def pictures(self) -> list[Picture]:
         """The p values."""
         caption = "p of every pair of runs, largest first: the lower, the more discriminating"
-        return pictures_by_k("p", caption, list(self.significant), self.plot)
+        return pictures_of("p", caption, list(self.significant), self.plot)
 
     def reading(self) -> list[str]:
         """How many pairs each measure finds significant, and which two measures disagree the most."""

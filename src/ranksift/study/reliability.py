@@ -15,9 +15,9 @@ from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.significance import product, resamples
 from ranksift.evaluation.table import Cell, Column, Table
 from ranksift.parameters import integer, number, samples_of
-from ranksift.plotting import drawing, legend, shown, styles
+from ranksift.plotting import drawing, legend, shown, styles_of
 from ranksift.study.preconditions import check_scores, peculiarities, tell
-from ranksift.study.result import PerMeasure, Picture, Result, pictures_by_k
+from ranksift.study.result import PerMeasure, Picture, Result, pictures_of
 from ranksift.study.wording import counted, joined, ranked
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class Reliability(Result):
         names = list(measures or curve)
         # Side by side, so that every interval is seen.
         places = self.topics + 0.008 * float(sizes[-1]) * (np.arange(len(names)) - (len(names) - 1) / 2.0)
-        for measure, place, style in zip(names, places.tolist(), styles(), strict=False):
+        for measure, place, style in zip(names, places.tolist(), styles_of(names), strict=True):
             axes.plot(sizes, curve[measure], label=shown(measure), **{**style, "marker": ""})
             axes.plot([self.topics], [self.phi[measure]], color=style["color"], marker="o", markersize=4)
             axes.vlines(place, *self.phi_interval[measure], color=style["color"], linewidth=1.4)
@@ -141,7 +141,7 @@ class Reliability(Result):
         caption = (
             f"Φ by number of topics; this collection is marked, its {100 * self.confidence:g}% intervals side by side"
         )
-        return pictures_by_k("phi", caption, list(self.phi), self.plot)
+        return pictures_of("phi", caption, list(self.phi), self.plot)
 
     def reading(self) -> list[str]:
         """How much of what is seen is the systems' own, and how many topics would do."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from ranksift.errors import InputError
 from ranksift.evaluation.printed import Printed
 from ranksift.measures.names import parse_measure
+from ranksift.plotting import family_and_k
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,35 +25,33 @@ class Picture(NamedTuple):
     figure: Figure
 
 
-def pictures_by_k(
+# Lines that one picture takes.
+_LINES = 28
+
+
+def pictures_of(
     name: str, caption: str, measures: Sequence[str], plot: Callable[[list[str]], Figure], most: int = 7
 ) -> list[Picture]:
-    """One picture of all measures; where they are many one of those of each k, and never too many in one.
+    """One picture of all measures, whatever their k; of many measures several, each of which has all ks of some.
 
-    >>> [p.caption for p in pictures_by_k("p", "All p", ["AP", "nDCG@5", "nDCG@10", "P@5"], print, most=3)]
-    ['AP']
-    ['nDCG@5', 'P@5']
-    ['nDCG@10']
-    ['All p', 'All p, k = 5', 'All p, k = 10']
-    >>> [p.caption for p in pictures_by_k("p", "All p", ["AP", "RR", "Bpref"], print, most=2)]
-    ['AP', 'RR']
-    ['Bpref']
+    >>> [p.caption for p in pictures_of("p", "All p", ["AP", "nDCG@5", "nDCG@10", "P@5"], print, most=3)]
+    ['AP', 'nDCG@5', 'nDCG@10', 'P@5']
+    ['All p']
+    >>> [p.caption for p in pictures_of("p", "All p", ["AP", "nDCG@5", "nDCG@10", "P@5"], print, most=2)]
+    ['AP', 'nDCG@5', 'nDCG@10']
+    ['P@5']
     ['All p, 1 of 2', 'All p, 2 of 2']
     """
-    many = len(measures) > most
-    by_k: dict[str, list[str]] = {}
+    families: dict[str, list[str]] = {}
     for measure in measures:
-        _, at, k = measure.rpartition("@")
-        by_k.setdefault(k if at and k.isdigit() and many else "", []).append(measure)
-    if len(by_k) == len(measures):  # each k once: nothing to put together
-        by_k = {"": list(measures)}
+        families.setdefault(family_and_k(measure)[0], []).append(measure)
+    together = max(1, min(most, _LINES // max(map(len, families.values()))))
+    groups = list(families.values())
+    some = [groups[i : i + together] for i in range(0, len(groups), together)]
     found = []
-    for k, names in by_k.items():
-        word, title = (f"{name} at {k}", f"{caption}, k = {k}") if k else (name, caption)
-        some = [names[i : i + most] for i in range(0, len(names), most)]
-        for i, part in enumerate(some, 1):
-            here = (f"{word} {i}", f"{title}, {i} of {len(some)}") if len(some) > 1 else (word, title)
-            found.append(Picture(*here, plot(part)))
+    for i, group in enumerate(some, 1):
+        word, title = (f"{name} {i}", f"{caption}, {i} of {len(some)}") if len(some) > 1 else (name, caption)
+        found.append(Picture(word, title, plot([measure for family in group for measure in family])))
     return found
 
 

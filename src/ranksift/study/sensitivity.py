@@ -15,14 +15,14 @@ from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.significance import SAME, Paired, bootstrap, shifted_resamples, times_drawn
 from ranksift.evaluation.table import Column, Table
 from ranksift.parameters import choice, integer, number, samples_of
-from ranksift.plotting import drawing, legend, shown, styles
+from ranksift.plotting import drawing, legend, shown, styles_of
 from ranksift.study.preconditions import (
     ROUNDING,
     check_scores,
     peculiarities,
     tell,
 )
-from ranksift.study.result import PerMeasure, Picture, Result, pictures_by_k
+from ranksift.study.result import PerMeasure, Picture, Result, pictures_of
 from ranksift.study.topic_samples import Samples, aggregates, pooled, topics_of
 from ranksift.study.wording import counted, joined, ranked
 
@@ -120,7 +120,7 @@ class Sensitivity(Result):
         figure, axes = drawing("significance level α", "share of pairs with ASL < α")
         levels = np.linspace(0.0, most, 201)
         curve = self.curve(levels)
-        for measure, style in zip(measures or curve, styles(), strict=False):
+        for measure, style in zip(measures or curve, styles_of(list(measures or curve)), strict=True):
             axes.plot(levels, curve[measure], label=shown(measure), **{**style, "marker": ""})
         axes.set(xlim=(0.0, most), ylim=(0.0, 1.0))
         legend(axes)
@@ -129,7 +129,7 @@ class Sensitivity(Result):
     def pictures(self) -> list[Picture]:
         """The cumulative curves."""
         caption = "Share of pairs of runs told apart, by significance level"
-        return pictures_by_k("asl", caption, list(self.asl), lambda names: self.plot(measures=names))
+        return pictures_of("asl", caption, list(self.asl), lambda names: self.plot(measures=names))
 
     def reading(self) -> list[str]:
         """How many pairs each measure tells apart, and what difference that takes."""

@@ -16,14 +16,14 @@ from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.significance import product, times_drawn
 from ranksift.evaluation.table import Column, Table
 from ranksift.parameters import choice, integer, number, samples_of
-from ranksift.plotting import drawing, legend, shown, styles
+from ranksift.plotting import drawing, legend, shown, styles_of
 from ranksift.study.preconditions import (
     ROUNDING,
     check_scores,
     peculiarities,
     tell,
 )
-from ranksift.study.result import PerMeasure, Picture, Result, pictures_by_k
+from ranksift.study.result import PerMeasure, Picture, Result, pictures_of
 from ranksift.study.topic_samples import Samples, aggregates, topics_of
 from ranksift.study.wording import counted, joined, ranked
 
@@ -140,7 +140,7 @@ class Stability(Result):
         """Error rate by number of topics, a line with its band for each measure (of some, or of all)."""
         figure, axes = drawing("topics", "error rate")
         band = self.band(confidence)
-        for measure, style in zip(measures or band, styles(), strict=False):
+        for measure, style in zip(measures or band, styles_of(list(measures or band)), strict=True):
             bands = band[measure]
             sizes, rates = list(bands), list(self.error_rate[measure].values())
             low, high = zip(*bands.values(), strict=True)
@@ -155,7 +155,7 @@ class Stability(Result):
     def pictures(self) -> list[Picture]:
         """The error rates."""
         caption = "Error rate by number of topics, with 95% bands"
-        return pictures_by_k("error rate", caption, list(self.error_rate), lambda names: self.plot(measures=names))
+        return pictures_of("error rate", caption, list(self.error_rate), lambda names: self.plot(measures=names))
 
     @property
     def half(self) -> int | None:
@@ -183,6 +183,10 @@ class Stability(Result):
                 if later:
                     found[-1] += f" Half of the topics are not enough for {joined(later)}."
                 break
+        found.append(
+            "Stable is not the same as right: a decision counts as wrong where other topics decide otherwise, and a "
+            "measure that prefers the same bad run on all of them makes no such mistake."
+        )
         ties = {m: self.tie_rate[m][half] for m in curves}
         if max(ties.values()) - min(ties.values()) > 0.1:
             share = (

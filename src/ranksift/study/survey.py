@@ -61,6 +61,13 @@ QUESTIONS: Mapping[str, str] = {
 #: Those that need nothing but scores, and can be repeated on any set of queries.
 OF_SCORES = ("stability", "sensitivity", "reliability", "discrimination", "agreement")
 
+# Procedures that two runs cannot show anything by, with the reason.
+_TWO_RUNS = {
+    "sensitivity": "two runs are one pair, and a share of pairs told apart takes several",
+    "reliability": "two runs are too few for a variance between runs",
+    "agreement": "two runs are too few for an order",
+}
+
 #: The most topic-set sizes whose error rate is estimated, unless sizes are named.
 MOST_SIZES = 100
 
@@ -425,7 +432,9 @@ def _survey(
         heard.update(dict.fromkeys([*subject.scores.notes, *peculiarities(subject.scores)]))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankSiftWarning)  # every result has its own notes
-        parts, skipped = _apply(chosen, subject, asked, seed, progress)
+        too_few = _TWO_RUNS if only is None and len(subject.scores.runs) == 2 else {}  # who names one may see it
+        parts, skipped = _apply(tuple(n for n in chosen if n not in too_few), subject, asked, seed, progress)
+        skipped = {name: too_few.get(name, skipped.get(name, "")) for name in chosen if name in {*too_few, *skipped}}
     if not parts:
         raise InputError(f"nothing to study: {'; '.join(skipped.values())}", remedy="name other procedures or measures")
     settings = {
@@ -631,6 +640,8 @@ def _case(
                 continue
             subset = f"the {counted(len(part.queries), f'{kind} query', f'{kind} queries')}{by}"
             yield Part(name, result, subset, f"{word} {kind}".strip())
+    if len(real.runs) == 2:
+        return
     over_k = bool(again.get("agreement", {}).get("over_k", False))
     between = consistency(sets["uninformative"], sets["ideal"], over_k=over_k)
     orders = f"the orders on uninformative and on ideal queries{by}"
