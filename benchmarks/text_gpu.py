@@ -18,16 +18,21 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from safetensors.torch import save_file
 
-from ranksift.learning.text import scoring
+from ranksift.collection.examples import Examples, read_examples
+from ranksift.learning.text import scoring, training
 from ranksift.learning.text.encoder import VARLEN, Architecture, PackedEncoder, encoder_of, find_encoder
 from ranksift.learning.text.network import TextNetwork
+from ranksift.learning.text.ranker import TextRanker
 from ranksift.learning.text.tokens import Cut, Tokenizer, Tokens
 from ranksift.learning.text.training import TextLists, Training, fit
 
@@ -146,7 +151,7 @@ def _rows(options: argparse.Namespace, data: Data, device: torch.device) -> dict
         "scoring, ours, plain": lambda: packed_scoring(data, device, sizes, seconds, False),
         "scoring, ours, compiled": lambda: packed_scoring(data, device, sizes, seconds, True),
         "loss of a second epoch": lambda: losses(data, device, sizes),
-        "from a file to a network": lambda: from_a_file(
+        "from a file to a saved model": lambda: from_a_file(
             options.encoder, device, sizes, 100 if options.tiny else 100_000
         ),
     }
@@ -421,36 +426,92 @@ def _loss_of_a_loop(data: Data, model: Any, plan: Training, device: torch.device
     return float(torch.stack(found).mean())
 
 
+# -- as a user ---------------------------------------------------------------------------------------------------------
+
+
 def from_a_file(folder: str, device: torch.device, sizes: Sizes, pairs: int) -> str:
-    """From a file of texts to a trained network, three passes: where the time goes."""
-    draw = np.random.default_rng(0)
-    tokenizer = Tokenizer(folder)
-    words = [word for word in json.loads(tokenizer.to_json())["model"]["vocab"] if word.isalpha() and len(word) > 2]
+    """From a file of texts to a saved model, three passes, as ``ranksift train`` does it: where the time goes."""
     with TemporaryDirectory() as place:
-        path = Path(place) / "pairs.jsonl"
-        lengths = np.clip(draw.lognormal(4.0, 0.6, pairs).astype(int), 16, 256) - 13
-        with path.open("w") as file:
-            for row, length in enumerate(lengths.tolist()):
-                query = " ".join(words[n % len(words)] for n in range(row // DOCUMENTS, row // DOCUMENTS + 10))
-                doc = " ".join(words[n] for n in draw.integers(0, len(words), length))
-                file.write(json.dumps({"query": query, "doc": doc, "label": int(draw.integers(0, 2))}) + "\n")
+        data, encoder, model = (Path(place) / name for name in ("pairs.jsonl", "encoder", "model"))
+        tokenizer = Tokenizer(folder)
+        _write_pairs(data, tokenizer, pairs)
+        _write_encoder(encoder, tokenizer, sizes)
+        how = {"epochs": 3, "batch_size": 256 // DOCUMENTS, "documents_per_query": None, "device": device.type}
+        ranker = TextRanker("bce", encoder=str(encoder), context=False, learning_rate=2e-5, **how)
         began = time.perf_counter()
-        rows = [json.loads(line) for line in path.open()]
-    read = time.perf_counter()
-    begins = np.arange(0, pairs + 1, DOCUMENTS)
-    gains = [2.0 * row["label"] - 1 for row in rows]
-    queries = [row["query"] for row in rows[::DOCUMENTS]]
-    lists = TextLists.of(tokenizer, queries, [row["doc"] for row in rows], begins, gains)
-    made = time.perf_counter()
-    plan = Training("bce", epochs=3, batch_size=64, documents_per_query=None, learning_rate=2e-5)
-    fit(_network(device, sizes), lists, plan)
-    _wait(device)
-    ended = time.perf_counter()
-    size = float(lists.tokens.lengths.mean())
+        examples = _examples(data)
+        read = time.perf_counter()
+        with _timing(Tokenizer, "pairs") as tokens, _timing(training, "fit") as steps:
+            ranker.fit(examples)
+        _wait(device)
+        fitted = time.perf_counter()
+        ranker.save(model)
+        ended = time.perf_counter()
+    parts = {
+        "reading": read - began,
+        "tokens": sum(tokens),
+        "training": sum(steps),
+        "the rest of the fit": fitted - read - sum(tokens) - sum(steps),
+        "saving": ended - fitted,
+    }
+    said = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in parts.items())
     return (
-        f"{pairs} pairs of {size:.0f} tokens, 3 passes: reading {read - began:.1f} s, tokens {made - read:.1f} s, "
-        f"training {ended - made:.1f} s; {3 * pairs / (ended - made):.0f} pairs/s in training, "
-        f"{3 * pairs / (ended - began):.0f} with everything before it"
+        f"{pairs} pairs, 3 passes, {ended - began:.1f} s: {said}; {3 * pairs / sum(steps):.0f} pairs/s in training, "
+        f"{3 * pairs / (ended - began):.0f} from the file to the saved model"
+    )
+
+
+@contextmanager
+def _timing(owner: Any, name: str) -> Iterator[list[float]]:
+    """The seconds of each call of a function, while this lasts."""
+    usual, found = getattr(owner, name), []
+
+    def timed(*args: Any, **options: Any) -> Any:
+        began = time.perf_counter()
+        result = usual(*args, **options)
+        found.append(time.perf_counter() - began)
+        return result
+
+    setattr(owner, name, timed)
+    try:
+        yield found
+    finally:
+        setattr(owner, name, usual)
+
+
+def _write_pairs(path: Path, tokenizer: Tokenizer, pairs: int) -> None:
+    """Texts of whole words, about as long as the pairs of the other rows."""
+    draw = np.random.default_rng(0)
+    words = [word for word in json.loads(tokenizer.to_json())["model"]["vocab"] if word.isalpha() and len(word) > 2]
+    lengths = np.clip(draw.lognormal(4.0, 0.6, pairs).astype(int), 16, 256) - 13
+    with path.open("w") as file:
+        for row, length in enumerate(lengths.tolist()):
+            asked = row // DOCUMENTS
+            query = " ".join(words[n % len(words)] for n in range(asked, asked + 10))
+            doc = " ".join(words[n] for n in draw.integers(0, len(words), length))
+            said = {"query_id": f"q{asked}", "query": query, "doc_id": f"d{row}", "doc": doc}
+            file.write(json.dumps(said | {"label": 2 * int(draw.integers(0, 2)) - 1}) + "\n")
+
+
+def _write_encoder(folder: Path, tokenizer: Tokenizer, sizes: Sizes) -> None:
+    """DistilBERT with random weights, as Hugging Face's libraries save it."""
+    folder.mkdir()
+    config = {"model_type": "distilbert", "vocab_size": tokenizer.vocabulary, **_published(sizes)}
+    architecture = Architecture.of(config)
+    assert architecture is not None
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "tokenizer.json").write_text(tokenizer.to_json())
+    save_file(PackedEncoder(architecture, seed=0).published(), folder / "model.safetensors")
+
+
+def _examples(path: Path) -> Examples:
+    """The file as the command reads it; where polars is not installed, line by line."""
+    if find_spec("polars") is not None:
+        return read_examples(path)
+    rows = [json.loads(line) for line in path.open()]
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    return Examples.from_texts(
+        columns["query"], columns["doc"], columns["label"], columns["query_id"], doc_ids=columns["doc_id"]
     )
 
 

@@ -90,3 +90,20 @@ def test_the_number_goes_the_way_that_the_page_says(command: str, tmp_path: Path
     order = [tuple(line.rsplit(" ", 1)) for line in done.stderr.splitlines()]
     assert [step for step in told if step not in order] == []
     assert sorted(told, key=order.index) == told
+
+
+def test_the_workflow_asks_for_every_python_that_is_named():
+    text = (ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8")
+    asked = re.findall(r'"(3\.\d+)"', text)
+    named = re.search(r"make test` on Python (.*?)\.\s", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))[1]
+    assert asked == re.findall(r"3\.\d+", named)
+    assert set(re.findall(r"Python :: (3\.\d+)", (ROOT / "pyproject.toml").read_text())) <= set(asked)
+    assert "make test" in text
+
+
+def test_the_citation_is_of_this_version():
+    import ranksift
+
+    text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {ranksift.__version__}\n" in text
+    assert "license: Apache-2.0" in text

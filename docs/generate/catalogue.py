@@ -118,6 +118,7 @@ def section(e: Entry, choices: str) -> str:
 def paragraphs(name: str) -> list[str]:
     """The prose of a docstring, as Markdown."""
     body = inspect.cleandoc(CATALOGUE[name].__doc__ or "").partition("Examples\n--------\n")[0]
+    body = body.partition("Parameters\n----------\n")[0]  # they are a table of their own
     found = [" ".join(p.split()) for p in re.split(r"\n\s*\n", body.strip()) if not p.startswith(".. math::")]
     return [re.sub(r"``([^`]+)``", r"`\1`", re.sub(r":\w+:`~?([^`]+)`", r"`\1`", p)) for p in found]
 

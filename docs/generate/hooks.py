@@ -5,6 +5,7 @@ from typing import Any
 import catalogue
 import docstrings  # noqa: F401 (found by reference.py, which does not know this folder)
 import mathematics
+import prompts
 import readings
 import session
 from mkdocs.structure.files import File, Files
@@ -24,5 +25,5 @@ def on_page_markdown(markdown: str, page: Any, **rest: Any) -> str:
 
 
 def on_page_content(html: str, **rest: Any) -> str:
-    """Draw formulas."""
-    return mathematics.draw(html)
+    """Draw formulas, and mark output."""
+    return prompts.marked(mathematics.draw(html))

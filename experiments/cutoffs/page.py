@@ -7,6 +7,7 @@ from pathlib import Path
 from experiments.cutoffs import figures
 from experiments.cutoffs.community import EXPECTED, MEASURE, NORMALISED, POSITIVE, SEED, Forum, K
 from experiments.cutoffs.forum import expected_gain, other_scores, outcomes, single_answers, the_rules
+from experiments.cutoffs.loss_table import losses_tuned
 from experiments.cutoffs.promises import SIZES, BySize, Controlled, Tuned, by_size, controlled, kept
 from experiments.cutoffs.questions import System, systems, wikiqa
 from experiments.cutoffs.rules import (
@@ -39,6 +40,7 @@ def files(data: Path) -> dict[str, str]:
         in_short(forum, found, tracks, tuned, risks),
         RULES,
         the_rules(forum),
+        losses_tuned(),
         expected_gain(forum),
         other_scores(forum),
         single_answers(forum),

@@ -289,7 +289,7 @@ four documents:
 `MSP_ul1` and `MSP_ul2` take the exact value; `expected="paper"` is k p². And an average V2 of 0 is
 [better than random]({PAGE}#what-a-random-ranking-gets), not random.
 
-### Kendall's τ
+### The order of learners
 
 {_tau_in_words()}
 
@@ -372,7 +372,7 @@ def _counted(measure: str) -> list[Printed]:
             of_tau,
             f"Kendall's τ with {measure}",
             f"from the printed scores on all queries; {other_sets}"
-            + ("; one value is [no τ of eight](#kendalls-τ)" if no_tau else ""),
+            + ("; one value is [no τ of eight](#the-order-of-learners)" if no_tau else ""),
             reproduced=agreeing["τ"],
             refuted=len(tau) - agreeing["τ"] + no_tau,
             out_of_reach=sets - no_tau,

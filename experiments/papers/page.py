@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from experiments.markdown import page, table
-from experiments.papers import liu, niu
-from experiments.papers.karmaker import Karmaker
+from experiments.markdown import bullets, page, table, word
+from experiments.papers import carmel, gienapp, liu, niu
+from experiments.papers.karmaker import Karmaker, conflicts, pads, swaps, taus
+from experiments.papers.systems import official
 from experiments.papers.verdict import VERDICTS, Printed, total, verdicts
+from experiments.web_track.years import YEARS, Year
 
-NEEDS: tuple[str, ...] = ("letor4_listnet_predictions", "letor4_mq2007_agg")
+NEEDS: tuple[str, ...] = (
+    "letor4_listnet_predictions",
+    "letor4_mq2007_agg",
+    "trec_web_pertopic_scores",
+    "trec_web_qrels",
+    "trec_web_runs",
+)
 
 
 def files(data: Path) -> dict[str, str]:
     """The page."""
     karmaker = Karmaker.of(data)
+    years = {year: Year(data, year) for year in YEARS}
+    scores = {year: official(data, year) for year in YEARS}
+    systems = {year: len(values) for year, values in scores.items()}
     papers = {
+        "Carmel et al. 2022: forbidden documents": (carmel.tables(years, systems), carmel.section(years)),
         "Liu et al. 2016: quit while ahead": (liu.tables(), liu.section()),
         "Karmaker and Feng 2022: between random and perfect": (karmaker.tables(), karmaker.section()),
+        "Gienapp et al. 2020: negative judgments": (gienapp.tables(years, systems), gienapp.section(scores)),
         "Niu et al. 2012: top-k learning to rank": (
             niu.tables(),
             niu.section(karmaker.measured.collection.qrels.pool.size),
@@ -35,8 +50,8 @@ A number is
 
 - **reproduced** where it follows to the printed digits from public data, from a definition, or from other tables of the
   same paper;
-- **explained** where another rule than the written one gives it, or values that it cannot be told from, and that rule
-  is named;
+- **explained** where another rule than the written one gives it, or values as near to it as samples or similar systems
+  allow, and that rule is named;
 - **refuted** where it cannot be right beside data, the written formula or other numbers of the same paper: one of them
   is wrong;
 - **out of reach** where the data, the systems or the people are not at hand. Then the page says whether something like
@@ -52,11 +67,47 @@ from the printed numbers, and from public data that is not part of the repositor
 """
 
 
-def in_short(papers: dict[str, list[Printed]]) -> str:
-    """All papers in one table."""
-    rows = [Printed(str(len(tables)), name, "", *total(tables)) for name, tables in papers.items()]
+def in_short(papers: Mapping[str, Sequence[Printed]]) -> str:
+    """The findings, and all papers in one table."""
+    rows = [Printed("", name, "", *total(tables)) for name, tables in papers.items()]
     every = Printed("", "all", "", *total(rows))
-    cells = [[row.what, row.table, str(row.numbers), *(map(str, row.counts))] for row in [*rows, every]]
+    cells = [
+        [
+            f"[{row.what}](#{_anchor(row.what)})" if row is not every else row.what,
+            str(row.numbers),
+            *map(str, row.counts),
+        ]
+        for row in [*rows, every]
+    ]
+    checked = every.numbers - every.out_of_reach
+    impossible = [case for case in conflicts() if case[-1] == "impossible"]
+    recomputed = [*taus(), *pads(), *swaps()]
+    agreeing = sum(found.agrees for found in recomputed)
+    findings = bullets(
+        f"**{checked} of {every.numbers:,} numbers can be checked**; the others need systems, data or people that are "
+        f"not at hand. {every.reproduced} are reproduced, {every.explained} explained, {every.refuted} refuted.",
+        "**Liu et al.**: all numbers of their example table are right.",
+        f"**Karmaker and Feng**: {word(len(impossible))} counts of conflicts [cannot be](#conflicts) beside their own "
+        f"counts of significant pairs. Of {len(recomputed)} numbers that follow from their printed scores {agreeing} "
+        "do ([PAD](#percentage-differences), [swap rates](#swap-rates)). Their MAP@30 is [more than a perfect ranking "
+        "gets](#more-than-perfect) by their formula, and their expected score of a random ranking is [too "
+        "small](#what-a-random-ranking-gets).",
+        "**Gienapp et al.**: the printed [reliability](#reliability) is not that of their formula: what their program "
+        "computes grows with the mean score, and is near 1 for random numbers. Table 1 has means over the topics that "
+        "have the label, and one column of Table 2a another k.",
+        "**Carmel et al.**: Table 7 cannot have been computed with the [gains that the text names]"
+        "(#the-gains-of-table-7). What follows from public judgments is right but for last digits.",
+        "**Niu et al.**: minutes are [not the product](#seconds-minutes-and-judgments) of seconds and judgments, and "
+        "κ-ERR as printed [could not exceed 1/n](#1n-or-1rank).",
+    )
     return f"""
-{table(["paper", "rows below", "numbers", *VERDICTS], cells)}
+## In short
+
+{findings}
+
+{table(["paper", "numbers", *VERDICTS], cells)}
 """
+
+
+def _anchor(heading: str) -> str:
+    return re.sub(r"\s+", "-", re.sub(r"[^\w\s-]", "", heading, flags=re.ASCII).strip().lower())

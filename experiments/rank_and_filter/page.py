@@ -15,6 +15,7 @@ from experiments.rank_and_filter.settings import MADE_UP, PRODUCTS
 from experiments.rank_and_filter.shift_table import shifts
 from experiments.rank_and_filter.tables import everything, main_table, parts
 from experiments.rank_and_filter.verdict import verdict
+from experiments.rank_and_filter.world_table import in_worlds
 
 #: Nothing is read: see `trials`.
 NEEDS: tuple[str, ...] = ()
@@ -39,6 +40,7 @@ def written(kept: Mapping[str, Any]) -> str:
         main_table(found),
         lengths(kept["lengths"]),
         shifts(kept["shifts"]),
+        in_worlds(kept["worlds"]),
         dial(found),
         parts(found),
         everything(found),
@@ -54,9 +56,8 @@ def _beginning() -> str:
 Carmel et al. (2022) train rankers, drop what scores below a tuned threshold, and compare them by nDCG_f. This page asks
 on fourteen settings whether `LambdaMARTf`, which learns the cut together with the order, and `ExpectedGainRanker`, the
 optimal rule, are better than the boosted trees of LightGBM, XGBoost and CatBoost, each with the threshold that is best
-for it on the validation set; than showing nothing, and than showing everything; and than stock LightGBM that is told
-the
-weights |g|/(I − W) which ours are built on. It is written by
+for it on the validation set; than showing nothing, and than showing everything; and than stock LightGBM that is given
+the weights |g|/(I − W) which ours are built on. It is written by
 
 ```
 python -m experiments.rank_and_filter.trials   # fits everything: more than an hour on two processors

@@ -59,7 +59,9 @@ def verdict(found: Sequence[Outcome]) -> str:
 
 Asked of each of ours, over the {len(counted)} settings that count: (a) it is nowhere below nothing shown or everything
 shown by more than a standard error of the difference; (b) it is nowhere significantly below a peer; (c) in at least
-half of the settings it is significantly above all peers that do not know the weights |g|/(I − W).
+half of the settings it is significantly above all peers that do not know the weights |g|/(I − W), as libraries have
+them. One more peer, {IN_TURN}, holds every query out in turn as ours do, which no library does by itself. It counts in
+(b), and what (c) comes to with it is said beside (c).
 
 {first}
 
@@ -150,11 +152,24 @@ def _never_below_peers(found: Sequence[Outcome], ours: str) -> tuple[bool, str]:
 
 
 def _half(found: Sequence[Outcome], ours: str) -> tuple[bool, str]:
-    won = above_all(found, ours)
+    won, with_in_turn = above_all(found, ours, [IN_TURN]), above_all(found, ours)
     names = f" ({'; '.join(o.setting for o in won)})" if won else ""
-    told = f"(c) is significantly above all peers that do not know the weights in {word(len(won))} of {len(found)}"
-    if 2 * len(won) >= len(found):
-        return True, f"{told}{names}."
+    kept = 2 * len(won) >= len(found)
+    told = (
+        f"(c) is significantly above all peers that do not know the weights, as libraries have them, in "
+        f"{_many(won)} of {len(found)} settings{names}, which is {says(kept, 'half or more', 'less than half')}. "
+        f"With {IN_TURN}, it is in {_many(with_in_turn)}, which is "
+        f"{says(2 * len(with_in_turn) >= len(found), 'half or more', 'less than half')}."
+    )
+    return kept, f"{told} {_elsewhere(found, won, ours)}"
+
+
+def _many(settings: Sequence[Outcome]) -> str:
+    return word(len(settings)) if settings else "none"
+
+
+def _elsewhere(found: Sequence[Outcome], won: Sequence[Outcome], ours: str) -> str:
+    """Likely reasons in the other settings."""
     rest = [o for o in found if o not in won]
     empty = [o for o in rest if o.mean(ours, "Empty") > 0.9]
     flat = [o for o in rest if o.variation < 0.5 and o not in empty]
@@ -173,19 +188,7 @@ def _half(found: Sequence[Outcome], ours: str) -> tuple[bool, str]:
             f"is above all of them in {word(len(ahead))} of these)",
         ),
     ]
-    return False, (
-        f"{told} settings{names}, which is less than half. {_as_libraries_come(found, ours)} "
-        f"{'. '.join(r for r in reasons if r)}."
-    )
-
-
-def _as_libraries_come(found: Sequence[Outcome], ours: str) -> str:
-    """The same without the peer that was given more than libraries have."""
-    won = above_all(found, ours, [IN_TURN])
-    return (
-        f"Without {IN_TURN}, which holds every query out in turn as ours do and which no library has, it is in "
-        f"{word(len(won))}, which is {says(2 * len(won) >= len(found), 'half or more', 'still less than half')}."
-    )
+    return f"Elsewhere: {'. '.join(r for r in reasons if r)}." if any(reasons) else ""
 
 
 def _names(found: Sequence[Outcome]) -> str:

@@ -6,32 +6,34 @@ from collections.abc import Sequence
 
 from experiments.markdown import number
 from experiments.panels import Axis, Line, Panel, panels
-from experiments.top_k.fits import TESTED, Learned
+from experiments.top_k.fits import CURVES, Learned
 from experiments.top_k.methods import FAMILIES
-from experiments.top_k.tables import head
+from experiments.top_k.tables import named
 
+COLOURS = ("#0072B2", "#D55E00", "#009E73")
 LINES = {
-    "FocusedSVM": Line("#0072B2"),
-    "FocusedBoost": Line("#D55E00", "6 3"),
-    "FocusedNet": Line("#009E73", "2 3"),
+    f"{kappa}{name}": Line(colour, dash)
+    for kappa, dash in (("κ-", ""), ("", "6 3"))
+    for name, colour in zip(("N@5", "N@10", "ERR"), COLOURS, strict=True)
 }
 #: Of what is drawn, in steps of 0.01.
 STEP = 0.01
 
 
-def over_beta(some: Sequence[Learned]) -> str:
-    """Test values over β, less the better parent's."""
+def over_beta(ordered: Sequence[Learned], graded: Sequence[Learned]) -> str:
+    """Test values over β, less the better parent's: a panel for each method, on the ordered truth and on grades."""
     rows, ends = [], [0.0]
-    for i, measure in enumerate(TESTED):
+    for both in zip(ordered, graded, strict=True):
         row = []
-        for learned in some:
+        for family in FAMILIES:
             curves = {}
-            for family in FAMILIES:
+            for learned in both:
                 scores = learned.curves[family.focused]
-                values = scores.aggregate()[:, scores.column(measure)] - learned.better_parent(family, measure)
-                curves[family.focused] = list(zip(learned.truth.betas, values.tolist(), strict=True))
-                ends += values.tolist()
-            row.append(Panel(f"{learned.collection.name}: {head(learned)[-2 + i]}", curves))
+                for measure in CURVES:
+                    values = scores.aggregate()[:, scores.column(measure)] - learned.better_parent(family, measure)
+                    curves[named(learned, measure)] = list(zip(learned.truth.betas, values.tolist(), strict=True))
+                    ends += values.tolist()
+            row.append(Panel(f"{both[0].collection.name}: {family.focused}", curves))
         rows.append(row)
     low, high = int(min(ends) / STEP - 1), int(max(ends) / STEP + 1)
     every = 1 if high - low <= 8 else 2
@@ -39,7 +41,8 @@ def over_beta(some: Sequence[Learned]) -> str:
     high += -high % every
     return panels(
         "Focused methods over β, less the better of their parents",
-        "Difference of κ-NDCG@10 and κ-ERR to the better parent, for β from 0 (pairs alone) to 1 (order alone)",
+        "Difference of N@5, N@10 and ERR on grades, and of κ-N@5, κ-N@10 and κ-ERR on the pooled order, to the better "
+        "parent, for β from 0 (pairs alone) to 1 (order alone)",
         rows,
         LINES,
         Axis((0, 0.25, 0.5, 0.75, 1), "β: 0 is the pairs alone, 1 the order of the top 10 alone"),

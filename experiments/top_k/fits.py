@@ -19,8 +19,10 @@ from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.significance import holm
 
 MEASURES = (*(f"kNDCG@{k}" for k in range(1, K + 1)), "kERR")
-#: What is tested, and drawn over β.
+#: What is tested.
 TESTED = (MEASURE, "kERR")
+#: What is drawn over β, as in the paper's figures.
+CURVES = ("kNDCG@5", *TESTED)
 
 
 class Difference(NamedTuple):
@@ -69,7 +71,7 @@ class Learned:
             f"{beta:g}": [self.found[method][fold][i].scores for fold in folds]
             for i, beta in enumerate(self.truth.betas)
         }
-        return rs.evaluate(self.collection.qrels, self.collection.runs(runs), list(TESTED))
+        return rs.evaluate(self.collection.qrels, self.collection.runs(runs), list(CURVES))
 
     def _scores(self, chosen: dict[str, list[int]], measures: Iterable[str]) -> Scores:
         runs = {

@@ -35,10 +35,10 @@ def files(data: Path) -> dict[str, str]:
         on_the_pooled_order(by[POOLED]),
         on_a_drawn_order(by[DRAWN]),
         on_grades(by[GRADED]),
-        over_beta(by[POOLED]),
+        over_beta(by[POOLED], by[GRADED]),
         limits(representations(data, by[GRADED][-1].collection)),
     )
-    return {"top-k-learning.md": text, FIGURE: figures.over_beta(by[POOLED])}
+    return {"top-k-learning.md": text, FIGURE: figures.over_beta(by[POOLED], by[GRADED])}
 
 
 # -- what the sentences are about ----------------------------------------------------------------------------------
@@ -186,6 +186,9 @@ def in_short(by: dict[Truth, list[Learned]]) -> str:
         paragraph(
             f"**β matters {_little(spread)}** (range of a curve over β from 0 to 1, in percent of its mean):",
             ", ".join(f"{name} {between([100 * r for r in found], 1)}" for name, found in spread.items()) + ".",
+            "On grades: "
+            + ", ".join(f"{name} {between([100 * r for r in found], 1)}" for name, found in ranges(grades).items())
+            + ".",
             "The paper finds that it matters little for all three, and gives "
             f"{percent(printed.VARIATION['MQ2007'])} for its most varied curve on MQ2007, one of κ-NDCG@5. That is "
             "another quantity than a range, called a variance and not defined, so that the two cannot be compared.",
@@ -397,18 +400,21 @@ values are not to be compared one by one, only differences between methods.
 """
 
 
-def over_beta(some: Sequence[Learned]) -> str:
+def over_beta(ordered: Sequence[Learned], graded: Sequence[Learned]) -> str:
     """Section: β."""
-    losses = losses_of_tuning(some)
+    losses = losses_of_tuning([*ordered, *graded])
     return f"""
 ## Over β
 
-![Difference of κ-NDCG@10 and κ-ERR to the better parent, over β]({FIGURE})
+![Difference of six measures to the better parent, over β]({FIGURE})
 
-Test values on the pooled order with the same β in all folds, in steps of 0.05, less those of the better parent. The
-parents have no β; where a curve is above 0, the Focused method with that β is above both.
+Test values with the same β in all folds, in steps of {STEPS[1]:g}, less those of the better parent: on the pooled order
+(κ, solid) and on grades (dashed), by the six measures of the paper's Figure 1. The parents have no β; where a curve is
+above 0, the Focused method with that β is above both.
 
-{tables.over_beta(some)}
+{tables.over_beta(ordered)}
+
+{tables.over_beta(graded)}
 
 “Range” is the highest less the lowest value of the curve, over its mean. “Tuned” is the method of the tables above, its
 β chosen in each fold on the validation queries. The best β of a curve, which nobody knows beforehand, is
@@ -444,7 +450,7 @@ def limits(ranks: Representations) -> str:
 | measure to tune, stop and boost by | `kNDCG@10` on the validation part |
 | C of the SVMs | {", ".join(f"{c:g}" for c in C)}, features scaled to deviation 1; losses are means over queries |
 | iterations | networks and boosting stop after 30 and 50 rounds without a better value, and keep the best |
-| β | 0 to 1 in steps of {STEPS[1]:g} on the pooled order, {", ".join(f"{b:g}" for b in FEW)} on the others |
+| β | 0 to 1 in steps of {STEPS[1]:g}, on the drawn order {", ".join(f"{b:g}" for b in FEW)} |
 | networks | linear, as in the paper; FocusedNet's ListNet is over all orders of the top {K} |
 | FocusedSVM | its listwise loss is over the order of the top {K}: the printed one is constant |
 | ties of scores | by the documents' ids |

@@ -9,15 +9,20 @@ import numpy as np
 import ranksift as rs
 from experiments.markdown import number, probability, table
 from experiments.top_k import printed
-from experiments.top_k.fits import MEASURES, TESTED, Learned
+from experiments.top_k.fits import CURVES, MEASURES, TESTED, Learned
 from experiments.top_k.methods import FAMILIES
 from experiments.top_k.truths import GRADED, K
 
 
 def head(learned: Learned) -> list[str]:
     """Names of the measures, as the paper has them."""
+    return [named(learned, measure) for measure in MEASURES]
+
+
+def named(learned: Learned, measure: str) -> str:
+    """A measure as the paper writes it: on grades it has no κ."""
     kappa = "" if learned.truth is GRADED else "κ-"
-    return [*(f"{kappa}N@{k}" for k in range(1, K + 1)), f"{kappa}ERR"]
+    return measure.replace("kNDCG", f"{kappa}N").replace("kERR", f"{kappa}ERR")
 
 
 def means(learned: Learned, method: str) -> list[str]:
@@ -80,14 +85,14 @@ def over_beta(some: Sequence[Learned]) -> str:
     for learned in some:
         for family in FAMILIES:
             curve = learned.curves[family.focused]
-            for measure, name in zip(TESTED, head(learned)[-2:], strict=True):
+            for measure in CURVES:
                 values = curve.aggregate()[:, curve.column(measure)]
                 top = int(values.argmax())
                 rows.append(
                     [
                         learned.collection.name,
                         family.focused,
-                        name,
+                        named(learned, measure),
                         *(number(float(v)) for v in (values[0], values[-1], values.min(), values[top])),
                         f"{learned.truth.betas[top]:g}",
                         number(100 * float(np.ptp(values) / values.mean()), 1),

@@ -82,5 +82,5 @@ def chances(data: Path, collection: Collection) -> Floats:
     return np.array(chance, dtype=np.float64)
 
 
-POOLED, DRAWN, GRADED = Truth("pooled", pooled, STEPS), Truth("drawn", drawn, FEW), Truth("graded", graded, FEW)
+POOLED, DRAWN, GRADED = Truth("pooled", pooled, STEPS), Truth("drawn", drawn, FEW), Truth("graded", graded, STEPS)
 TRUTHS = (POOLED, DRAWN, GRADED)

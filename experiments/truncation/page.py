@@ -12,6 +12,7 @@ from experiments.truncation.places import perfect, telling_apart
 from experiments.truncation.printed import TABLE_3
 from experiments.truncation.setting import CORRECT, MEASURES, MODIFIED, ORIGINAL, PLAIN, Setting
 from experiments.truncation.stopping import SEED, against_silence, best_cut, excess, right_place, silent
+from experiments.truncation.two_questions import two_questions
 from experiments.truncation.wikiqa import RANKERS, Questions
 
 NEEDS: tuple[str, ...] = ("wikiqa",)
@@ -27,6 +28,7 @@ def files(data: Path) -> dict[str, str]:
         in_short(setting, on_dev),
         the_lists(setting, unlimited),
         the_scores(setting),
+        two_questions(setting),
         right_place(setting),
         best_cut(setting, on_dev, unlimited),
         orders(setting, unlimited, richer),

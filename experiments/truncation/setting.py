@@ -18,6 +18,8 @@ MEASURES = ("RR", "nDCG", "RBP", "AP")
 #: after TREC 2001's rule, to the depth of each list.
 PLAIN, ORIGINAL, MODIFIED, OWN_DEPTH = "plain", "original", "modified", "own depth"
 CORRECT = f'c_at_1(nil="{NIL}")'
+#: Sakai's Q-measure; labels are 0 and 1.
+Q = "Q"
 
 
 class Setting:
@@ -31,7 +33,7 @@ class Setting:
         #: Name of each measure, as it is modified.
         self.pairs = [(m, modified) for m, (_, modified) in zip(MEASURES, self.found.pairs, strict=True)]
         plain = ["RR", "nDCG" if limit is None else f"nDCG@{limit}", "RBP(p=0.5)", "AP"]
-        scores = rs.evaluate(questions.qrels, runs, [*plain, CORRECT])
+        scores = rs.evaluate(questions.qrels, runs, [*plain, CORRECT, f'Q(nil="{NIL}")'])
         self._values = {
             (PLAIN, m): scores.values[:, :, scores.column(name)] for m, name in zip(MEASURES, plain, strict=True)
         }
@@ -39,6 +41,7 @@ class Setting:
             for kind, name in zip((ORIGINAL, MODIFIED), pair, strict=True):
                 self._values[kind, m] = self.found.scores.values[:, :, self.found.scores.column(name)]
         self._values[PLAIN, CORRECT] = scores.values[:, :, scores.column(CORRECT)]
+        self._values[ORIGINAL, Q] = scores.values[:, :, -1]
         if limit is not None:
             by_depth = rs.evaluate(
                 questions.qrels, runs, [f'nDCG(nil="{NIL}")@{k}' for k in range(1, limit + 1)]

@@ -56,7 +56,8 @@ _UNITS = {"": 0, "K": 10, "M": 20, "G": 30}
 
 # The digits of any integer of 64 bits, and a sign.
 _LONGEST_INTEGER = 20
-_COMMENT = "a run that filters everything needs at least a comment line (# nothing retrieved)"
+#: What to do about a run of no bytes.
+NOTHING_RETRIEVED = "a run that filters everything needs at least a comment line (# nothing retrieved)"
 
 
 def display_name(source: str | os.PathLike[str]) -> str:
@@ -133,7 +134,7 @@ class Text:
 
 
 @contextmanager
-def reading(source: str | os.PathLike[str], *, if_empty: str = _COMMENT) -> Iterator[Text]:
+def reading(source: str | os.PathLike[str], *, if_empty: str = NOTHING_RETRIEVED) -> Iterator[Text]:
     """Open a text source: a path (``.gz`` and ``.zst`` are decompressed) or ``"-"`` for standard input.
 
     ``if_empty`` is what to do about a file of no bytes.
@@ -148,7 +149,7 @@ def read_bytes(source: str | os.PathLike[str]) -> bytes:
         return data.whole()
 
 
-def read_text(source: str | os.PathLike[str], *, if_empty: str = _COMMENT) -> bytes:
+def read_text(source: str | os.PathLike[str], *, if_empty: str = NOTHING_RETRIEVED) -> bytes:
     """Read a text source whole, checked to be UTF-8, without a byte order mark; ``if_empty`` as in :func:`reading`."""
     with reading(source, if_empty=if_empty) as text:
         data = text.whole()

@@ -121,3 +121,14 @@ def test_a_line_break_in_a_name_does_not_break_the_line(ranksift: Command, tiny,
     name.write_text("q1 Q0 good 1 high x\n")
     outcome = ranksift("evaluate", tiny["qrels"], name)
     check(outcome, tmp_path, None, r"two\nlines\x1b[31m.run:1: ")
+
+
+@pytest.mark.parametrize("text", ["", "\n \n"])
+@pytest.mark.parametrize("suffix", ["txt", "csv", "jsonl"])
+def test_empty_judgments_need_a_judgment_and_not_a_comment(ranksift: Command, tiny, tmp_path: Path, suffix, text):
+    path = tmp_path / f"empty.{suffix}"
+    path.write_text(text)
+    code, _, err = ranksift("evaluate", path, tiny["run"])
+    assert code == 2
+    assert "nothing retrieved" not in err
+    assert any(word in err for word in ("write each line as", "one row at least", "give at least one row", "name it"))

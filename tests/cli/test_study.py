@@ -295,3 +295,47 @@ def test_bad_words_about_properties(ranksift: Command):
         done = ranksift("study", "properties", *words)
         assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
         assert said in done.err
+
+
+def test_two_collections_side_by_side(studied, ranksift: Command, files: Files, tmp_path):
+    other = tmp_path / "later.txt"
+    other.write_text("".join(line + "\n" for line in files["qrels"].read_text().splitlines()[::2]))
+    done = studied("-m", "nDCG_f@5 AP", "--only", "reliability agreement", "--against", other)  # of the same runs
+    assert (done.code, done.err) == (0, "")
+    assert "2 measures on qrels (3 runs, " in done.out
+    assert [line.split()[:2] for line in done.out.splitlines()[3:7]] == [
+        [m, name] for m in ("nDCG_f@5", "AP") for name in ("qrels", "later")
+    ]
+    assert (tmp_path / "out" / "later-reliability.csv").is_file()
+    own = studied("-m", "nDCG_f@5 AP", "--only", "reliability agreement", "--against", other, *(
+        word for name in NAMES for word in ("--against", files[name])
+    ), out="own")  # fmt: skip
+    assert own.out.splitlines()[:-1] == done.out.splitlines()[:-1]  # the last one names the folder
+    tables = [tmp_path / "out" / f"{name}-scores.csv" for name in ("qrels", "later")]
+    again = ranksift(
+        "study", "--scores", tables[0], "--against", tables[1], "--only", "reliability", *QUICK, "--out", tmp_path / "n"
+    )
+    assert again.code == 0
+    assert (tmp_path / "n/later-scores-reliability.csv").read_bytes() == (
+        tmp_path / "out/later-reliability.csv"
+    ).read_bytes()
+
+
+def test_collections_in_files_of_one_name_are_told_apart(ranksift: Command, tmp_path):
+    for year in ("2012", "2013"):
+        (tmp_path / year).mkdir()
+        (tmp_path / year / "ap.csv").write_text("topic,a,b\n1,0.5,0.1\n2,0.5,0.4\n3,0.1,0.4\n")
+    tables = ["--scores", f"AP={tmp_path / '2012/ap.csv'}", "--against", f"AP={tmp_path / '2013/ap.csv'}"]
+    done = ranksift("study", *tables, "--only", "reliability", *QUICK, "--out", tmp_path / "out")
+    assert done.code == 0
+    assert "1 measure on 2012/ap.csv (2 runs, 3 topics) and 2013/ap.csv (2 runs, 3 topics)" in done.out
+
+
+def test_bad_words_about_another_collection(studied, files: Files, tmp_path):
+    for words, said in [
+        (["--against", tmp_path / "absent"], "absent"),
+        (["--against", "-", "--against", "-"], "named twice"),
+    ]:
+        done = studied("-m", "AP", *words)
+        assert (done.code, done.err.count("\n")) == (2, 1)
+        assert said in done.err

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from docs.generate import catalogue, figure, readings
+from docs.generate import catalogue, figure, prompts, readings
 from docs.generate.docstrings import as_markdown
 from docs.generate.session import BlockError, Session, collection, run_blocks
 from ranksift.learning import losses
@@ -87,6 +87,20 @@ def test_docstrings_become_markdown():
     assert found == "Of \\(g_i\\), see `Gains`.\n\n    \\[\\frac{1} {2}\\]\n\nMore"
 
 
+def test_what_the_button_hides_is_prompts_and_output():
+    """The lines of a block as pygments marks them: what is left without the marked ones is what one types."""
+    block = (
+        '<pre><code><span class="gp">$ </span>ls<span class="se">\\</span>\n<span class="gp">&gt; </span>-a\n'
+        '<span class="go">one</span>\n\ntwo\n<span class="gp">$ </span>pwd\n<span class="go">/</span>\n</code></pre>'
+    )
+    marked = prompts.marked(block)
+    left = re.sub(r'<span class="g[op]">(<span class="go">[^<]*</span>\n|[^<]*)</span>', "", marked)
+    assert re.sub("<[^>]*>", "", left) == "ls\\\n-a\npwd\n"
+    assert re.sub("<[^>]*>", "", marked) == re.sub("<[^>]*>", "", block)
+    assert prompts.marked("<code>plain\n</code>") == "<code>plain\n</code>"
+    assert "[data-md-copying] :is(.gp, .go) { display: none; }" in (DOCS / "style.css").read_text()
+
+
 def test_the_figure_is_that_of_the_code():
     assert figure.TARGET.read_text() == figure.main()
 
@@ -99,6 +113,11 @@ def test_the_catalogue_has_every_measure_with_every_parameter():
         assert ">>> " in section
         for parameter in entry.parameters:
             assert f"| `{parameter}` |" in section, (entry.name, parameter)
+
+
+def test_the_catalogue_tells_parameters_once():
+    assert "---------- " not in catalogue.page({})
+    assert not any("Parameters" in text for name in CATALOGUE for text in catalogue.paragraphs(name))
 
 
 def test_examples_of_the_catalogue_run():

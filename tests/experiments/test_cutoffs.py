@@ -6,11 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import ttest_rel
 
 import ranksift as rs
-from experiments import cutoffs, publish
-from experiments.cutoffs import figures
+from experiments import cutoffs, markdown, publish
+from experiments.cutoffs import figures, losses
 from experiments.cutoffs.community import EXPECTED, MEASURE, NORMALISED, POSITIVE, Forum, K
+from experiments.cutoffs.loss_table import losses_tuned
 from experiments.cutoffs.model import LogisticRegression, out_of_fold
 from experiments.cutoffs.normaliser import normalised_gains
 from experiments.cutoffs.page import promised
@@ -80,6 +82,46 @@ def test_every_rule_has_its_row(page: str) -> None:
     for word in [*known_rules(), "filter-only", ORACLE]:
         if word != "fixed":
             assert f"\n| {word} | " in page
+
+
+# -- the losses --------------------------------------------------------------------------------------------------
+
+
+def test_the_page_shows_the_losses_that_are_kept(page: str) -> None:
+    assert markdown.page(losses_tuned()).strip() in page, "cutoffs.md is stale: run make experiments"
+    assert "| over | under |" in page
+
+
+def test_a_loss_that_is_fitted_now_is_the_one_that_is_kept(data: Path) -> None:
+    """The baseline that needs no network to the digit, and one start of a network among those that are averaged."""
+    fold, kept = losses.parts(data), losses.measured()
+    assert [len(part.query_ids) for part in fold if part is not None] == kept["questions"]
+    nothing = losses.judged(fold.test, np.zeros(len(fold.test)), np.zeros(len(fold.test), dtype=bool))
+    assert nothing.values == pytest.approx(kept["rows"]["tuned"][losses.FILTER_ALL], abs=1e-5)
+    scores, threshold = losses.scored(fold, losses.ranker("lambdarank_bce", seed=0))
+    found = losses.judged(fold.test, scores, scores >= threshold)
+    assert found.values[0] == pytest.approx(kept["rows"]["as given"]["LambdaRank+BCE"][0], abs=0.02)
+
+
+def test_losses_are_tuned_in_what_the_paper_tunes() -> None:
+    kept = losses.measured()
+    for name, loss in losses.LOSSES.items():
+        given = losses.ranker(loss).natural_space(stopped=True)
+        assert set(kept["chosen"][name]["params"]) == set(losses.TUNED) & set(given)
+        untuned, best = kept["chosen"][name]["values"]
+        assert best >= untuned
+    assert kept["minutes"] < 15
+
+
+def test_tests_of_pairs_are_corrected_together() -> None:
+    draw = np.random.default_rng(0)
+    values = {name: draw.normal(i / 10, 1, 200) for i, name in enumerate("abc")}
+    found = losses.Trials({name: [losses.Judged((v.mean(),), v)] for name, v in values.items()})
+    pairs = [("a", "b"), ("a", "c")]
+    tests = [ttest_rel(values[one], values[other]).pvalue for one, other in pairs]
+    assert [p for _, p in found.against(pairs)] == pytest.approx(
+        [min(1.0, max(2 * min(tests), p)) if p != min(tests) else min(1.0, 2 * p) for p in tests]
+    )
 
 
 # -- the forum ---------------------------------------------------------------------------------------------------

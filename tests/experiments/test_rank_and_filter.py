@@ -24,6 +24,7 @@ from experiments.rank_and_filter.rows import (
     DIALLED,
     EVERYTHING,
     HIDDEN,
+    IN_TURN,
     JOINT,
     KNOWN,
     MEASURE,
@@ -39,6 +40,9 @@ from experiments.rank_and_filter.rows import (
 from experiments.rank_and_filter.settings import FORUM, LONG, NEEDS, SEEDS, SETTINGS, THREADS, data_of
 from experiments.rank_and_filter.trials import Judged, Task, judged, known, summary
 from experiments.rank_and_filter.verdict import above_all, below_peers, below_trivial
+from experiments.rank_and_filter.world_table import below
+from experiments.rank_and_filter.worlds import USE, World, lists_of, shift_for, values, worlds
+from experiments.rank_and_filter.worlds import Task as WorldTask
 from ranksift.collection.examples import Examples
 from ranksift.collection.gains import Gains
 from ranksift.cutoffs.threshold import GlobalCutoff
@@ -121,7 +125,17 @@ class TestVerdict:
                 won["settings"][setting]["rows"][ours]["harm"] = [0.0] * len(HIDDEN)
         text = text_of(won)
         assert "**Everything that was asked for holds.**" in text
-        assert "weights in 12 of 12 (" in text
+        assert "as libraries have them, in 12 of 12 settings (" in text
+        assert "it is in 12, which is half or more." in text
+
+    def test_half_goes_by_peers_as_libraries_have_them(self):
+        found = measured()
+        peers = outcomes(found)[0].group(PEER)
+        won = with_gain(found, JOINT, peers, [0.05, 0.001, 1e-9])
+        but = text_of(with_gain(won, JOINT, [IN_TURN], [0.05, 0.04, 0.2]))
+        told = but[but.index("**LambdaMART-f** (c)") :]
+        assert "in 12 of 12 settings" in told[:300]
+        assert f"With {IN_TURN}, it is in none, which is less than half." in told[:1200]
 
     def test_below_nothing_shown_counts_from_a_standard_error_on(self):
         for value, fails in ((-0.009, 0), (-0.011, len(SETTINGS))):
@@ -158,6 +172,30 @@ class TestVerdict:
         assert found["a"].wins
         assert not Gain(0.01, 0.1, 0.2).wins
         assert not found["c"].loses
+
+
+class TestWorlds:
+    def test_what_was_measured_is_what_is_computed_now(self):
+        world = World(10, 0.2, 10, USE[0])
+        for name, own in values(WorldTask(world, 0)).items():
+            assert measured()["worlds"][world.name][name][0] == pytest.approx(own, rel=1e-4, abs=1e-5), name
+
+    def test_below_is_by_more_than_a_standard_error(self):
+        found = {world.name: {JOINT: [[0.5, 0.1, 0.01, -0.009, 0.01]]} for world in worlds()}
+        assert below(found, JOINT) == []
+        found[worlds()[3].name][JOINT] = [[0.5, -0.02, 0.01, 0.1, 0.01]]
+        assert below(found, JOINT) == [(worlds()[3], NOTHING, pytest.approx(-0.02), pytest.approx(0.01))]
+
+    @pytest.mark.parametrize("share", [0.05, 0.95])
+    def test_a_world_has_the_share_of_forbidden_documents_that_it_names(self, share):
+        made = lists_of(World(10, share, 1, USE[0]), 20_000, 3, shift_for(share))
+        assert float((made.examples.labels < 0).mean()) == pytest.approx(share, abs=0.01)
+
+    def test_useless_features_are_those_of_other_documents(self):
+        useful, useless = (lists_of(World(10, 0.5, 1, use), 5_000, 3, 0.0).examples for use in USE)
+        assert (useful.labels == useless.labels).all()
+        assert not np.array_equal(useful.features, useless.features)
+        assert np.array_equal(np.sort(useful.features, axis=0), np.sort(useless.features, axis=0))
 
 
 class TestTrials:

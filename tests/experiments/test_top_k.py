@@ -15,7 +15,8 @@ from threadpoolctl import threadpool_limits
 from experiments import publish, top_k
 from experiments.learning import Collection, Fit, Task, fits, mq2008
 from experiments.top_k import printed
-from experiments.top_k.fits import TESTED, Learned
+from experiments.top_k.figures import over_beta as over_beta_drawn
+from experiments.top_k.fits import CURVES, TESTED, Learned
 from experiments.top_k.methods import FAMILIES, METHODS, candidates
 from experiments.top_k.page import in_short, significantly_above_both
 from experiments.top_k.tables import head, means, over_beta, printed_wins, results
@@ -163,11 +164,20 @@ def test_tables_have_a_row_for_each_method_and_curve(guessed: Learned) -> None:
     assert "**" in next(line for line in lines if "FocusedSVM" in line)
     assert head(guessed)[-2:] == ["N@10", "ERR"]
     rows = over_beta([guessed]).split("\n")[2:]
-    assert len(rows) == len(FAMILIES) * len(TESTED)
+    assert [row.split("|")[3].strip() for row in rows] == ["N@5", "N@10", "ERR"] * len(FAMILIES)
     low, high = (float(rows[0].split("|")[i].replace("−", "-")) for i in (6, 7))
     curve = guessed.curves["FocusedSVM"]
-    values = curve.aggregate()[:, curve.column(TESTED[0])]
+    values = curve.aggregate()[:, curve.column(CURVES[0])]
     assert (low, high) == pytest.approx((values.min(), values.max()), abs=1e-4)
+
+
+def test_the_figure_has_a_panel_for_each_method_with_six_curves(guessed: Learned) -> None:
+    ordered = Learned(guessed.collection, POOLED, guessed.found)
+    drawn = over_beta_drawn([ordered], [guessed])
+    assert drawn.count("<polyline") == len(FAMILIES) * 6
+    assert re.findall(r"made up: \w+", drawn) == [f"made up: {family.focused}" for family in FAMILIES]
+    for name in ("κ-N@5", "κ-N@10", "κ-ERR", "N@5", "N@10", "ERR"):
+        assert drawn.count(f">{name}<") == 1
 
 
 @pytest.mark.parametrize(

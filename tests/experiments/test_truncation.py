@@ -11,7 +11,7 @@ from experiments.truncation.cuts import ended, hedged
 from experiments.truncation.nil_share import at_share, best_by_chance, tau
 from experiments.truncation.orders import UNFOUND, with_more_answers
 from experiments.truncation.places import by_length, dealt, luck, perfect, telling_apart
-from experiments.truncation.setting import CORRECT, MEASURES, MODIFIED, ORIGINAL, OWN_DEPTH, PLAIN, Setting
+from experiments.truncation.setting import CORRECT, MEASURES, MODIFIED, ORIGINAL, OWN_DEPTH, PLAIN, Q, Setting
 from experiments.truncation.wikiqa import Questions
 
 
@@ -61,6 +61,33 @@ def test_questions_are_those_of_the_provenance(data: Path) -> None:
         of = Questions(data, split)
         counted = len(of.ids), (~of.nil).sum(), of.nil.sum(), of.candidates.sum(), of.answers.sum()
         assert [int(cell.replace(",", "")) for cell in row.groups()] == list(counted)
+
+
+def test_two_questions_instead_of_one(setting: Setting) -> None:
+    """Nil accuracy, answerable questions alone and Q by hand, and the sentences that depend on them."""
+    questions, lists = setting.questions, setting.systems["CNN q50"].lists
+    labels = questions.qrels.to_dict()
+    ranked = {q: sorted(docs, key=docs.get, reverse=True) for q, docs in lists.items()}
+    right = [ranked[q][:1] in ([], ["NIL"]) for q in questions.ids] == questions.nil
+    assert setting.found.nil_accuracy["CNN q50"] == np.mean(right)
+    alone = setting.found.on_answerable().scores
+    assert alone.queries == tuple(np.array(questions.ids)[~questions.nil])
+    reciprocal, q_values = [], []
+    for q, nil in zip(questions.ids, questions.nil, strict=True):
+        good = {"NIL"} if nil else {d for d, label in labels[q].items() if label > 0}
+        ranks = [i for i, d in enumerate(ranked[q], 1) if d in good]
+        if not nil:
+            reciprocal.append(1 / ranks[0] if ranks else 0.0)
+        blended = [(2 * found) / (min(rank, len(good)) + rank) for found, rank in enumerate(ranks, 1)]
+        q_values.append(sum(blended) / len(good))
+    assert alone.mean_of('RR(nil="NIL")')["CNN q50"] == pytest.approx(np.mean(reciprocal), abs=1e-12)
+    assert setting.mean(ORIGINAL, Q, "CNN q50") == pytest.approx(np.mean(q_values), abs=1e-12)
+
+
+def test_the_sentences_about_two_questions_hold(files: dict[str, str]) -> None:
+    text = " ".join(files["quit-while-ahead.md"].split())
+    for sentence in ("no system is right more often than", "it never pays to stop", "**Q pays for hedging, too**"):
+        assert sentence in text
 
 
 @pytest.mark.parametrize(

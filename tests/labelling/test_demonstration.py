@@ -1,5 +1,6 @@
 """The built-in project: what is in it, and assessors that play along."""
 
+import socket
 import threading
 
 import pytest
@@ -72,6 +73,20 @@ def test_play_is_broken_off(store: Store, made: Demonstration):
     stop.set()
     with _served(store, 0) as url:
         assert play_all(url, made, people, pause=1000.0, stop=stop) == 0
+
+
+@pytest.mark.parametrize("how", [socket.SHUT_RDWR, socket.SHUT_RD], ids=["before", "meanwhile"])
+def test_a_client_goes_on_where_its_connection_was_closed(store: Store, made: Demonstration, how: int):
+    people = set_up(store, made)
+    with _served(store, 0) as url:
+        client = Client(url, people.visitor)
+        key = client.ask("GET", "/tasks")["tasks"][0]["key"]
+        asked = client.ask("GET", f"/tasks/{key}/question")["question"]
+        body = {"client_id": "c", "after": 0, "kind": "skip", **{side: card["id"] for side, card in asked.items()}}
+        client._connection.sock.shutdown(how)  # type: ignore[union-attr]  # as it is after some seconds of thinking
+        assert client.ask("POST", f"/tasks/{key}/judgments", body)["number"] == 1
+        assert len(store.log(key)) == 1
+        client.close()
 
 
 def test_an_error_of_the_api_is_said_in_one_line(store: Store, made: Demonstration):

@@ -89,6 +89,16 @@ class TestWhatIsTried:
         assert twenty[:10] == ten
         assert space.candidates(RankSVM(), 10, seed=4)[1:] != ten[1:]
 
+    def test_networks_tune_what_carmel_and_others_tune(self):
+        """Learning rate and batch size of every loss, and γ where it has one and says none."""
+        assert {"learning_rate", "batch_size"} < set(RANKERS["LinearRanker"]("mse").natural_space(stopped=True))
+        for name in ("LinearRanker", "MLPRanker"):
+            losses = RANKERS[name]("lambdarank_bce").natural_space()["loss"]
+            assert losses[0] == "lambdarank_bce"
+            assert "lambdarank_bce(gamma=3)" in losses
+            assert "loss" not in RANKERS[name]("lambdarank_bce(gamma=3)").natural_space()
+            assert "loss" not in RANKERS[name]("ordinal").natural_space()
+
     def test_an_option_of_a_model_inside(self):
         ranker = RANKERS["ExpectedGainRanker"](options={"trees": 5})
         assert with_parameters(ranker, {"options.leaves": 7}).options == {"trees": 5, "leaves": 7}
@@ -252,7 +262,8 @@ class TestTheResult:
     def test_it_reads_well(self, found):
         assert repr(found).startswith("<Tuning of MLPRanker: 3 trials; best nDCG@10 0.")
         frame = found.to_frame()
-        assert frame.columns == ["trial", "learning_rate", "l2", "hidden", "nDCG@10", "error", "seconds"]
+        columns = ["trial", "learning_rate", "batch_size", "l2", "hidden", "nDCG@10", "error", "seconds"]
+        assert frame.columns == columns
         assert frame["nDCG@10"].max() == found.best_value
         assert frame["error"].to_list() == [None] * 3
         assert frame["hidden"][0] == "[32, 16]"
@@ -342,7 +353,7 @@ class TestMargin:
         assert found.best_params == {"which": 0}
         assert tune(column, worse, worse, space={"which": [2]}, measure="Fdocs@1").best_params == {"which": 0}
 
-    @pytest.mark.parametrize("measure", ["nDCG@3", "Fdocs@2", "NumRet"])
+    @pytest.mark.parametrize("measure", ["nDCG@3", "Fdocs@2", "NumRet", "GMAP"])
     def test_influences_add_up_to_the_value(self, examples, measure):
         ranker = RankSVM(gains={-1: -10})
         held_out = HeldOut.of([Scored(ranker, Fold(a, None, b)) for a, b in examples.folds(3)], ranker)

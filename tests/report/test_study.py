@@ -288,3 +288,30 @@ def test_a_file_where_the_folder_should_be(small, tmp_path):
     assert (tmp_path / "out").read_text() == "mine"
     with pytest.raises(InputError, match="cannot be made"):
         write_study(small, tmp_path / ("x" * 300))
+
+
+def test_two_collections_stand_side_by_side(tmp_path):
+    names = {"runs": list("abc"), "measures": ["AP", "RR"]}
+    draw = np.random.default_rng(0)
+    one, two = (
+        Scores.from_array(draw.random((3, n, 2)), queries=[f"q{i}" for i in range(n)], **names) for n in (12, 8)
+    )
+    found = study.survey(one, only=["reliability", "agreement"], against=two, names=("web 2012", "web 2013"))
+    write_study(found, tmp_path)
+    files = {path.name for path in tmp_path.iterdir()}
+    assert {
+        "web-2012-scores.csv",
+        "web-2013-scores.csv",
+        "web-2012-reliability.csv",
+        "web-2013-agreement-ranks.csv",
+    } <= files
+    assert {"overview.csv", "consistency.csv", PAGE} <= files
+    text = (tmp_path / PAGE).read_text("utf-8")
+    assert text.count("<h3>On web 2012</h3>") == text.count("<h3>On web 2013</h3>") == 2  # in either section
+    assert "<h3>The orders on web 2012 and on web 2013</h3>" in text
+    assert "web 2012 (3 runs, 12 topics) and web 2013 (3 runs, 8 topics)" in text
+    assert "The study of web 2013:" in text
+    rows = list(csv.DictReader((tmp_path / "overview.csv").open()))
+    assert [(row["measure"], row["on"]) for row in rows] == [
+        (m, w) for m in ("AP", "RR") for w in ("web 2012", "web 2013")
+    ]

@@ -161,6 +161,14 @@ def test_every_measure_is_there(found):
     assert {"AP", "AP@10", "UL2(DCG@10)"} <= set(found.found)
 
 
+def test_without_a_nil_document_nil_changes_what_is_complete_alone():
+    found = study.properties('AP AP(nil="NIL") RR_qwa RR_qwa(nil="NIL")', documents=3)
+    one, with_nil, ended, cut = ({name: f.holds for name, f in findings.items()} for findings in found.found.values())
+    assert {name for name in one if one[name] != with_nil[name]} == {"completeness"}
+    assert with_nil["completeness"] == "yes"
+    assert ended == cut
+
+
 def test_a_measure_of_ones_own():
     from dataclasses import dataclass
 

@@ -417,3 +417,80 @@ class TestBadInput:
 def test_a_survey_warns_of_nothing_itself(recwarn):
     study.survey(Scores.from_array(np.ones((3, 4, 1)), runs=list("abc"), queries=list("pqrs"), measures=["AP"]))
     assert not [w for w in recwarn if issubclass(w.category, RankSiftWarning)]
+
+
+@pytest.fixture(scope="module")
+def both(collection):
+    other = synthetic_collection(queries=18, seed=9)
+    return study.survey(
+        qrels=collection[0], runs=collection[1], measures="nDCG_f@5 AP", gains="-2=-10",
+        only=["boundedness", "reliability", "agreement"], against={"qrels": other[0], "runs": other[1]},
+        names=("old", "new"),
+    )  # fmt: skip
+
+
+class TestAgainst:
+    """Two collections side by side."""
+
+    def test_each_side_is_its_own_study(self, both, collection):
+        alone = study.survey(
+            qrels=collection[0], runs=collection[1], measures="nDCG_f@5 AP", gains="-2=-10",
+            only=["boundedness", "reliability", "agreement"],
+        )  # fmt: skip
+        one, two = both.sides
+        assert np.array_equal(one.scores.values, alone.scores.values)
+        assert one.of("reliability").phi == alone.of("reliability").phi
+        assert one.reading() == alone.reading()
+        assert (len(one.scores.queries), len(two.scores.queries)) == (24, 18)
+        assert two.of("reliability").phi == study.reliability(two.scores).phi
+        assert [part.procedure for part in two.parts] == [part.procedure for part in one.parts]
+
+    def test_the_table_has_a_row_for_each_measure_and_collection(self, both):
+        table = both.table()
+        assert [column.name for column in table.columns[:2]] == ["measure", "on"]
+        assert [(row[0].value, row[1].value) for row in table.rows] == [
+            ("nDCG_f@5", "old"), ("nDCG_f@5", "new"), ("AP", "old"), ("AP", "new"),
+        ]  # fmt: skip
+        phi = [column.name for column in table.columns].index("Φ")
+        assert [row[phi].value for row in table.rows[:2]] == [s.of("reliability").phi["nDCG_f@5"] for s in both.sides]
+        assert re.search(r"2 measures on old \(\d runs, 24 topics\) and new \(\d runs, 18 topics\)", table.title)
+
+    def test_orders_of_the_runs_that_both_have_are_compared(self, both):
+        one, two = both.sides
+        assert both.between.result.tau == study.consistency(one.scores, two.scores).tau
+        assert any(sentence.startswith("On new: ") for sentence in both.reading())
+        assert both.reading()[-1].startswith("Pairs of runs in the opposite order: ")
+
+    def test_orders_are_over_k_where_the_preset_has_it(self, collection):
+        sides = {"qrels": collection[0], "runs": collection[1]}
+        found = study.survey(**sides, preset="bounds-2022", only=["agreement"], against=sides)
+        assert list(found.between.result.tau) == [
+            "nDCG", "DCG_ul1", "DCG_ul2", "MSP", 'MSP_ul1(expected="paper")', 'MSP_ul2(expected="paper")',
+        ]  # fmt: skip
+        assert set(found.between.result.swap_rate.values()) == {0.0}
+
+    def test_collections_of_other_runs_are_told(self):
+        renamed = replace(drawn(seed=1), runs=("w", "x", "y", "z"))
+        found = study.survey(drawn(), only=["reliability"], against=renamed)
+        assert found.between is None
+        assert "the first: orders of runs are not compared: the two collections have no runs in common" in str(
+            found.table()
+        )
+
+    def test_scores_beside_scores_by_some_measures(self):
+        found = study.survey(drawn(), measures="AP", only=["reliability", "agreement"], against=drawn(topics=5, seed=3))
+        assert [str(m) for m in found.against.scores.measures] == ["AP"]
+        assert found.against.scores.queries == ("q0", "q1", "q2", "q3", "q4")
+        assert list(found.skipped) == list(found.against.skipped) == ["agreement"]
+
+    def test_procedures_without_a_glance_print_their_tables(self):
+        found = study.survey(drawn(), only=["agreement"], against=drawn(seed=1))
+        one, two = found.sides
+        tables = [*(side.of("agreement") for side in (one, two)), found.between.result]
+        assert list(map(str, found.tables())) == list(map(str, tables))
+
+    def test_what_is_no_collection_is_refused(self):
+        with pytest.raises(InputError, match="against is list, and neither scores nor a mapping"):
+            study.survey(drawn(), against=[1])
+        with pytest.raises(InputError, match="both collections are called 'x'; give them two names"):
+            study.survey(drawn(), against=drawn(seed=1), names=("x", "x"))

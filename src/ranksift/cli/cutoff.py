@@ -46,24 +46,27 @@ CutScores = Annotated[
         "--cut-scores", metavar="RUN", help="Cut on these scores of the same documents, and rank by those of the run."
     ),
 ]
-Rule = Annotated[str, typer.Option("--rule", metavar="NAME", help="See: ranksift cutoff rules.")]
+Rule = Annotated[str, typer.Option("--rule", metavar="NAME", help="The rule; ranksift cutoff rules lists them.")]
 
 
 @cutoff.command()
 def fit(
     context: typer.Context,
     files: Files,
-    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="The cutoff, as JSON.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the cutoff to this file, as JSON.")
+    ] = None,
     rule: Rule = "global",
     measure: Annotated[
-        str | None, typer.Option("--measure", "-m", metavar="NAME", help="What it is fitted to. [default: nDCG_f@3]")
+        str | None,
+        typer.Option("--measure", "-m", metavar="NAME", help="The measure that it is fitted to. [default: nDCG_f@3]"),
     ] = None,
     at_most: Annotated[
         str | None,
         typer.Option(
             "--at-most",
             metavar="LIMITS",
-            help='Of the rule global: the best threshold that keeps limits, as "Empty<=0.1 GoodFiltered<=0.3".',
+            help='Let the rule global keep limits, as "Empty<=0.1 GoodFiltered<=0.3".',
         ),
     ] = None,
     alpha: Annotated[
@@ -86,8 +89,8 @@ def fit(
         typer.Option(
             "--plot",
             metavar="FILE",
-            help="The measure at every threshold (.svg, .pdf, .png); with --at-most, forbidden documents shown against "
-            "good ones dropped.",
+            help="Draw the measure at every threshold (.svg, .pdf, .png); with --at-most, forbidden documents shown "
+            "against good ones dropped.",
         ),
     ] = None,
     page: Annotated[
@@ -104,7 +107,9 @@ def fit(
             "--folds", min=2, help="How many parts the queries are split into, to estimate what new ones get."
         ),
     ] = 5,
-    samples: Annotated[int, typer.Option("--samples", min=0, help="Bootstrap samples for the threshold.")] = 1000,
+    samples: Annotated[
+        int, typer.Option("--samples", min=0, help="How many bootstrap samples to draw for the threshold.")
+    ] = 1000,
     seed: Annotated[int, typer.Option("--seed", min=0)] = 0,
     form: Annotated[
         Literal["table", "json"], typer.Option("--format", "-f", help="How the output is written.")
@@ -155,14 +160,19 @@ def fit(
 
 @cutoff.command()
 def apply(
-    file: Annotated[str, typer.Argument(metavar="CUTOFF", help="What fit wrote.", show_default=False)],
+    file: Annotated[
+        str, typer.Argument(metavar="CUTOFF", help="The cutoff that ranksift cutoff fit wrote.", show_default=False)
+    ],
     run: options.RunFile,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="RUN", help="The shorter run. [default: standard output]")
+        Path | None,
+        typer.Option(
+            "--out", "-o", metavar="RUN", help="Write the shorter run to this file. [default: standard output]"
+        ),
     ] = None,
     cut_scores: CutScores = None,
     any_scale: Annotated[
-        bool, typer.Option("--any-scale", help="Also scores on another scale than those it was fitted on.")
+        bool, typer.Option("--any-scale", help="Take scores on another scale, too, than those it was fitted on.")
     ] = False,
 ) -> None:
     """Drop documents of a run.
@@ -186,16 +196,19 @@ def compare(
     files: Files,
     rules: Annotated[
         list[str],
-        typer.Option("--rules", "-r", metavar="NAMES", help="Words of rules, or thresholds in use; all by default."),
+        typer.Option(
+            "--rules", "-r", metavar="NAMES", help="Which rules to compare, or thresholds in use; all rules by default."
+        ),
     ] = options.NONE,
     judge_on: Annotated[
         list[str],
         typer.Option(
-            "--judge-on", metavar="FILE", help="Other data to judge on: a table; or given twice, judgments and run."
+            "--judge-on", metavar="FILE", help="Judge on other data: a table; or given twice, judgments and run."
         ),
     ] = options.NONE,
     measure: Annotated[
-        str | None, typer.Option("--measure", "-m", metavar="NAME", help="What is compared. [default: nDCG_f@k]")
+        str | None,
+        typer.Option("--measure", "-m", metavar="NAME", help="The measure that is compared. [default: nDCG_f@k]"),
     ] = None,
     k: Annotated[int, typer.Option("--k", min=1, help="The k of nDCG_f, nDCG_0, nDCG_min and F-docs.")] = 3,
     folds: Annotated[
@@ -216,7 +229,7 @@ def compare(
     ] = False,
     plot: Annotated[
         Path | None,
-        typer.Option("--plot", metavar="FILE", help="Forbidden documents shown against good ones dropped."),
+        typer.Option("--plot", metavar="FILE", help="Draw forbidden documents shown against good ones dropped."),
     ] = None,
     form: Annotated[
         Literal["table", "markdown", "latex", "json", "csv"],
@@ -280,20 +293,26 @@ def compare(
 
 @cutoff.command()
 def audit(
-    file: Annotated[str, typer.Argument(metavar="CUTOFF", help="What fit wrote.", show_default=False)],
+    file: Annotated[
+        str, typer.Argument(metavar="CUTOFF", help="The cutoff that ranksift cutoff fit wrote.", show_default=False)
+    ],
     files: Files,
     query: Annotated[
-        str | None, typer.Option("--query", "-q", metavar="ID", help="Every document dropped of this query.")
+        str | None,
+        typer.Option("--query", "-q", metavar="ID", help="Show every document that is dropped of this query."),
     ] = None,
     measure: Annotated[
-        str | None, typer.Option("--measure", "-m", metavar="NAME", help="What errors cost. [default: the rule's own]")
+        str | None,
+        typer.Option(
+            "--measure", "-m", metavar="NAME", help="The measure that tells what errors cost. [default: the rule's own]"
+        ),
     ] = None,
-    worst: Annotated[int, typer.Option("--worst", min=1, help="Errors of each kind.")] = 10,
+    worst: Annotated[int, typer.Option("--worst", min=1, help="How many errors of each kind to show.")] = 10,
     gains: options.GainsText = "linear",
     unjudged: options.UnjudgedChoice = "zero",
     cut_scores: CutScores = None,
     any_scale: Annotated[
-        bool, typer.Option("--any-scale", help="Also scores on another scale than those it was fitted on.")
+        bool, typer.Option("--any-scale", help="Take scores on another scale, too, than those it was fitted on.")
     ] = False,
     form: Annotated[
         Literal["table", "markdown", "json", "csv"],

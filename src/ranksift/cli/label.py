@@ -31,7 +31,10 @@ label = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-ToolChoice = Annotated[Literal["pairs", "grades"] | None, typer.Option("--tool", help="Pairs of documents, or grades.")]
+ToolChoice = Annotated[
+    Literal["pairs", "grades"] | None,
+    typer.Option("--tool", help="What assessors judge: pairs of documents, or grades."),
+]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="The seed of what is drawn by lot.")]
 Url = Annotated[
     str,
@@ -45,16 +48,25 @@ _SHOWN = 10
 def new(
     project: Place,
     title: Annotated[str, typer.Option("--title", help="What assessors see. [default: the folder's name]")] = "",
-    k: Annotated[int, typer.Option("--k", min=1, max=1000, help="Documents of each query to be ordered.")] = 10,
+    k: Annotated[
+        int, typer.Option("--k", min=1, max=1000, help="How many documents of each query are to be ordered.")
+    ] = 10,
     strategy: Annotated[
         str, typer.Option("--strategy", metavar="NAME", help="Which pair is asked next; see: ranksift label simulate.")
     ] = "tournament",
     guidelines: Annotated[
-        Path | None, typer.Option("--guidelines", metavar="FILE", help="Plain text, one key away while judging.")
+        Path | None,
+        typer.Option(
+            "--guidelines", metavar="FILE", help="A file of plain text that assessors see while judging, one key away."
+        ),
     ] = None,
     grades: Annotated[
         str | None,
-        typer.Option("--grades", metavar="NAMES", help="Worst first. [default: bad,fair,good,excellent,perfect]"),
+        typer.Option(
+            "--grades",
+            metavar="NAMES",
+            help="The names of the grades, worst first. [default: bad,fair,good,excellent,perfect]",
+        ),
     ] = None,
     forbidden_label: Annotated[
         int, typer.Option("--forbidden-label", max=-1, help="The label of forbidden documents in exported judgments.")
@@ -96,7 +108,10 @@ def import_(
         ),
     ] = None,
     queries: Annotated[
-        str | None, typer.Option("--queries", metavar="TOPICS", help="Texts of queries: TREC topics, XML, or a table.")
+        str | None,
+        typer.Option(
+            "--queries", metavar="TOPICS", help="Take the texts of queries from TREC topics, XML, or a table."
+        ),
     ] = None,
     pool: Annotated[
         list[str], typer.Option("--pool", metavar="FILE", help="Judgments or a run: what to label; may be repeated.")
@@ -104,7 +119,7 @@ def import_(
     texts: Annotated[
         list[str], typer.Option("--texts", metavar="FILE", help="Tables of doc_id and doc or html; may be repeated.")
     ] = NONE,
-    depth: Annotated[int | None, typer.Option("--depth", min=1, help="So many documents of each run.")] = None,
+    depth: Annotated[int | None, typer.Option("--depth", min=1, help="How many documents of each run to take.")] = None,
     language: Annotated[
         str,
         typer.Option("--language", metavar="TAG", help="The language of everything that does not say its own, as fa."),
@@ -268,20 +283,24 @@ _LONG = 60
 @label.command()
 def assign(
     project: Place,
-    per_query: Annotated[int, typer.Option("--per-query", min=1, help="Assessors of each query.")] = 1,
+    per_query: Annotated[int, typer.Option("--per-query", min=1, help="How many assessors judge each query.")] = 1,
     overlap: Annotated[
-        float, typer.Option("--overlap", min=0, max=1, help="Share of queries that one more assessor judges.")
+        float, typer.Option("--overlap", min=0, max=1, help="Which share of the queries one more assessor judges.")
     ] = 0.0,
     paper: Annotated[
         bool, typer.Option("--paper", help="Compare pairs and grades: nobody sees a query with both.")
     ] = False,
     verify: Annotated[
-        int | None, typer.Option("--verify", min=1, help="So many pairs of each finished query, to a second assessor.")
+        int | None,
+        typer.Option("--verify", min=1, help="How many pairs of each finished query go to a second assessor."),
     ] = None,
     tool: ToolChoice = None,
     strategy: Annotated[str | None, typer.Option("--strategy", metavar="NAME", help="[default: the project's]")] = None,
     to: Annotated[
-        list[str], typer.Option("--to", metavar="NAME", help="These people only; may be repeated. [default: assessors]")
+        list[str],
+        typer.Option(
+            "--to", metavar="NAME", help="Give queries to these people only; may be repeated. [default: assessors]"
+        ),
     ] = NONE,
     seed: Seed = 0,
 ) -> None:
@@ -445,9 +464,15 @@ What = Literal["qrels", "preferences", "order", "log", "examples"]
 @label.command()
 def export(
     project: Place,
-    what: Annotated[What, typer.Option("--what", "-w", help="What comes out.")] = "qrels",
+    what: Annotated[What, typer.Option("--what", "-w", help="What is exported.")] = "qrels",
     out: Annotated[
-        str, typer.Option("--out", "-o", metavar="FILE", help="The suffix tells the format. [default: standard output]")
+        str,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Write to this file; its suffix tells the format. [default: standard output]",
+        ),
     ] = "-",
     rule: Annotated[
         str,
@@ -458,7 +483,7 @@ def export(
         ),
     ] = "adjudicated",
     assessor: Annotated[
-        str | None, typer.Option("--assessor", metavar="NAME", help="What this one said, and nothing else.")
+        str | None, typer.Option("--assessor", metavar="NAME", help="Export what this assessor said, and nothing else.")
     ] = None,
     tool: ToolChoice = None,
     features: Annotated[
@@ -527,7 +552,10 @@ def backup(
 
 @label.command()
 def restore(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="What backup wrote.", show_default=False)], project: Place
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The file that ranksift label backup wrote.", show_default=False)
+    ],
+    project: Place,
 ) -> None:
     """Make a project of a backup, in a folder or in PostgreSQL.
 
@@ -542,7 +570,9 @@ def restore(
 def demo(
     folder: Annotated[
         Path | None,
-        typer.Option("--project", metavar="FOLDER", help="Where it goes. [default: a folder that is removed]"),
+        typer.Option(
+            "--project", metavar="FOLDER", help="Where the project is made. [default: a folder that is removed]"
+        ),
     ] = None,
     port: Annotated[
         int, typer.Option("--port", min=0, max=65535, help="The port of the pages; 0 takes a free one.")

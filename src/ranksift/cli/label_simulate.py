@@ -16,19 +16,25 @@ def simulate(
         list[str],
         typer.Option("--strategy", "-s", metavar="NAME", help="Repeat for more, or: all.  [default: tournament]"),
     ] = options.NONE,
-    n: Annotated[int, typer.Option("--n", min=1, help="Items of a query.")] = 50,
+    n: Annotated[int, typer.Option("--n", min=1, help="How many items a query has.")] = 50,
     k: Annotated[int, typer.Option("--k", min=1, help="How many are to be found, in their order.")] = 10,
-    queries: Annotated[int, typer.Option("--queries", min=1, help="How many queries.")] = 1000,
-    noise: Annotated[float, typer.Option("--noise", min=0, max=0.5, help="Share of pairs judged wrongly.")] = 0.0,
+    queries: Annotated[int, typer.Option("--queries", min=1, help="How many queries are simulated.")] = 1000,
+    noise: Annotated[
+        float, typer.Option("--noise", min=0, max=0.5, help="Which share of the pairs is judged wrongly.")
+    ] = 0.0,
     model: Annotated[
         Literal["flip", "thurstone"],
         typer.Option("--noise-model", help="Any pair is confused as often, or closer ones more often."),
     ] = "flip",
-    ties: Annotated[float, typer.Option("--ties", min=0, max=1, help="Share of pairs that are tied.")] = 0.0,
-    forbidden: Annotated[float, typer.Option("--forbidden", min=0, max=1, help="Share of items to flag.")] = 0.0,
+    ties: Annotated[float, typer.Option("--ties", min=0, max=1, help="Which share of the pairs is tied.")] = 0.0,
+    forbidden: Annotated[
+        float, typer.Option("--forbidden", min=0, max=1, help="Which share of the items is to be flagged.")
+    ] = 0.0,
     prior_tau: Annotated[
         float | None,
-        typer.Option("--prior-tau", min=-1, max=1, help="Kendall's tau of a prior order with the truth."),
+        typer.Option(
+            "--prior-tau", min=-1, max=1, help="Kendall's tau of a prior order with the truth, where there is one."
+        ),
     ] = None,
     assessors: Annotated[
         int, typer.Option("--assessors", min=1, max=2, help="2: a second one verifies, a third one settles.")

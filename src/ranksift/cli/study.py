@@ -32,6 +32,15 @@ def study(
             help="Take scores instead of runs: CSV or Parquet, long or topic × system; [NAME=]FILE, repeat for more.",
         ),
     ] = options.NONE,
+    against: Annotated[
+        list[str],
+        typer.Option(
+            "--against",
+            metavar="FILE",
+            help="Another collection to put beside it: its judgments, then its runs (none: the same); "
+            "or with --scores its tables. Repeat it for each file.",
+        ),
+    ] = options.NONE,
     out: Annotated[
         str | None,
         typer.Option("--out", "-o", metavar="DIR", help="The folder of the page, the figures and the tables."),
@@ -143,10 +152,16 @@ def study(
         }  # fmt: skip
         _refuse_with_scores([qrels, *(name for name, value in of_runs.items() if value is not None)])
         subject = _ready(scores, measures)
+        beside = _ready(against, measures) if against else None
     else:
+        options.check_standard_input(qrels or "", [*(runs or []), *against])
         subject = _evaluated(qrels, runs or [], on_duplicate, folder / CACHE)
+        other = against[1:] or runs or []
+        beside = _evaluated(against[0], other, on_duplicate, folder / CACHE) if against else None
     found = survey(
         **subject,
+        against=beside,
+        names=_collections(scores or [qrels or ""], against),
         measures=measures or None,
         preset=preset,
         gains=gains,
@@ -199,13 +214,24 @@ def _named(table: str) -> tuple[str, str]:
     return (name, path) if sign and name and not Path(table).exists() else (table, table)
 
 
+def _collections(first: list[str], second: list[str]) -> tuple[str, str]:
+    """What two collections are called: their first files, with the folders where these are called alike."""
+    paths = [Path(_named(files[0])[1] if files else "") for files in (first, second)]
+    stems = [path.name.strip(".").partition(".")[0] or "-" for path in paths]
+    whole = [f"{path.parent.name}/{path.name}" for path in paths]
+    for one, two in (stems, whole):
+        if one != two:
+            return one, two
+    return "the first", "the second"
+
+
 def _evaluated(
     qrels: str | None, runs: list[str], on_duplicate: Literal["error", "first", "best"], cache: Path
 ) -> dict[str, Any]:
     """Judgments and runs; large runs are read one at a time, and what was evaluated is kept until the study is done."""
     from ranksift.collection.qrels import read_qrels
 
-    if qrels is None or not runs:
+    if not qrels or not runs:
         raise InputError("no run is given", remedy="name judgments and runs, or ready scores: --scores TABLE")
     if on_duplicate == "error" and "-" not in runs and options.are_long(runs):
         return {"qrels": read_qrels(qrels), "runs": runs, "cache": cache}

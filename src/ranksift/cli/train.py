@@ -24,18 +24,21 @@ if TYPE_CHECKING:
 Model = Annotated[
     str | None,
     typer.Option(
-        "--model", metavar="NAME", help="The method; --list shows all. text+NAME: texts below NAME.", show_default=False
+        "--model",
+        metavar="NAME",
+        help="The method to train, of those that --list shows; text+NAME puts NAME on top of texts.",
+        show_default=False,
     ),
 ]
 Settings = Annotated[
     list[str],
-    typer.Option("--set", metavar="NAME=VALUE", help="Parameters of the method, as trees=500; may be repeated."),
+    typer.Option("--set", metavar="NAME=VALUE", help="Set parameters of the method, as trees=500; may be repeated."),
 ]
 Loss = Annotated[
     str | None, typer.Option("--loss", metavar="NAME", help="The loss, for methods that have a choice of losses.")
 ]
 Validation = Annotated[
-    list[str], typer.Option("--validation", metavar="DATA", help="Examples to stop and to cut by; may be repeated.")
+    list[str], typer.Option("--validation", metavar="DATA", help="Stop and cut by these examples; may be repeated.")
 ]
 MeasureName = Annotated[
     str | None,
@@ -58,7 +61,7 @@ CutoffSettings = Annotated[
     typer.Option(
         "--cutoff-set",
         metavar="NAME=VALUE",
-        help="Parameters of the rule, as by=zscore; may be repeated.",
+        help="Set parameters of the rule, as by=zscore; may be repeated.",
     ),
 ]
 Freeze = Annotated[
@@ -89,7 +92,9 @@ def train(
     data: Data = None,
     model: Model = None,
     loss: Loss = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="MODEL", help="Folder of the model.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="MODEL", help="Write the model into this folder.")
+    ] = None,
     validation: Validation = options.NONE,
     freeze: Freeze = False,
     settings: Settings = options.NONE,
@@ -98,13 +103,15 @@ def train(
     scaling: Scaling = None,
     cutoff: Annotated[
         str | None,
-        typer.Option("--cutoff", metavar="RULE", help="A rule that drops documents; see: ranksift cutoff rules."),
+        typer.Option(
+            "--cutoff", metavar="RULE", help="Fit this rule, which drops documents; see: ranksift cutoff rules."
+        ),
     ] = None,
     cutoff_settings: CutoffSettings = options.NONE,
     at_most: AtMost = None,
     plot: Annotated[
         Path | None,
-        typer.Option("--plot", metavar="FILE", help="Forbidden documents shown against good ones hidden."),
+        typer.Option("--plot", metavar="FILE", help="Draw forbidden documents shown against good ones hidden."),
     ] = None,
     folds: Annotated[
         int | None,

@@ -44,7 +44,8 @@ _RANGE = re.compile(r"(?P<low>[^,]+?)\.\.(?P<high>[^,:]+)(?P<log>:log)?")
 def tune(
     data: Data = None,
     model: Annotated[
-        str | None, typer.Option("--model", metavar="NAME", help="The method; ranksift train --list shows all.")
+        str | None,
+        typer.Option("--model", metavar="NAME", help="The method to tune, of those that ranksift train --list shows."),
     ] = None,
     loss: Loss = None,
     out: Annotated[
@@ -53,11 +54,9 @@ def tune(
     ] = None,
     validation: Annotated[
         list[str],
-        typer.Option(
-            "--validation", metavar="DATA", help="Examples to stop, to choose and to cut by; may be repeated."
-        ),
+        typer.Option("--validation", metavar="DATA", help="Stop, choose and cut by these examples; may be repeated."),
     ] = options.NONE,
-    trials: Annotated[int, typer.Option("--trials", min=1, help="At most so many.")] = 30,
+    trials: Annotated[int, typer.Option("--trials", min=1, help="How many trials to make at most.")] = 30,
     folds: Annotated[
         int,
         typer.Option("--folds", min=2, help="How many parts queries are split into, where there is no --validation."),
@@ -99,7 +98,7 @@ def tune(
             "--margin",
             min=0,
             metavar="ERRORS",
-            help="Standard errors by which a trial must be better than the method as it is, to be chosen.",
+            help="By how many standard errors a trial must be better than the method as it is, to be chosen.",
         ),
     ] = 0.0,
     storage: Annotated[
@@ -107,7 +106,7 @@ def tune(
         typer.Option(
             "--storage",
             metavar="FILE",
-            help="Keeps the trials: the same command goes on where it was broken off, or on to more --trials. "
+            help="Keep the trials here: the same command goes on where it was broken off, or on to more --trials. "
             "[default: MODEL.tuning, removed when the model is saved]",
         ),
     ] = None,

@@ -119,7 +119,11 @@ def translate(measure: ir_measures.Measure) -> Measure:
         return measure.ranksift
     if measure.NAME == "RBP" and "rel" not in measure.params:
         raise InputError("RBP of ir_measures is graded where rel is not given", remedy="give rel")
+    if measure.NAME == "IPrec":
+        raise InputError("IPrec of ir_measures rounds a recall as trec_eval 9 does", remedy="use ranksift's own")
     ours = parse_measure(repr(measure))
+    if measure.NAME == "SetF":  # its beta is trec_eval's x, the square of van Rijsbergen's
+        return ours(beta=float(measure.params.get("beta", 1)) ** 0.5)
     return ours(max_grade=GDEVAL_MAX_GRADE) if measure.NAME == "ERR" else ours
 
 

@@ -158,18 +158,29 @@ class Client:
         self._root, self._token = parts.path.rstrip("/"), token
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """Do one operation; what it says, where that is an error, is raised."""
+        """Do one operation; what it says, where that is an error, is raised.
+
+        A server closes a connection on which nothing was said for some seconds. Then there is a new one, and what was
+        not answered is sent once more: a judgment is saved once however often it is sent.
+        """
         headers = {"authorization": f"Bearer {self._token}", "content-type": "application/json"}
         data = None if body is None else json.dumps(body).encode()
-        self._connection.request(method, f"{self._root}/api/v1{path}", data, headers)
-        answer = self._connection.getresponse()
-        said = json.loads(answer.read() or b"null")
-        if answer.status >= 400:
+        request = (method, f"{self._root}/api/v1{path}", data, headers)
+        try:
+            status, answer = self._answer(*request)
+        except ConnectionError:
+            self.close()
+            status, answer = self._answer(*request)
+        said = json.loads(answer or b"null")
+        if status >= 400:
             message = said.get("error", {}).get("message", "") if isinstance(said, dict) else ""
-            raise InputError(
-                f"{method} {path}: {answer.status} {message}".strip(), remedy="look at /api/v1/openapi.json"
-            )
+            raise InputError(f"{method} {path}: {status} {message}".strip(), remedy="look at /api/v1/openapi.json")
         return said
+
+    def _answer(self, *request: Any) -> tuple[int, bytes]:
+        self._connection.request(*request)
+        answer = self._connection.getresponse()
+        return answer.status, answer.read()
 
     def close(self) -> None:
         """End the connection."""

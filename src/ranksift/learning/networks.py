@@ -18,7 +18,7 @@ from ranksift.collection.ragged import Floats
 from ranksift.errors import InputError
 from ranksift.learning.batches import Batch, batches
 from ranksift.learning.objective import stopping_value
-from ranksift.learning.outputs import Outputs, ScoreKind, check_scores, parse_loss
+from ranksift.learning.outputs import Outputs, ScoreKind, check_scores, parse_loss, space_of_gamma
 from ranksift.learning.ranker import Ranker
 from ranksift.learning.search_space import SpaceLike
 from ranksift.learning.topk import BETAS, SHARE, TOP, Focus, topk_truth
@@ -27,7 +27,8 @@ from ranksift.parameters import choice, integer, number, optional, parameter, se
 if TYPE_CHECKING:
     from torch import Tensor
 
-#: Hidden layers that are tried.
+#: Queries per step, and hidden layers, that are tried.
+BATCHES = [32, 128, 512]
 HIDDEN = [(8,), (16,), (32,), (64,), (32, 16), (64, 32)]
 
 #: Weights and biases of one layer.
@@ -71,9 +72,14 @@ class Network(Ranker, abstract=True):
     l2: float = parameter(0.0, number(least=0), "λ: the loss has the term ½ λ Σ w² over all weights.")
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
-        """The step, the price of large weights, and epochs where nothing stops it."""
+        """The learning rate, queries per step, the price of large weights, and epochs where nothing stops it."""
         epochs = {} if stopped else {"epochs": (20, 500, "log")}
-        return {"learning_rate": (1e-3, 0.1, "log"), "l2": (1e-6, 0.1, "log"), **epochs}
+        return {
+            "learning_rate": (1e-3, 0.1, "log"),
+            "batch_size": BATCHES,
+            "l2": (1e-6, 0.1, "log"),
+            **epochs,
+        }
 
     def _loss(self) -> str:
         """Name and options of the loss."""
@@ -249,6 +255,10 @@ class LinearRanker(Network):
     loss: str = parameter("listnet", word(), _LOSS)
     scores: ScoreKind = parameter("own", choice(*get_args(ScoreKind)), _SCORES)
 
+    def natural_space(self, stopped: bool = False) -> SpaceLike:
+        """As of all networks, and γ where the loss has one and says none."""
+        return {**super().natural_space(stopped), **space_of_gamma(self.loss)}
+
     def _loss(self) -> str:
         return self.loss
 
@@ -272,8 +282,8 @@ class MLPRanker(Network):
     scores: ScoreKind = parameter("own", choice(*get_args(ScoreKind)), _SCORES)
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
-        """As of all networks, and the hidden layers."""
-        return {**super().natural_space(stopped), "hidden": HIDDEN}
+        """As of all networks, the hidden layers, and γ where the loss has one and says none."""
+        return {**super().natural_space(stopped), "hidden": HIDDEN, **space_of_gamma(self.loss)}
 
     def _loss(self) -> str:
         return self.loss

@@ -19,6 +19,8 @@ ScoreKind = Literal["own", "expected_gain"]
 
 _ORDINAL = ("ordinal", "weighted_ordinal")
 _WITH_GAINS = (*_ORDINAL, "bce", "mse")
+# Losses with a pointwise part beside that of pairs, and weights of it to try.
+_WITH_GAMMA, _GAMMAS = ("lambdarank_bce", "lambdarank_f"), (0.1, 0.3, 1.0, 3.0)
 # Losses with a stop at score 0: what lies below is not worth showing.
 _WITH_STOP = ("lambdarank_f", "expected_share")
 
@@ -180,3 +182,16 @@ def parse_loss(spec: str) -> tuple[str, dict[str, Any]]:
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
         pass
     raise InputError(f"loss {spec!r} is not understood", remedy="write a name, or lambdarank_bce(gamma=0.5)")
+
+
+def space_of_gamma(loss: str) -> dict[str, list[str]]:
+    """Where tuning searches for γ: of a loss that has one, and says none, itself and other weights of its BCE.
+
+    >>> space_of_gamma("lambdarank_bce(k=3)")["loss"][:2], space_of_gamma("lambdarank_bce(gamma=2)")
+    (['lambdarank_bce(k=3)', 'lambdarank_bce(gamma=0.1, k=3)'], {})
+    """
+    name, options = parse_loss(loss)
+    if name not in _WITH_GAMMA or "gamma" in options:
+        return {}
+    said = "".join(f", {option}={value!r}" for option, value in options.items())
+    return {"loss": [loss, *(f"{name}(gamma={gamma:g}{said})" for gamma in _GAMMAS)]}

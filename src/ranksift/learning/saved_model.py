@@ -94,8 +94,10 @@ def load(folder: str | os.PathLike[str]) -> Ranker:
     try:
         model = _restored(kind, card, target)
         _prove(model)
-    except InputError:
-        raise
+    except InputError as error:
+        if str(error).startswith((f"{target}: ", f"{target}{os.sep}")):
+            raise
+        raise InputError(str(error), source=str(target)) from None  # one part does not know where the others are
     except Exception as error:  # whatever a library says of a file that is not its own
         what = f"is damaged ({type(error).__name__}: {error})"
         raise InputError(what, source=str(target), remedy="train the model anew") from None

@@ -20,9 +20,11 @@ from ranksift.errors import InputError
 from ranksift.evaluation.evaluate import RunValues, ready_measures, run_values
 from ranksift.evaluation.scores import Scores
 from ranksift.learning.ranker import Ranker, checked_ranker, checked_rule
+from ranksift.measures.classic import LEAST_AP
 from ranksift.measures.cumulative import DCG, nDCG_f
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
+from ranksift.measures.sets import SetF
 from ranksift.parameters import function, integer, takes
 
 
@@ -279,7 +281,7 @@ class HeldOut:
             value, size = measure.aggregate(top, bottom), bottom.mean()
             return value + (top - value * bottom) / (size if size > 0 else 1.0)
         if measure.aggregation == "geometric":
-            logarithms = np.log(np.maximum(measure.values(top, bottom), np.finfo(float).tiny))
+            logarithms = np.log(np.maximum(measure.values(top, bottom), LEAST_AP))
             return np.asarray(measure.aggregate(top, bottom) * (1.0 + logarithms - logarithms.mean()))
         return measure.values(top, bottom)
 
@@ -299,7 +301,7 @@ def of_filtered_lists(measure: Measure) -> bool:
     >>> of_filtered_lists(parse_measure("nDCG_f@3")), of_filtered_lists(parse_measure("nDCG@3"))
     (True, False)
     """
-    return isinstance(measure, nDCG_f | DCG) or measure.family in ("filtering", "truncation")
+    return isinstance(measure, nDCG_f | DCG | SetF) or measure.family in ("filtering", "truncation")
 
 
 @takes(progress=function())

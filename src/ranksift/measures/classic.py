@@ -22,6 +22,10 @@ MOFFAT_ZOBEL = "Moffat, Zobel: Rank-biased precision for measurement of retrieva
 CHAPELLE = "Chapelle, Metzler, Zhang, Grinspan: Expected reciprocal rank for graded relevance, 2009"
 
 
+#: The AP that a query has at least in a geometric mean, as in trec_eval.
+LEAST_AP = 1e-5
+
+
 class Hits(NamedTuple):
     """The relevant documents retrieved: query and rank of each, which one of its query it is (from 1)."""
 
@@ -275,7 +279,7 @@ class GMAP(Binary):
 
     def aggregate(self, numerator: Floats, denominator: Floats) -> Floats:
         """The mean of logarithms."""
-        values = np.maximum(self.values(numerator, denominator), 1e-5)
+        values = np.maximum(self.values(numerator, denominator), LEAST_AP)
         return np.asarray(np.exp(np.log(values).mean(axis=-1)))
 
 

@@ -8,7 +8,7 @@ _SYMBOLS = {
     r"\sum": "Σ", r"\prod": "Π", r"\ge": "≥", r"\le": "≤", r"\in": "∈", r"\notin": "∉", r"\exists": "∃", r"\cdot": "·",
     r"\dots": "…", r"\langle": "⟨", r"\rangle": "⟩", r"\kappa": "κ", r"\log": "log", r"\min": "min", r"\max": "max",
     r"\bar": "mean", r"\quad": "\n", r"\,": " ", r"\ ": " ", r"\left": "", r"\right": "",
-    r"\{": "{", r"\}": "}", r"\_": "_",
+    r"\exp": "exp", r"\beta": "β", r"\epsilon": "ε", r"\{": "{", r"\}": "}", r"\_": "_",
 }  # fmt: skip
 _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\s+|.", re.DOTALL)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import version
-from itertools import chain, count, groupby
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 # Of a table on the page, and of the one that it begins with; the files have all.
 _MOST_ROWS = 100
 _MOST_RUNS = 20
+
+# What each section asks.
+_ASKED = {**QUESTIONS, "consistency": "Does each measure put the same runs in the same order on both?"}
 
 # What is repeated on sets of queries.
 _ON_SETS = ("query_types", *OF_SCORES, "consistency")
@@ -97,11 +101,21 @@ def _files(
         files[free] = _encoded(content) if isinstance(content, str) else content
         return free
 
-    add("scores.csv", _csv(survey.scores.per_query()))
+    for side in survey.sides:
+        add(f"{_of(side)}scores.csv", _csv(side.scores.per_query()))
     add("overview.csv", _csv(_overview(survey)))
     add("overview.tex", survey.table().latex(label="tab:overview") + "\n")
-    blocks = {id(part): list(_blocks(part, add)) for part in progress(survey.parts)}
+    parts = [(_of(side), part) for side in survey.sides for part in side.parts]
+    if survey.between:
+        parts.append(("", survey.between))
+    blocks = {id(part): list(_blocks(part, of, add)) for of, part in progress(parts)}
     return {**files, PAGE: _encoded(_page(survey, blocks, title, command))}
+
+
+def _of(side: Survey) -> str:
+    """What the names of a collection's files begin with where there are two."""
+    word = re.sub(r"[\W_]+", "-", side.name).strip("-").lower()
+    return f"{word[:50]}-" if word else ""
 
 
 def _csv(frame: pl.DataFrame) -> str:
@@ -120,16 +134,16 @@ def _overview(survey: Survey) -> pl.DataFrame:
     return pl.DataFrame({c.name: [row[j].value for row in table.rows] for j, c in enumerate(table.columns)})
 
 
-def _blocks(part: Part, add: Callable[[str, str | bytes], str]) -> Iterator[Block]:
+def _blocks(part: Part, of: str, add: Callable[[str, str | bytes], str]) -> Iterator[Block]:
     """What the page shows of a part, with its files added."""
     yield Bullets(part.result.reading())
     table = part.result.table()
     yield Grid(table.head(_MOST_ROWS))
-    names = [add(f"{part.name}.tex", table.latex(label=f"tab:{part.name}") + "\n")]
+    names = [add(f"{of}{part.name}.tex", table.latex(label=f"tab:{of}{part.name}") + "\n")]
     for word, frame in part.result.frames().items():
-        names.append(add(f"{_name(part, word)}.csv", _csv(frame)))
+        names.append(add(f"{of}{_name(part, word)}.csv", _csv(frame)))
     for picture in part.result.pictures():
-        name = _name(part, picture.name)
+        name = of + _name(part, picture.name)
         svg = svg_of(picture.figure)
         names += [add(f"{name}.svg", svg), add(f"{name}.pdf", pdf_of(picture.figure))]
         yield Image(svg, picture.caption)
@@ -142,11 +156,12 @@ def _name(part: Part, word: str) -> str:
 
 def _page(survey: Survey, blocks: dict[int, list[Block]], title: str, command: str) -> str:
     runs, queries, measures = survey.scores.values.shape
+    size = survey.size if survey.against else f"{counted(runs, 'run')} and {counted(queries, 'topic')}"
     lead = (
-        f"{counted(measures, 'measure')} studied on {counted(runs, 'run')} and {counted(queries, 'topic')}: "
+        f"{counted(measures, 'measure')} studied on {size}: "
         "how bounded, stable, sensitive, reliable and discriminating they are on this data."
     )
-    files = Files(["overview.csv", "overview.tex", "scores.csv"])
+    files = Files(["overview.csv", "overview.tex", *(f"{_of(side)}scores.csv" for side in survey.sides)])
     glance = Section("At a glance", [Bullets(survey.reading()), Grid(survey.table()), files])
     sections = [glance, *_sections(survey, blocks), _made(survey, command)]
     return page(title, lead, sections, f"Made by RankSift {__version__}.", answer=[Grid(_scores(survey))])
@@ -163,19 +178,25 @@ def _scores(survey: Survey) -> Table:
 
 def _sections(survey: Survey, blocks: dict[int, list[Block]]) -> Iterator[Section]:
     """A section a procedure; what was repeated on sets of queries follows the types of queries."""
-    for name, parts in groupby(survey.parts, _section_of(survey)):
-        section = Section(_TITLES[name], [Paragraph(QUESTIONS[name])])
-        for part in parts:
-            if part.subject:
-                what = part.subject if part.procedure == name else f"{_TITLES[part.procedure]}: {part.subject}"
-                section.blocks.append(Heading(what))
-            section.blocks += blocks[id(part)]
+    sides = survey.sides
+    for name in dict.fromkeys(_section_of(part) for side in sides for part in side.parts):
+        section = Section(_TITLES[name], [Paragraph(_ASKED[name])])
+        for side in sides:
+            for part in side.parts:
+                if _section_of(part) == name:
+                    what = part.subject if part.procedure == name else f"{_TITLES[part.procedure]}: {part.subject}"
+                    heading = ": ".join(
+                        word for word in (side.name and f"On {side.name}", part.subject and what) if word
+                    )
+                    section.blocks += [*([Heading(heading)] if heading else []), *blocks[id(part)]]
         yield section
+    if survey.between:
+        subject = Heading(survey.between.subject)
+        yield Section(_TITLES["consistency"], [Paragraph(_ASKED["consistency"]), subject, *blocks[id(survey.between)]])
 
 
-def _section_of(survey: Survey) -> Callable[[Part], str]:
-    repeated = {id(p): "query_types" for p in survey.parts if p.word and p.procedure in _ON_SETS}
-    return lambda part: repeated.get(id(part), part.procedure)
+def _section_of(part: Part) -> str:
+    return "query_types" if part.word and part.procedure in _ON_SETS else part.procedure
 
 
 def _made(survey: Survey, command: str) -> Section:
@@ -183,13 +204,18 @@ def _made(survey: Survey, command: str) -> Section:
     blocks: list[Block] = []
     if command:
         blocks += [Paragraph("The command, with any folder for `DIR`:"), Session(command, "")]
-    blocks.append(Bullets([f"{name}: {value}" for name, value in survey.settings.items()]))
-    if survey.skipped:
-        blocks.append(Paragraph("Left out:"))
-        blocks.append(Bullets([f"{_TITLES[name]}: {why}" for name, why in survey.skipped.items()]))
+    for side in survey.sides:
+        of = f" of {side.name}" if side.name else ""
+        if of:
+            blocks.append(Paragraph(f"The study{of}:"))
+        blocks.append(Bullets([f"{name}: {value}" for name, value in side.settings.items()]))
+        if side.skipped:
+            blocks.append(Paragraph(f"Left out{of}:"))
+            blocks.append(Bullets([f"{_TITLES[name]}: {why}" for name, why in side.skipped.items()]))
     packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "polars", "matplotlib"))
     python = ".".join(map(str, sys.version_info[:3]))
     blocks.append(Paragraph(f"Versions: ranksift {__version__}, Python {python}, {packages}."))
-    names = ", ".join(survey.scores.runs)
-    blocks.append(Paragraph(f"Runs: {names}."))
+    for side in survey.sides:
+        names = ", ".join(side.scores.runs)
+        blocks.append(Paragraph(f"Runs{side.name and f' of {side.name}'}: {names}."))
     return Section("How this was made", blocks)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ranksift.study.penalty import penalty_sweep as penalty_sweep
     from ranksift.study.presets import Preset as Preset
     from ranksift.study.presets import preset as preset
+    from ranksift.study.properties import Counterexample as Counterexample
     from ranksift.study.properties import Properties as Properties
     from ranksift.study.properties import properties as properties
     from ranksift.study.query_types import QueryTypes as QueryTypes

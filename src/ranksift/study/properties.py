@@ -366,7 +366,10 @@ class _Scored:
     @cached_property
     def values(self) -> Floats:
         """Depths × cases."""
-        judged = replace(self.cases.judged, gains=self.gains)
+        no_nil = np.zeros(len(self.cases.lists), dtype=np.int64)
+        judged = replace(
+            self.cases.judged, gains=self.gains, nil={self.measure.nil: no_nil} if self.measure.nil else {}
+        )
         return np.array([_alone(measure, judged) for measure in self.at])
 
     @cached_property

@@ -7,7 +7,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -118,6 +118,12 @@ class Survey:
         What the reader should know of the runs, the judgments and the results.
     settings
         What was asked for: measures, gains, parameters of the procedures, seed.
+    name
+        Of the collection, where there are two.
+    against
+        The same study of another collection.
+    between
+        How alike both order the runs that they have in common, by measure.
     """
 
     scores: Scores
@@ -125,29 +131,64 @@ class Survey:
     skipped: Mapping[str, str]
     notes: tuple[str, ...]
     settings: Mapping[str, str] = field(default_factory=dict)
+    name: str = ""
+    against: Survey | None = None
+    between: Part | None = None
+
+    @property
+    def sides(self) -> tuple[Survey, ...]:
+        """Each collection's own study."""
+        return tuple(replace(side, against=None, between=None) for side in (self, self.against) if side is not None)
 
     def table(self) -> Table:
-        """A row a measure: what each procedure found, at a glance."""
+        """A row a measure, and one for each collection where there are two: what each procedure found, at a glance."""
+        sides = self.sides
+        found = [side._glances() for side in sides]
+        shown = [c for c, _ in _GLANCES if any(at[c.name][m] is not None for at in found for m in at[c.name])]
+        names = dict.fromkeys(str(m) for side in sides for m in side.scores.measures)
+        beside = [Column("measure"), *([Column("on")] if len(sides) > 1 else [])]
+        rows = [
+            [measure, *([side.name] if len(sides) > 1 else []), *(at[c.name][measure] for c in shown)]
+            for measure in names
+            for side, at in zip(sides, found, strict=True)
+            if measure in at["measure"]
+        ]
+        meanings = [_MEANINGS[c.name] for c in shown if c.name in _MEANINGS]
+        notes = [f"{side.name}: {n}" if len(sides) > 1 else n for side in sides for n in side.notes]
+        return Table(
+            [*beside, *shown], rows, title=f"{counted(len(names), 'measure')} on {self.size}", notes=[*meanings, *notes]
+        )
+
+    @property
+    def size(self) -> str:
+        """How many runs and topics, of each collection where there are two."""
+        sizes = []
+        for side in self.sides:
+            runs, queries, _ = side.scores.values.shape
+            size = f"{counted(runs, 'run')}, {counted(queries, 'topic')}"
+            sizes.append(f"{side.name} ({size})" if self.against is not None else size)
+        return " and ".join(sizes)
+
+    def _glances(self) -> dict[str, dict[str, Any]]:
+        """For each column of the table its value for each measure."""
         whole: dict[str, Any] = {p.procedure: p.result for p in reversed(self.parts) if p.word == ""}
         whole["scores"] = self.scores
-        columns, cells = [Column("measure")], [[str(m)] for m in self.scores.measures]
-        for column, of in _GLANCES:
-            values = [of(whole, str(m)) for m in self.scores.measures]
-            if any(value is not None for value in values):
-                columns.append(column)
-                cells = [[*row, value] for row, value in zip(cells, values, strict=True)]
-        runs, queries, measures = self.scores.values.shape
-        size = f"{counted(runs, 'run')}, {counted(queries, 'topic')}"
-        meanings = (_MEANINGS[c.name] for c in columns if c.name in _MEANINGS)
-        return Table(columns, cells, title=f"{counted(measures, 'measure')} on {size}", notes=[*meanings, *self.notes])
+        names = [str(m) for m in self.scores.measures]
+        return {"measure": dict.fromkeys(names), **{c.name: {m: of(whole, m) for m in names} for c, of in _GLANCES}}
 
     def tables(self) -> list[Table]:
         """The table of measures, or where it has nothing but their names what each procedure found."""
         glance = self.table()
-        return [glance] if len(glance.columns) > 1 else [part.result.table() for part in self.parts]
+        if glance.columns[-1].name not in ("measure", "on"):
+            return [glance]
+        parts = [part for side in self.sides for part in side.parts]
+        return [part.result.table() for part in (*parts, *([self.between] if self.between else []))]
 
     def reading(self) -> list[str]:
         """The study in plain words: which measures come first by what."""
+        if self.against is not None:
+            both = [f"On {side.name}: {sentence}" for side in self.sides for sentence in side.reading()]
+            return [*both, *(self.between.result.reading() if self.between else ())]
         table = self.table()
         names = [column.name for column in table.columns]
         found = []
@@ -289,6 +330,8 @@ def survey(
     only: Sequence[str] | None = None,
     seed: int = 0,
     parameters: Mapping[str, Mapping[str, Any]] | None = None,
+    against: Scores | Mapping[str, Any] | None = None,
+    names: tuple[str, str] = ("the first", "the second"),
     progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
     cache: str | os.PathLike[str] | None = None,
 ) -> Survey:
@@ -302,7 +345,8 @@ def survey(
         As in :func:`evaluate`.
     preset
         A published study, whose measures, gains and parameters are taken where none are given:
-        ``"forbidden-2022"`` (paper 1), ``"negative-2020"`` (paper 4), ``"bounds-2022"`` (paper 3).
+        ``"forbidden-2022"`` (paper 1), ``"negative-2020"`` (paper 4), ``"bounds-2022"`` (paper 3), ``"quit-2016"``
+        (paper 2), ``"topk-2012"`` (paper 5).
     nil, limit
         As in :func:`truncation`, which is left out where neither is given and no measure rewards ended lists.
     only
@@ -311,6 +355,11 @@ def survey(
         What every sample is drawn from.
     parameters
         For each procedure further keyword arguments: ``{"stability": {"fuzziness": 0.05}}``.
+    against
+        Another collection to study beside it in the same way: scores, or ``{"qrels": ..., "runs": ...}``. What is named
+        in it, ``queries`` for example, counts for it alone. Runs that both have, by name, are ordered by both.
+    names
+        What the two collections are called.
     progress
         Wraps the runs as they are evaluated, and the procedures as they are applied.
     cache
@@ -326,6 +375,46 @@ def survey(
     >>> print(*found.of("agreement").reading())
     AP and RR order the 2 runs with τ = 1.000: 0% of pairs are swapped.
     """
+    how: dict[str, Any] = {
+        "measures": measures, "preset": preset, "gains": gains, "unjudged": unjudged, "queries": queries, "nil": nil,
+        "limit": limit, "only": only, "seed": seed, "parameters": parameters, "progress": progress, "cache": cache,
+    }  # fmt: skip
+    first = _survey(scores, qrels=qrels, runs=runs, **how)
+    if against is None:
+        return first
+    if not isinstance(against, Scores | Mapping):
+        what = f"against is {type(against).__name__}, and neither scores nor a mapping"
+        raise InputError(what, remedy='write against={"qrels": ..., "runs": ...}')
+    other = {"scores": against} if isinstance(against, Scores) else {"scores": None, **against}
+    order = {**(find_preset(preset).parameters.get("agreement", {}) if preset else {})}
+    order |= (parameters or {}).get("agreement", {})
+    second = _survey(**{"qrels": None, "runs": None, **how, **other})
+    return _side_by_side(first, second, names, over_k=bool(order.get("over_k", False)))
+
+
+def _side_by_side(first: Survey, second: Survey, names: tuple[str, str], *, over_k: bool) -> Survey:
+    """Two studies as one."""
+    if names[0] == names[1]:
+        raise InputError(f"both collections are called {names[0]!r}", remedy="give them two names")
+    between, notes = None, first.notes
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankSiftWarning)
+        try:
+            found = consistency(first.scores, second.scores, over_k=over_k)
+        except InputError as reason:  # nothing in common
+            notes = (*notes, f"orders of runs are not compared: {reason}")
+        else:
+            between = Part("consistency", found, f"The orders on {names[0]} and on {names[1]}")
+    second = replace(second, name=names[1])
+    return replace(first, name=names[0], notes=notes, against=second, between=between)
+
+
+def _survey(
+    scores: Scores | None, *, qrels: Any, runs: Any, measures: Any, preset: str | None, gains: Any, unjudged: Any,
+    queries: Any, nil: str | None, limit: int | None, only: Sequence[str] | None, seed: int,
+    parameters: Mapping[str, Mapping[str, Any]] | None, progress: Callable[[Iterable[Any]], Iterable[Any]], cache: Any,
+) -> Survey:  # fmt: skip
+    """The study of one collection."""
     integer(0).check("seed", seed)
     chosen = _chosen(only)
     plan = find_preset(preset) if preset else None

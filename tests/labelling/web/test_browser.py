@@ -322,7 +322,18 @@ def hostile(port: int) -> str:
     <embed src="{there}/embed"><input type=image src="{there}/input" autofocus onfocus="parent.document.title='ran'">
     <a id=link href="{there}/link" ping="{there}/ping">link</a> <a id=top href="{there}/top" target=_top>top</a>
     <a id=js href="javascript:parent.document.title='ran'">js</a>
-    <form action="{there}/form"><button id=button>send</button></form><p id=end>The end</p>"""
+    <img src="data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' onload='parent.document.title=1'%3E%3Cimage
+      href='{there}/svg-in-img'/%3E%3C/svg%3E"><img src="/tasks" onload="parent.document.title='ran'">
+    <div style="background:url({there}/inline);cursor:url({there}/cursor),auto;list-style-image:url({there}/list);
+      background-image:image-set('{there}/set' 1x)">styled</div>
+    <svg onload="parent.document.title='ran'"><style>@import '{there}/svg-style';</style><use href="{there}/use#x"/>
+    <feImage href="{there}/filter"/><animate attributeName=href values="javascript:parent.document.title='ran'"/>
+    <foreignObject><iframe srcdoc="<script>parent.parent.document.title='ran'</script>"></iframe></foreignObject></svg>
+    <details open ontoggle="parent.document.title='ran'"><summary>more</summary></details>
+    <video><source src="{there}/source"><track default src="{there}/track"></video>
+    <script type=speculationrules>{{"prefetch":[{{"urls":["{there}/speculation"]}}]}}</script>
+    <form action="{there}/form"><input name=token><button id=button formaction="{there}/other">send</button></form>
+    <p id=end>The end</p>"""
 
 
 def test_a_hostile_document_neither_runs_nor_fetches(page, server, project, tracker):

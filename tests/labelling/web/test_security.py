@@ -105,6 +105,41 @@ def test_the_api_wants_the_token_of_the_form_where_a_cookie_says_who_it_is(label
     assert answer.json()["error"]["type"] == "forbidden"
 
 
+@pytest.mark.parametrize("origin", ["https://evil.example", "null"])
+def test_what_another_site_makes_a_browser_send_is_refused(labelling, origin):
+    client, key = labelling.signed_in("Ada"), labelling.task("Ada").key
+    question = client.get(f"/api/v1/tasks/{key}/question").json()["question"]
+    said = {"client_id": "x", "after": 0, "kind": "prefer", **{side: card["id"] for side, card in question.items()}}
+    body = json.dumps({**said, "answer": "left"})
+    for kind in ("text/plain", "application/x-www-form-urlencoded", "application/json"):  # the first two ask nobody
+        headers = {"origin": origin, "referer": origin, "content-type": kind}
+        assert client.post(f"/api/v1/tasks/{key}/judgments", content=body, headers=headers).status_code == 403
+    assert client.post("/out", headers={"origin": origin}).status_code == 403
+    answer = client.get("/api/v1/me", headers={"origin": origin})
+    assert not [name for name in answer.headers if name.startswith("access-control")]  # so nobody else can read it
+    assert client.get("/").status_code == 200
+    assert not labelling.store.log(key)
+
+
+def test_a_host_that_somebody_made_up_is_in_no_link(tmp_path):
+    made = make(tmp_path / "project", Settings(url="https://label.example.org"))
+    with made.store:
+        lead, program = made.signed_in("Lea"), made.by_token("Lea")
+        forged = {"host": "evil.example", "x-forwarded-host": "evil.example", "x-forwarded-proto": "gopher"}
+        link = program.post("/api/v1/people", json={"name": "Zoë"}, headers=forged).json()["link"]
+        assert link.startswith("https://label.example.org/in/")
+        token = form_token(lead.get("/lead/people", headers=forged).text)
+        form = {"token": token, "name": "Max", "role": "assessor"}
+        page = lead.post("/lead/people", data=form, headers=forged)
+        assert 'value="https://label.example.org/in/' in page.text
+        person = made.numbers["Bob"]
+        answer = lead.post(f"/lead/people/{person}/retire", data={"token": token}, headers=forged)
+        assert answer.headers["location"] == "/lead/people"
+        for path in ("/", "/lead", "/lead/people", "/in/wrong", "/api", "/nothing", "/lead/"):
+            answer = lead.get(path, headers=forged)
+            assert "evil" not in answer.text + str(answer.headers)
+
+
 def test_a_thousand_guesses_at_a_link(tmp_path):
     labelling = make(tmp_path / "project", Settings(failure_seconds=86_400.0))  # longer than this takes anywhere
     with labelling.store:
@@ -343,6 +378,8 @@ def test_behind_a_proxy_with_a_prefix(tmp_path, seen):
         answer = client.post(f"in/{made.tokens['Ada']}", data={"token": form_token(page.text)})
         assert answer.headers["location"] == "/label/"
         assert client.get("static/style.css").status_code == 200
+        client.base_url = "http://testserver"
+        assert "You need your link" in client.get("/label").text  # as people type it
 
 
 def test_nothing_from_elsewhere_is_in_the_package():

@@ -2,6 +2,7 @@
 
 import json
 import socket
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
@@ -48,6 +49,15 @@ def test_a_project_that_is_not_there(tmp_path):
         serve(str(tmp_path / "nothing"))
 
 
+def _code(url: str, forwarded: str) -> int:
+    """What is answered to somebody at another address, as a proxy says or they themselves."""
+    try:
+        with urlopen(Request(url, headers={"x-forwarded-for": forwarded})) as answer:
+            return int(answer.status)
+    except HTTPError as error:
+        return error.code
+
+
 @pytest.mark.parametrize("believed", [True, False])
 def test_behind_a_proxy_that_speaks_https(tmp_path, believed):
     made = make(tmp_path / "project")
@@ -63,5 +73,9 @@ def test_behind_a_proxy_that_speaks_https(tmp_path, believed):
             request = Request(f"{server.url}/api/v1/people", json.dumps({"name": "Zoë"}).encode(), headers)
             with urlopen(request) as answer:
                 assert json.load(answer)["link"].startswith("https://" if believed else "http://")
+            # Who guesses is known by the address that the proxy saw; what they claim themselves counts for nothing.
+            codes = [_code(f"{server.url}/in/guess", f"198.51.100.{number}, 192.0.2.7") for number in range(12)]
+            assert codes == [404] * 10 + [429] * 2
+            assert _code(f"{server.url}/in/guess", "192.0.2.8") == (404 if believed else 429)
         finally:
             server.kill()

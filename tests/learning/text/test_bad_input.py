@@ -1,5 +1,6 @@
 """What is wrong with texts, encoders and models is told in one line, and what is only unusual is trained on."""
 
+import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -10,6 +11,7 @@ import torch
 
 import ranksift as rs
 from ranksift.cli.main import run
+from ranksift.files import with_sum
 from ranksift.learning.text import tokens, training
 from tests.learning.text.tiny import write_encoder
 
@@ -247,3 +249,77 @@ def test_a_table_without_texts_is_asked_for_them(train, capsys):
     assert run(["rank", "model", "ids.csv"]) == 2
     said = capsys.readouterr().err
     assert said == "ids.csv:1: no texts among 'query_id', 'doc_id', 'label'; give columns query and doc\n"
+
+
+# -- a model's folder from a stranger, who has made all sums right -----------------------------------------------------
+
+
+def forged(name, change):
+    """A JSON file of the model's version is changed, and the card knows its new sum."""
+    card = json.loads(Path("model/model.json").read_text())
+    version = Path("model") / card["version"]
+    if name == "model.json":
+        change(card)
+    else:
+        content = json.loads((version / name).read_text())
+        change(content)
+        (version / name).write_text(json.dumps(content))
+        card["files"][name] = hashlib.sha256((version / name).read_bytes()).hexdigest()
+    Path("model/model.json").write_text(json.dumps(with_sum({k: v for k, v in card.items() if k != "sum"})))
+
+
+def without_special_tokens(tokenizer):
+    tokenizer["post_processor"]["special_tokens"] = {}
+
+
+def with_large_ids(least):
+    def change(tokenizer):
+        vocabulary = tokenizer["model"]["vocab"]
+        vocabulary |= {word: n + least for word, n in vocabulary.items() if n > 200}
+
+    return change
+
+
+FORGED = {
+    "longer than the encoder reads": (
+        "model.json",
+        lambda card: card["parameters"].update(max_length=100),
+        "model: max_length=100 is more than the 64 tokens that the encoder can read; use max_length=64",
+    ),
+    "tokens of no vector": (
+        "tokenizer.json",
+        with_large_ids(1000),
+        "the tokenizer has 1262 tokens, and the encoder 300; use the tokenizer of the same model",
+    ),
+    "tokens of no number": ("tokenizer.json", with_large_ids(1 << 31), "a document cannot be tokenised; use another"),
+    "a tokenizer that panics": ("tokenizer.json", without_special_tokens, "model: the tokenizer cannot be used ("),
+    "weights beyond memory": (
+        "config.json",
+        lambda config: config.update(model_type="albert", vocab_size=10**12, embedding_size=10**6),
+        "model: model.safetensors: embeddings.word_embeddings.weight is not as config.json says; copy the folder",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FORGED)
+def test_a_forged_model_is_refused_in_a_line(case, train, capsys):
+    name, change, fault = FORGED[case]
+    if case == "weights beyond memory":
+        pytest.importorskip("transformers")
+    assert train(SHORT) == (0, "")
+    forged(name, change)
+    Path("long.jsonl").write_text(json.dumps(rows(1, [" ".join(f"w{n}" for n in range(231, 290))])[0]) + "\n")
+    capsys.readouterr()
+    assert run(["rank", "model", "long.jsonl", "--out", "run"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(fault)
+    assert said.count("\n") == 1
+    assert not Path("run").exists()
+
+
+def test_cutting_and_filling_up_are_not_the_tokenizer_s_to_say(train):
+    assert train(SHORT) == (0, "")
+    before = rs.load("model").score("data.jsonl")
+    cut = {"direction": "Right", "max_length": 4, "strategy": "LongestFirst", "stride": 0}
+    forged("tokenizer.json", lambda tokenizer: tokenizer.update(truncation=cut))
+    assert np.array_equal(rs.load("model").score("data.jsonl"), before)

@@ -17,7 +17,9 @@ from ranksift.learning.text.encoder import (
     encoder_of,
     find_encoder,
     load_encoder,
+    numbers,
     read_config,
+    restored_encoder,
     usual_pooling,
 )
 from ranksift.learning.text.network import TextNetwork
@@ -146,6 +148,19 @@ def test_other_architectures_are_padded(tmp_path):
     assert isinstance(encoder, PaddedEncoder)
     found = scoring.vectors(TextNetwork(encoder), tokens, tokens_at_once=200)
     np.testing.assert_allclose(found, padded(tmp_path, tokens, "cls", typed=True), atol=1e-5)
+
+
+def test_code_that_a_folder_names_is_left_out(tmp_path):
+    transformers = pytest.importorskip("transformers", reason="other architectures need transformers")
+    config = transformers.ElectraConfig(
+        vocab_size=WORDS, hidden_size=32, num_hidden_layers=1, num_attention_heads=2, intermediate_size=64
+    )
+    transformers.ElectraModel(config).save_pretrained(tmp_path)
+    plain = load_encoder(tmp_path)
+    changed(tmp_path, attn_implementation="stranger/kernel", auto_map={"AutoModel": "own.Own"})
+    (tmp_path / "own.py").write_text("raise SystemExit('code of the folder is run')")
+    for again in (load_encoder(tmp_path), restored_encoder(read_config(tmp_path), numbers(plain.published()))):
+        assert all(torch.equal(a, b) for a, b in zip(plain.parameters(), again.parameters(), strict=True))
 
 
 # -- what is refused -----------------------------------------------------------------------------------------------

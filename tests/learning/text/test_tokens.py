@@ -1,5 +1,7 @@
 """Tokens of pairs against what the tokenizer itself makes of them, cut or not."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -144,3 +146,17 @@ def test_older_files_are_converted(tmp_path):
     (tmp_path / "config.json").write_text('{"model_type": "bert"}')
     tokens = Tokenizer(tmp_path).pairs(["to"], ["be or"], np.array([0, 1]))
     assert tokens.ids.tolist() == [2, 5, 3, 6, 1, 3]
+
+
+def test_code_beside_older_files_is_not_run_and_nobody_is_asked(tmp_path, monkeypatch):
+    pytest.importorskip("transformers", reason="older files of tokenizers need transformers")
+    ran = tmp_path / "ran"
+    (tmp_path / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "to", "be"]))
+    (tmp_path / "config.json").write_text('{"model_type": "oracle"}')
+    (tmp_path / "own.py").write_text(f"open({str(ran)!r}, 'w')\nclass Own: pass\n")
+    code = {"tokenizer_class": "Own", "auto_map": {"AutoTokenizer": ["own.Own", "own.Own"]}}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(code))
+    monkeypatch.setattr("builtins.input", lambda *_: pytest.fail("somebody is asked"))
+    with pytest.raises(InputError, match=r"has no tokenizer.json, and none can be made of its files"):
+        Tokenizer(tmp_path)
+    assert not ran.exists()

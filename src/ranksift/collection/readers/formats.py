@@ -13,7 +13,7 @@ from ranksift.collection._engine.grouping import Grouped, OnDuplicate, by_rank
 from ranksift.collection.readers import trec
 from ranksift.collection.readers.column_names import Columns, checked, find_columns, is_header
 from ranksift.errors import InputError
-from ranksift.files import PATH, STANDARD, display_name, first_line, reading, writing
+from ranksift.files import NOTHING_RETRIEVED, PATH, STANDARD, display_name, first_line, reading, writing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -77,7 +77,8 @@ def _load(source: Any, noun: str, on_duplicate: OnDuplicate, columns: Columns) -
     if suffix in SEPARATORS:
         from ranksift.collection.readers.delimited import read_delimited
 
-        with reading(source) as text:
+        row = "give a header line and one row at least"
+        with reading(source, if_empty=NOTHING_RETRIEVED if noun == "score" else row) as text:
             return read_delimited(text, SEPARATORS[suffix], noun, on_duplicate, columns)
     if suffix in JSON_LINES:
         from ranksift.collection.readers.jsonl import read_jsonl

@@ -16,7 +16,7 @@ from ranksift.collection._engine.python_values import ids_of, numbers_of
 from ranksift.collection._engine.rows import Rows, collect
 from ranksift.collection.readers.column_names import Columns, find_columns
 from ranksift.errors import InputError
-from ranksift.files import display_name, read_text
+from ranksift.files import NOTHING_RETRIEVED, display_name, read_text
 
 _CHUNK = 1 << 20  # bytes whose lines are Python objects at the same time
 _BLANKS = " \t\r"
@@ -33,7 +33,8 @@ def read_jsonl(
 ) -> tuple[Grouped, bool]:
     """Read objects, one a line; blank lines and comments (``#``) do not count."""
     layout = f'{{"query_id": "q1", "doc_id": "d1", "{noun}": 1}}'
-    reader = _Reader(display_name(source), read_text(source), layout)
+    if_empty = NOTHING_RETRIEVED if noun == "score" else f"write each line as: {layout}"
+    reader = _Reader(display_name(source), read_text(source, if_empty=if_empty), layout)
     rows = reader.rows
     return collect(lambda work: map(work, rows(noun, columns)), len(reader.data), reader.fail, noun, on_duplicate)
 

@@ -12,7 +12,7 @@ from ranksift.collection._engine.ids import Ids, Ints
 from ranksift.collection._engine.lines import Block
 from ranksift.collection._engine.rows import Rows, collect_text
 from ranksift.errors import InputError
-from ranksift.files import display_name, first_line, reading, writing
+from ranksift.files import NOTHING_RETRIEVED, display_name, first_line, reading, writing
 
 if TYPE_CHECKING:
     from ranksift.collection.qrels import Qrels
@@ -58,14 +58,11 @@ def _scan(
             tags[block.start] = columns.token(count - 1, 0)
         return Rows.of(columns, 0, 2, number, noun)
 
-    with reading(source) as text:
+    if_empty = NOTHING_RETRIEVED if noun == "score" else f"write each line as: {QRELS_LAYOUT}"
+    with reading(source, if_empty=if_empty) as text:
         rows, whole = collect_text(text, parse, noun, on_duplicate)
         if not len(rows.values) and not text.whole().strip():
-            raise InputError(
-                "the file is blank",
-                source=text.name,
-                remedy="a run that filters everything needs at least a comment line (# nothing retrieved)",
-            )
+            raise InputError("the file is blank", source=text.name, remedy=if_empty)
     return rows, tags[min(tags)].decode() if tags else None, whole
 
 

@@ -68,6 +68,7 @@ def application(store: Store, settings: Settings | None = None) -> Starlette:
             Exception: _fault,
         },
     )
+    made.router.redirect_slashes = False  # it would send people to whatever host the request names
     made.state.site = site
     return made
 

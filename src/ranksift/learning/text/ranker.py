@@ -19,7 +19,7 @@ from ranksift.collection.texts import CONTEXT
 from ranksift.errors import InputError, RankSiftWarning
 from ranksift.learning.judged_documents import check_labels_differ
 from ranksift.learning.objective import stopping_value
-from ranksift.learning.outputs import Outputs, ScoreKind, check_scores, parse_loss
+from ranksift.learning.outputs import Outputs, ScoreKind, check_scores, parse_loss, space_of_gamma
 from ranksift.learning.ranker import Ranker
 from ranksift.learning.search_space import SpaceLike
 from ranksift.learning.text.context import NEIGHBOURS, TOLD, in_context
@@ -41,9 +41,6 @@ _ENCODER = "encoder."
 _EPOCHS, _FROZEN_EPOCHS = 4, 60
 # Of an encoder, of layers over lists, and of a head alone.
 _RATES = (1.2e-4, 1e-3, 3e-2)
-
-# Losses with a pointwise part beside that of pairs, and weights of it to try.
-_WITH_GAMMA, _GAMMAS = ("lambdarank_bce", "lambdarank_f"), (0.1, 0.3, 1.0, 3.0)
 
 # Tokens to read in all from which on training is told to take its time: minutes on a processor.
 _LONG = 1_000_000
@@ -173,8 +170,11 @@ class TextRanker(Ranker):
     def natural_space(self, stopped: bool = False) -> SpaceLike:
         """The learning rate, the size of a batch, and of a loss that has a gamma, and says none, that too."""
         usual = _RATES[self._small]
-        space = {"learning_rate": (usual / 5, usual * 5, "log"), "batch_size": [8, 16, 32, 64]}
-        return space | ({"loss": _with_gammas(self.loss)} if _has_free_gamma(self.loss) else {})
+        return {
+            "learning_rate": (usual / 5, usual * 5, "log"),
+            "batch_size": [8, 16, 32, 64],
+            **space_of_gamma(self.loss),
+        }
 
     @property
     def _small(self) -> int:
@@ -446,6 +446,7 @@ class TextRanker(Ranker):
         if set(head) != wanted:
             raise ValueError("weights are not those of this network")
         self._network.load_state_dict(head, strict=False)
+        self._network.check_fits(self.max_length, 0)
 
 
 def _kept_in(folder: TrainingFolder | None) -> dict[str, Any]:
@@ -458,15 +459,3 @@ def _kept_in(folder: TrainingFolder | None) -> dict[str, Any]:
         "log": folder.log,
         "progress": folder.watched("Training"),
     }
-
-
-def _with_gammas(loss: str) -> list[str]:
-    """A loss as it is, and with other weights of its pointwise part."""
-    name, options = parse_loss(loss)
-    said = "".join(f", {option}={value!r}" for option, value in options.items())
-    return [loss, *(f"{name}(gamma={gamma:g}{said})" for gamma in _GAMMAS)]
-
-
-def _has_free_gamma(loss: str) -> bool:
-    name, options = parse_loss(loss)
-    return name in _WITH_GAMMA and "gamma" not in options

@@ -121,6 +121,7 @@ def _vectors(
     dtype: torch.dtype | None,
     progress: Callable[[Iterable[Any]], Iterable[Any]],
 ) -> Vectors:
+    network.check_fits(int(tokens.lengths.max(initial=0)), int(tokens.ids.max(initial=0)) + 1)
     device = network.device
     dtype = usual_numbers(device) if dtype is None else dtype
     grouped = network.encoder.needs_groups(device, dtype)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -148,14 +149,19 @@ class Tokenizer:
         import tokenizers
 
         made = cls.__new__(cls)
-        made._take(tokenizers.Tokenizer.from_str(text), None)
+        with _without_panic():
+            made._take(tokenizers.Tokenizer.from_str(text), None)
         return made
 
     def _take(self, own: Any, cache: str | os.PathLike[str] | None) -> None:
+        # A file may say how long inputs are; that is ours to say.
+        own.no_truncation()
+        own.no_padding()
         self._own = own
         self._cache = None if cache is None else Path(cache)
-        self._pair, self._single = _Frame.of(self._own, pair=True), _Frame.of(self._own, pair=False)
-        #: The largest id that a token can have, and one more.
+        with _without_panic():
+            self._pair, self._single = _Frame.of(self._own, pair=True), _Frame.of(self._own, pair=False)
+        #: How many tokens it knows.
         self.vocabulary = int(self._own.get_vocab_size(with_added_tokens=True))
 
     def to_json(self) -> str:
@@ -254,11 +260,13 @@ class Tokenizer:
         pieces: list[TokenIds] = []
         for some in _in_groups(texts):
             try:
-                found = [text.ids for text in self._own.encode_batch_fast(some, add_special_tokens=False)]
+                with _without_panic():
+                    found = [text.ids for text in self._own.encode_batch_fast(some, add_special_tokens=False)]
+                piece = np.fromiter(chain.from_iterable(found), dtype=np.int32, count=sum(map(len, found)))
             except Exception:
                 raise _not_a_text(texts, what) from None
             lengths += map(len, found)
-            pieces.append(np.fromiter(chain.from_iterable(found), dtype=np.int32, count=sum(map(len, found))))
+            pieces.append(piece)
         ids = np.concatenate(pieces) if pieces else np.zeros(0, dtype=np.int32)
         return _Ragged(ids, ragged.offsets_of(np.array(lengths, dtype=np.int64)))
 
@@ -347,6 +355,17 @@ def _not_a_text(texts: list[str], what: str) -> InputError:
     return InputError(f"a {what} cannot be tokenised", remedy="use another model")
 
 
+@contextmanager
+def _without_panic() -> Iterator[None]:
+    """Make an error of what would end the process: Rust's libraries panic over files that contradict themselves."""
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        raise InputError(f"the tokenizer cannot be used ({error})", remedy="use another model") from None
+
+
 def _tokenizer(folder: Path) -> Any:
     try:
         import tokenizers
@@ -355,16 +374,14 @@ def _tokenizer(folder: Path) -> Any:
     own = folder / TOKENIZER
     if own.is_file():
         try:
-            found = tokenizers.Tokenizer.from_file(str(own))
+            with _without_panic():
+                found = tokenizers.Tokenizer.from_file(str(own))
         except Exception as error:
             raise InputError(f"is not a tokenizer ({error})", source=str(own), remedy="copy the folder again") from None
     elif any((folder / name).is_file() for name in _OTHERS):
         found = _converted(folder)
     else:
         raise InputError(f"has no {TOKENIZER}", source=str(folder), remedy="copy the folder of a model as a whole")
-    # A file may say how long inputs are; that is ours to say.
-    found.no_truncation()
-    found.no_padding()
     return found
 
 
@@ -376,7 +393,9 @@ def _converted(folder: Path) -> Any:
         what = f"has no {TOKENIZER}, and transformers, which can make one, is not installed"
         raise InputError(what, source=str(folder), remedy="pip install transformers") from None
     try:
-        return AutoTokenizer.from_pretrained(str(folder), local_files_only=True, use_fast=True).backend_tokenizer
+        # Code in the folder is not run, nor is anybody asked whether it may be.
+        options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+        return AutoTokenizer.from_pretrained(str(folder), use_fast=True, **options).backend_tokenizer
     except Exception as error:
         what = f"has no {TOKENIZER}, and none can be made of its files ({error})"
         raise InputError(what, source=str(folder), remedy="copy the folder of a model as a whole") from None
