@@ -177,6 +177,7 @@ def test_check_json(ranksift: Command, files: Files):
         "requirements",
         "differences",
         "coverage",
+        "notes",
     ]
     assert "|" in ranksift(*base, "-f", "markdown").out
 
