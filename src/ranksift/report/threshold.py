@@ -60,7 +60,7 @@ def threshold_page(summary: Summary, lists: Lists, *, command: str = "") -> str:
     """
     sections = [
         Section("The numbers", [Grid(summary.table())]),
-        Section("What to know", [Bullets([_READING, *(f"{note}." for note in summary.rule.notes_)])]),
+        Section("What to know", [Bullets([_READING, *(f"{note}." for note in summary.notes)])]),
     ]
     if command:
         sections.append(Section("How this was made", [Session(command, "")]))
