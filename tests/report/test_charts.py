@@ -61,6 +61,14 @@ def test_lengths_are_in_proportion():
     assert widths == pytest.approx([2 * widths[1], widths[1], widths[1]], abs=0.2)
 
 
+def test_sentences_of_a_session_may_be_broken_and_rows_may_not():
+    sentence = "A letter: significantly better than <that> run."
+    row = "perfect           0.8200  0.8200    0.0000    0.0000"
+    html = Session("ranksift compare", f"{row}\n{sentence}\nshort\n").html()
+    broken = '<span class="sentence">A letter: significantly better than &lt;that&gt; run.</span>'
+    assert html.endswith(f"</b>\n{row}\n{broken}\nshort</pre>")
+
+
 def test_page_escapes_what_it_is_given():
     session = Session('ranksift <x> "y"', "<script>1</script> & more\n", code=1)
     blocks = [Paragraph("<b> `<i>` & co"), session, Figure(CHARTS["stacks"], "<caption>")]
