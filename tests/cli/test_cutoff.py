@@ -375,6 +375,13 @@ class TestVerdict:
         assert '--gains "0=-1"' in told
         assert said(enumerate(rows), "--gains", "0=-1").startswith("The cutoff is worth it.")
 
+    def test_what_is_said_is_said_once(self, ranksift: Command, tmp_path):
+        table, page = tmp_path / "scored.csv", tmp_path / "page.html"
+        table.write_text("query_id,doc_id,score,label\n" + "".join(f"{q},d,{q},{q % 2}\n" for q in range(20)))
+        done = ranksift("cutoff", "fit", table, "--samples", 20, "--out", tmp_path / "cutoff.json", "--page", page)
+        assert done.out.count("must not be shown") == page.read_text().count("must not be shown") == 1
+        assert "-∞ (nothing is dropped) to" not in done.out
+
     def test_the_numbers_are_those_of_compare(self, fitted, files: Files):
         done, _ = fitted("--format", "json", "--gains=-2=-10")
         summary = json.loads(done.out)["summary"]

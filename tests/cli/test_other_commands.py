@@ -76,6 +76,8 @@ def test_compare_refuses(compared, options: list[str]):
 
 def test_compare_needs_two_runs(ranksift: Command, files: Files):
     assert ranksift("compare", files["qrels"], files["weak"]).code == 2
+    alone = ranksift("compare", files["qrels"], files["weak"], "--baseline", files["filtered"])
+    assert alone.err == ("a comparison needs at least 2 runs; give the file of the baseline among the runs too\n")
 
 
 # -- explain -------------------------------------------------------------------------------------------
@@ -177,6 +179,7 @@ def test_check_json(ranksift: Command, files: Files):
         "requirements",
         "differences",
         "coverage",
+        "notes",
     ]
     assert "|" in ranksift(*base, "-f", "markdown").out
 
@@ -246,6 +249,16 @@ def test_verdict_formats(judged_filter):
     rows = list(csv.DictReader(io.StringIO(judged_filter("-f", "csv").out)))
     assert len(rows) == 20
     assert set(rows[0]) >= {"run", "query_id", "before", "after", "difference", "forbidden"}
+
+
+@pytest.mark.parametrize("name", ["compare", "evaluate", "verdict"])
+@pytest.mark.parametrize(("suffix", "form"), [("md", "markdown"), ("tex", "latex"), ("json", "json"), ("csv", "csv")])
+def test_the_name_of_the_file_tells_the_format(ranksift: Command, files: Files, tmp_path: Path, name, suffix, form):
+    command, target = [name, files["qrels"], files["unfiltered"], files["filtered"]], tmp_path / f"results.{suffix}"
+    assert ranksift(*command, "--out", target).code == 0
+    assert target.read_text() == ranksift(*command, "--format", form).out
+    assert ranksift(*command, "--format", "table", "--out", target).code == 0
+    assert target.read_text() == ranksift(*command).out
 
 
 def test_verdict_writes_a_page(judged_filter, tmp_path: Path):

@@ -303,6 +303,7 @@ def test_nothing_to_filter_is_told(ranksift: Command, data: Path, tmp_path: Path
     assert done.code == 0
     assert "good.txt: gains name the label -1, which no judged document has" in done.err
     assert "good.txt: no gain is negative, so there is nothing to filter; LambdaMARTf may drop good" in done.err
+    assert 'if 0 means "must not be shown", say --gains "0=-1"' in done.err
 
 
 def test_odd_data_is_told(ranksift: Command, data: Path, tmp_path: Path):

@@ -150,11 +150,30 @@ def test_notes_are_said_once():
     assert len(caught) == 1
 
 
+def test_a_ratio_over_all_queries_is_said_to_be_one(many):
+    # Its difference is a mean over queries, and need not be that of the two values.
+    qrels, new, old = many
+    found = rs.check(qrels, new, "nDCG_f@5>=0 Fdocs@5<=1", not_worse_than=old)
+    assert found.notes == ("Tested on each query's own value, not on the total shown: Fdocs@5.",)
+    assert found.notes[0] in str(found)
+    assert rs.check(qrels, new, "nDCG_f@5>=0", not_worse_than=old).notes == ()
+
+
 def test_results_as_json_and_frame(many):
     qrels, new, old = many
     found = rs.check(qrels, {"new": new}, "nDCG_f@5>=2", not_worse_than={"old": old}, measures="AP")
     written = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    assert list(written) == ["passed", "run", "baseline", "test", "alpha", "requirements", "differences", "coverage"]
+    assert list(written) == [
+        "passed",
+        "run",
+        "baseline",
+        "test",
+        "alpha",
+        "requirements",
+        "differences",
+        "coverage",
+        "notes",
+    ]
     assert (written["passed"], written["run"], written["baseline"]) == (False, "new", "old")
     assert list(written["requirements"][0]) == ["measure", "operator", "limit", "value", "margin", "passed"]
     assert list(written["differences"][0]) == ["measure", "value", "baseline_value", "difference", "p", "passed"]

@@ -126,7 +126,7 @@ def test_markdown_raises_letters_and_makes_the_best_bold():
 
 def test_latex_is_a_booktabs_table_with_letters_in_their_own_column():
     rows = [["my_run", Cell(0.5, "b", bold=True), 3], ["other", -0.25, None]]
-    table = Table(["run", Column("nDCG_f@10", digits=2), "n"], rows, title="50% more", notes=["p ≤ 0.05"])
+    table = Table(["run", Column("nDCG_f@10", digits=2), "n"], rows, title="50% more", notes=["p <= 0.05"])
     assert table.latex(label="tab:x").splitlines() == [
         r"% needs \usepackage{booktabs}",
         r"\begin{table}",

@@ -145,7 +145,7 @@ TREC_EVAL = {
     "bpref": "Bpref", "success_1": "Success@1", "num_ret": "NumRet", "num_rel": "NumRel", "set_P": "P",
     "set_recall": "R", "num_rel_ret": "NumRelRet", "gm_map": "GMAP", "infAP": "infAP", "set_F": "SetF",
     "11pt_avg": "AP_11pt", "iprec_at_recall_0.10": "IPrec(recall=0.1)", "iprec_at_recall.0.25": "IPrec(recall=0.25)",
-    "iprec_at_recall..5": "IPrec",
+    "iprec_at_recall..5": "IPrec", "nDCG_cut_10": "nDCG@10", "MAP_CUT.100": "AP@100", "p_5": "P@5",
 }  # fmt: skip
 ANY_CASE = {
     "ndcg_f@10": "nDCG_f@10", "NDCG_F@10": "nDCG_f@10", "ap": "AP", "p@5": "P@5", "r@5": "R@5", "rr": "RR",

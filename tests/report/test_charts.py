@@ -35,6 +35,15 @@ def test_what_does_not_fit_is_counted():
     assert CHARTS["strips"].count('class="good dot"') == 3
 
 
+def test_a_long_name_keeps_its_ends_and_is_told_whole():
+    name = "bm25 <without> what is spam"
+    svg = ET.fromstring(charts.dumbbells([(name, 0.5, 0.7), ("bm25", 0.5, 0.6)], ("x", "y")))
+    drawn = {"".join(node.itertext()) for node in svg.iter() if node.get("class") == "name"}
+    assert {f"{name}bm25 <w…s spam", "bm25"} <= drawn
+    assert [node.text for node in svg.iter("title")] == [name]
+    assert f"{name}: x 0.50, y 0.70" in svg.attrib["aria-label"]
+
+
 def test_an_interval_that_is_not_known_is_not_drawn():
     assert CHARTS["intervals"].count('class="bond"') == 2
     assert "a<b 0.50 (0.25 to 1.00); c 2.00 (-1.00 to 3.00); d 0.00" in CHARTS["intervals"].replace("&lt;", "<")
@@ -50,6 +59,14 @@ def test_lengths_are_in_proportion():
         float(w) for w in re.findall(r'<rect class="\w+" x="[\d.]+" y="[\d.]+" width="([\d.]+)"', CHARTS["stacks"])
     ]
     assert widths == pytest.approx([2 * widths[1], widths[1], widths[1]], abs=0.2)
+
+
+def test_sentences_of_a_session_may_be_broken_and_rows_may_not():
+    sentence = "A letter: significantly better than <that> run."
+    row = "perfect           0.8200  0.8200    0.0000    0.0000"
+    html = Session("ranksift compare", f"{row}\n{sentence}\nshort\n").html()
+    broken = '<span class="sentence">A letter: significantly better than &lt;that&gt; run.</span>'
+    assert html.endswith(f"</b>\n{row}\n{broken}\nshort</pre>")
 
 
 def test_page_escapes_what_it_is_given():

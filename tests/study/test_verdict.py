@@ -206,7 +206,10 @@ class TestNotes:
         assert rs.verdict(qrels, base, kept).notes == ()
         q = next(iter(kept))
         more = {**kept, q: {**kept[q], "new": 9.0}}
-        assert "lists 1 document that run does not" in rs.verdict(qrels, base, {"more": more}).notes[0]
+        (added,) = rs.verdict(qrels, base, {"more": more}).notes
+        assert added.endswith("lists 1 document that run does not: it is more than a filter")
+        (swapped,) = rs.verdict(qrels, {"kept": kept}, {"run": base}).notes
+        assert swapped.endswith("filter; if the two are swapped, give the run before filtering first")
         turned = {**kept, q: {d: -x for d, x in kept[q].items()}}
         assert "changes the order of run in 1 query" in rs.verdict(qrels, base, {"turned": turned}).notes[0]
 

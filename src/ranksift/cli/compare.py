@@ -13,6 +13,7 @@ import typer
 
 from ranksift.cli import options
 from ranksift.cli.output import note, show, write, write_csv, write_json
+from ranksift.errors import InputError
 
 
 def compare(
@@ -45,9 +46,9 @@ def compare(
     on_duplicate: options.DuplicateChoice = "error",
     details: Annotated[bool, typer.Option("--details", help="Show differences, intervals and p values.")] = False,
     form: Annotated[
-        Literal["table", "markdown", "latex", "json", "csv"],
-        typer.Option("--format", "-f", help="How the output is written."),
-    ] = "table",
+        Literal["table", "markdown", "latex", "json", "csv"] | None,
+        typer.Option("--format", "-f", help=options.FORMAT_HELP),
+    ] = None,
     digits: options.Digits = None,
     out: options.OutFile = None,
 ) -> None:
@@ -61,21 +62,26 @@ def compare(
 
     wanted = options.chosen(measures)
     judgments, named = options.read(qrels, runs, on_duplicate)
+    if baseline is not None and len(named) == 1:
+        raise InputError(
+            "a comparison needs at least 2 runs", remedy="give the file of the baseline among the runs too"
+        )
     name = options.name_of(baseline, [run.name for run in named], runs)
     scores = evaluate(judgments, named, wanted, gains=gains, unjudged=unjudged, queries=queries)
     result = library(scores, name, test, correction, samples=samples, seed=seed, alpha=alpha)
     for line in degenerate_notes(scores):
         note(line)
-    if form == "json":
+    written = options.form_of(form, out)
+    if written == "json":
         write_json(result.to_dict(), out)
         return
-    if form == "csv":
+    if written == "csv":
         rows = result.to_dict()["comparisons"]
         write_csv(list(rows[0]), (list(row.values()) for row in rows), out)
         return
     shown = 4 if digits is None else digits
     tables = [result.table(shown), *([result.details(shown)] if details else [])]
-    if form == "table":
+    if written == "table":
         show(*tables, out=out)
     else:
-        write("\n\n".join(t.markdown() if form == "markdown" else t.latex() for t in tables) + "\n", out)
+        write("\n\n".join(t.markdown() if written == "markdown" else t.latex() for t in tables) + "\n", out)

@@ -33,9 +33,9 @@ def evaluate(
     on_duplicate: options.DuplicateChoice = "error",
     per_query: Annotated[bool, typer.Option("--per-query", "-q", help="Show every query.")] = False,
     form: Annotated[
-        Literal["table", "markdown", "latex", "json", "csv", "trec"],
-        typer.Option("--format", "-f", help="How the scores are written."),
-    ] = "table",
+        Literal["table", "markdown", "latex", "json", "csv", "trec"] | None,
+        typer.Option("--format", "-f", help=options.FORMAT_HELP),
+    ] = None,
     digits: options.Digits = None,
     out: options.OutFile = None,
     cache: Annotated[
@@ -74,23 +74,24 @@ def evaluate(
         cache=cache,
     )
     shown = 4 if digits is None else digits
-    if form in ("table", "markdown", "latex"):
+    written = options.form_of(form, out)
+    if written in ("table", "markdown", "latex"):
         n = len(scores.queries)
         title = f"{qrels}: {n} quer{'y' if n == 1 else 'ies'}"
         table = report.table(scores, per_query=per_query, digits=shown, title=title)
-        if form == "table":
+        if written == "table":
             show(table, out=out)
         else:
-            write((table.markdown() if form == "markdown" else table.latex()) + "\n", out)
+            write((table.markdown() if written == "markdown" else table.latex()) + "\n", out)
         return
-    if form == "json":
+    if written == "json":
         settings: dict[str, Any] = {"qrels": qrels, "gains": gains, "unjudged": unjudged, "queries": queries}
         settings |= {name: value for name, value, usual in (("depth", depth, None), ("rel", rel, 1)) if value != usual}
         write_json(report.as_json(scores, settings, per_query=per_query, digits=digits), out)
         return
     for line in report.degenerate_notes(scores):
         note(line)
-    if form == "csv":
+    if written == "csv":
         write_csv(report.csv_header(per_query), report.csv_rows(scores, per_query=per_query, digits=digits), out)
     else:
         tag = tag_of(runs[0]) if len(runs) == 1 else None

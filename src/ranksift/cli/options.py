@@ -96,6 +96,9 @@ SkipBadRows = Annotated[
     bool,
     typer.Option("--skip-bad-rows", help="Leave out rows of a table that cannot be read, and say how many they are."),
 ]
+#: How the format of results is chosen where there are tables for papers.
+FORMAT_HELP = "How the output is written; without it a table, or what --out ends in: .md, .tex, .json, .csv."
+_BY_NAME = {".md": "markdown", ".tex": "latex", ".json": "json", ".csv": "csv"}
 OutFile = Annotated[
     Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write to this file instead of to standard output.")
 ]
@@ -227,6 +230,15 @@ def value_of(name: str, text: str) -> Any:
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         words = {"true": True, "false": False, **({} if name == "scaling" else {"none": None})}
         return words.get(text.lower(), text)
+
+
+def form_of(form: str | None, out: Path | None) -> str:
+    """How results are written: as ``--format`` says, else as the name of the file does, else as a table.
+
+    >>> form_of(None, Path("table.tex")), form_of("table", Path("table.tex")), form_of(None, Path("table.txt"))
+    ('latex', 'table', 'table')
+    """
+    return form or (_BY_NAME.get(out.suffix.lower(), "table") if out else "table")
 
 
 def name_of(run: str | None, names: list[str], paths: list[str]) -> str | None:

@@ -305,9 +305,12 @@ def tell_what_is_odd(examples: Examples, held_out: Examples | None, ranker: Rank
     if unused:
         note(f"{examples.name}: {unused}")
     if len(labels) and ranker.brings_cut() and (gains(labels) >= 0).all():
+        from ranksift.cutoffs.cutoff import ZERO_AS_FORBIDDEN
+
+        hint = f"; {ZERO_AS_FORBIDDEN}" if labels.min() == 0 else ""
         note(
             f"{examples.name}: no gain is negative, so there is nothing to filter; {type(ranker).__name__} may drop "
-            "good documents all the same, and LambdaMART drops none"
+            f"good documents all the same, and LambdaMART drops none{hint}"
         )
     if held_out is not None:
         both = len({*examples.query_ids} & {*held_out.query_ids})

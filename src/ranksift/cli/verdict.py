@@ -44,9 +44,9 @@ def verdict(
     ] = 2000,
     seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of what is drawn.")] = 0,
     form: Annotated[
-        Literal["table", "markdown", "latex", "json", "csv"],
-        typer.Option("--format", "-f", help="How the output is written."),
-    ] = "table",
+        Literal["table", "markdown", "latex", "json", "csv"] | None,
+        typer.Option("--format", "-f", help=options.FORMAT_HELP),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", metavar="FILE", help="Write to this file; a page, where its name ends in .html."),
@@ -59,8 +59,9 @@ def verdict(
     from ranksift.study.verdict import verdict as library
 
     page = out is not None and out.suffix.lower() in (".html", ".htm")
-    if page and form != "table":
+    if page and form not in (None, "table"):
         raise InputError(f"a page is not {form}", remedy=f"leave out --format, or write to a file other than {out}")
+    written = options.form_of(form, out)
     options.check_standard_input(qrels, [base, *filtered])
     found = library(
         qrels,
@@ -81,16 +82,16 @@ def verdict(
 
         write(verdict_page(found, command=shlex.join(["ranksift", *(context.obj or [])])), out)
         show(*found.sentences(), f"The page: {out}")
-    elif form == "json":
+    elif written == "json":
         write_json(found.to_dict(), out)
-    elif form == "csv":
+    elif written == "csv":
         for line in found.notes:
             note(line)
         frame = found.to_frame()
         write_csv(frame.columns, frame.iter_rows(), out)
-    elif form == "latex":
+    elif written == "latex":
         write(found.table().latex() + "\n", out)
-    elif form == "markdown":
+    elif written == "markdown":
         write(markdown(p.replace("\n", " ") if isinstance(p, str) else p for p in found.parts()), out)
     else:
         show(*found.parts(), out=out)

@@ -38,6 +38,9 @@ MOST_BYTES = 64_000_000
 #: What to do where labels are 0 and 1, and nobody has said that 0 is more than useless.
 ZERO_AS_FORBIDDEN = 'if 0 means "must not be shown", say --gains "0=-1" (in Python gains={0: -1})'
 
+#: How the note begins that a rule has where no gain is negative.
+NOTHING_FORBIDDEN = "no label is forbidden (of negative gain): only where lists should end can be learned"
+
 # Learned attributes that are numbers in every rule that has them.
 _NUMBERS = ("threshold_", "flat_threshold_", "intercept_", "risk_", "bound_")
 
@@ -441,7 +444,7 @@ def _peculiarities(lists: Lists) -> tuple[str, ...]:
         notes.append(unused)
     if not (lists.gains(lists.pool.labels) < 0).any():
         hint = f"; {ZERO_AS_FORBIDDEN}" if lists.pool.labels.min(initial=1) == 0 else ""
-        notes.append(f"no label is forbidden (of negative gain): only where lists should end can be learned{hint}")
+        notes.append(f"{NOTHING_FORBIDDEN}{hint}")
     unlabelled = int((lists.pool.size == 0).sum())
     if unlabelled:
         notes.append(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection.lists import Lists
-from ranksift.cutoffs.cutoff import ZERO_AS_FORBIDDEN, Cutoff, in_words
+from ranksift.cutoffs.cutoff import NOTHING_FORBIDDEN, ZERO_AS_FORBIDDEN, Cutoff, in_words
 from ranksift.cutoffs.held_out import aggregate, held_out
 from ranksift.cutoffs.limits import Limits
 from ranksift.cutoffs.risk import RiskCutoff
@@ -99,10 +99,8 @@ class Summary(Printed):
         if self.threshold is not None:
             yield "threshold", in_words(self.threshold)
         if self.interval is not None:
-            yield (
-                f"{self.interval.confidence:.0%} interval",
-                f"{in_words(self.interval.low)} to {in_words(self.interval.high)}",
-            )
+            ends = dict.fromkeys([in_words(self.interval.low), in_words(self.interval.high)])
+            yield f"{self.interval.confidence:.0%} interval", " to ".join(ends)
         yield (
             "documents dropped",
             f"{self.dropped:,} of {self.documents:,} ({self.dropped / max(1, self.documents):.1%})",
@@ -129,7 +127,7 @@ class Summary(Printed):
             f"keep: {self.rule.instruction}",
             f"promise: {self.rule.promise}",
             *self._limits_kept(),
-            *self.rule.notes_,
+            *self.notes,
         ]
         notes += self.unknown
         title = f"Cutoff: {self.rule.rule}, fitted to {self.queries:,} quer{'y' if self.queries == 1 else 'ies'}"
@@ -138,6 +136,12 @@ class Summary(Printed):
     def parts(self) -> tuple[Table | str, ...]:
         """What is printed: the numbers, and what to think of them."""
         return self.table(), f"{self.headline}. {self.verdict}"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Those of the rule, without what the verdict says."""
+        said = NOTHING_FORBIDDEN if self.nothing_to_gain else None
+        return tuple(note for note in self.rule.notes_ if said is None or not note.startswith(said))
 
     @property
     def nothing_to_gain(self) -> bool:

@@ -67,6 +67,8 @@ class CheckResult(Printed):
     coverage
         What the requirements are about: the number of queries, how many of them the run answers, the share of the top k
         that is judged (``Judged@k``), and the share of empty lists (``Empty``).
+    notes
+        What to know about the differences.
     """
 
     run: str
@@ -76,6 +78,7 @@ class CheckResult(Printed):
     requirements: tuple[CheckedRequirement, ...]
     differences: tuple[CheckedDifference, ...]
     coverage: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -112,6 +115,7 @@ class CheckResult(Printed):
             "requirements": [asdict(r) for r in self.requirements],
             "differences": [asdict(d) for d in self.differences],
             "coverage": dict(self.coverage),
+            "notes": list(self.notes),
         }
 
     def parts(self) -> tuple[Table, ...]:
@@ -132,7 +136,7 @@ class CheckResult(Printed):
             ]
             note = f"worse: significantly so, one-sided {self.test} test, p <= {self.alpha:g}"
             title = verdict if not tables else f"Against {self.baseline}"
-            tables.append(Table(columns, compared, title=title, notes=[note]))
+            tables.append(Table(columns, compared, title=title, notes=[note, *self.notes]))
         return tuple(tables)
 
     def _covered(self) -> list[str]:
@@ -221,10 +225,11 @@ def check(
     means = own.aggregate()[0]
     values = [float(means[own.column(r.measure)]) for r in wanted]
     checked = tuple(r.checked(value) for r, value in zip(wanted, values, strict=True))
-    differences = _differences(both, test, alpha) if both else ()
-    return CheckResult(
-        new.name, both.runs[1] if both else None, test, alpha, checked, differences, _coverage(around, new)
-    )
+    coverage = _coverage(around, new)
+    if both is None:
+        return CheckResult(new.name, None, test, alpha, checked, (), coverage)
+    differences, notes = _differences(both, test, alpha)
+    return CheckResult(new.name, both.runs[1], test, alpha, checked, differences, coverage, notes)
 
 
 def _coverage(around: Scores, run: Run) -> dict[str, float]:
@@ -260,9 +265,9 @@ def _single(run: Any, noun: str) -> Run:
     return runs[0]
 
 
-def _differences(both: Scores, test: TestName, alpha: float) -> tuple[CheckedDifference, ...]:
-    """The first run against the second, in every measure."""
-    from ranksift.evaluation.compare import compare
+def _differences(both: Scores, test: TestName, alpha: float) -> tuple[tuple[CheckedDifference, ...], tuple[str, ...]]:
+    """The first run against the second, in every measure, and what to know about that."""
+    from ranksift.evaluation.compare import compare, notes_on_totals
 
     found = compare(both, baseline=both.runs[1], test=test, correction="none", alpha=alpha)
     rows = []
@@ -273,4 +278,4 @@ def _differences(both: Scores, test: TestName, alpha: float) -> tuple[CheckedDif
         difference = float(found.difference[0, m])
         one_sided = p if worse else 1.0 - p
         rows.append(CheckedDifference(str(measure), value, baseline_value, difference, one_sided, passed))
-    return tuple(rows)
+    return tuple(rows), tuple(notes_on_totals(both))

@@ -218,10 +218,7 @@ class Comparison(Tabular):
         costs = [str(m) for m in self.scores.measures if not higher_is_better(m)]
         if costs:
             notes.append(f"Lower is better: {', '.join(costs)}.")
-        pooled = [str(m) for m in self.scores.measures if isinstance(m, Measure) and m.aggregation != "mean"]
-        if pooled:
-            notes.append(f"Tested on each query's own value, not on the total shown: {', '.join(pooled)}.")
-        return notes
+        return [*notes, *notes_on_totals(self.scores)]
 
     def __repr__(self) -> str:
         r, m = len(self.scores.runs), len(self.scores.measures)
@@ -290,6 +287,12 @@ class Comparison(Tabular):
             ],
             "comparisons": rows,
         }
+
+
+def notes_on_totals(scores: Scores) -> list[str]:
+    """What the reader of a test should know where a value is a ratio over all queries, and not their mean."""
+    totals = [str(m) for m in scores.measures if isinstance(m, Measure) and m.aggregation != "mean"]
+    return [f"Tested on each query's own value, not on the total shown: {', '.join(totals)}."] if totals else []
 
 
 @takes(baseline=optional(text("the name of a run")), correction=optional(text("a name")))

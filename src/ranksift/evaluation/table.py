@@ -394,7 +394,7 @@ _LATEX = str.maketrans(
 
 
 def _latex(text: str) -> str:
-    escaped = on_one_line(text).translate(_LATEX)
+    escaped = on_one_line(text).replace("<=", "≤").replace(">=", "≥").translate(_LATEX)
     escaped = re.sub("-(?=-)", "-{}", escaped)  # two hyphens would become a dash
     # After a row's end LaTeX takes a star or a bracket for the end's own option.
     return f"{{{escaped[0]}}}{escaped[1:]}" if escaped[:1] in ("*", "[") else escaped

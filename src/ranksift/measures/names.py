@@ -94,9 +94,8 @@ _RANX_RBP = re.compile(r"rbp\.(\d{1,9})")
 
 # trec_eval glues values to the name: ndcg_cut_10, P_5, map_cut.100; ndcg.1=3,2=9 are gains.
 _NUMBER = r"\d{1,18}|\d?\.\d{1,18}"
-_TREC_CUT = re.compile(
-    rf"({'|'.join(name for name, own in TREC_EVAL.items() if isinstance(own, Several))})[_.]({_NUMBER})"
-)
+_WITH_VALUES = {name.lower(): own for name, own in TREC_EVAL.items() if isinstance(own, Several)}
+_TREC_CUT = re.compile(rf"({'|'.join(_WITH_VALUES)})[_.]({_NUMBER})", re.IGNORECASE)
 _TREC_GAINS = re.compile(r"ndcg[_.]((?:-?\d+=-?[\d.]+,?)+)")
 
 # What may follow after a comma: further values of the parameter that stands last, as in nDCG@5,10 and P.5,10.
@@ -109,7 +108,7 @@ def parse_measure(name: MeasureLike) -> Measure:
     """Parse one measure.
 
     A name is taken for exactly one of ours, else for one of trec_eval's, else for one of ir_measures or ranx that means
-    the same, else for one of ours in any case.
+    the same, else for one of ours in any case. trec_eval's with a value, as ndcg_cut_10, are read in any case too.
 
     Examples
     --------
@@ -130,8 +129,7 @@ def parse_measure(name: MeasureLike) -> Measure:
         raise InputError(f"{text!r} names several measures", remedy=f"name one of them: {first}, {second} …")
     cut = _TREC_CUT.fullmatch(text)
     if cut:
-        own = TREC_EVAL[cut[1]]
-        assert isinstance(own, Several)
+        own = _WITH_VALUES[cut[1].lower()]
         return _make(own.name, [], {own.parameter: _value(cut[2])}, None, text)
     gains = _TREC_GAINS.fullmatch(text)
     if gains:

@@ -15,6 +15,7 @@ from ranksift.report.page import escape
 WIDTH = 440
 _LEFT, _RIGHT = 116, 40  # room for names and for numbers
 _ROW = 34
+_OF_A_ROW, _OF_THE_KEY = 14, 26  # the characters of a name for which there is room in a wide font
 
 
 def dumbbells(rows: Sequence[tuple[str, float, float]], names: tuple[str, str]) -> str:
@@ -30,7 +31,7 @@ def dumbbells(rows: Sequence[tuple[str, float, float]], names: tuple[str, str]) 
         x1, x2 = _x(one), _x(two)
         outward = 10 if x2 >= x1 else -10
         parts += [
-            _text(_LEFT - 12, y + 4, name, "name", "end"),
+            _name(_LEFT - 12, y + 4, name, "end", _OF_A_ROW),
             f'<line class="bond" x1="{x1:.1f}" y1="{y:.1f}" x2="{x2:.1f}" y2="{y:.1f}"/>',
             f'<circle class="first" cx="{x1:.1f}" cy="{y:.1f}" r="6"/>',
             f'<circle class="second" cx="{x2:.1f}" cy="{y:.1f}" r="6"/>',
@@ -49,7 +50,7 @@ def stacks(rows: Sequence[tuple[str, Sequence[float]]], names: Sequence[str], cl
     parts = [_key(classes, names), _axis(0, 1, 5, top, height - 22)]
     for i, (name, values) in enumerate(rows):
         y, at = top + _ROW * i + 6, 0.0
-        parts.append(_text(_LEFT - 12, y + 15, name, "name", "end"))
+        parts.append(_name(_LEFT - 12, y + 15, name, "end", _OF_A_ROW))
         for value, style in zip(values, classes, strict=True):
             width = _x(at + value) - _x(at)
             if width > 0.05:
@@ -77,7 +78,7 @@ def intervals(rows: Sequence[tuple[str, float, float, float]], low: float = 0.0,
     for i, (name, value, start, end) in enumerate(rows):
         y = 12 + _ROW * (i + 0.5)
         known = not (math.isnan(start) or math.isnan(end))
-        parts.append(_text(_LEFT - 12, y + 4, name, "name", "end"))
+        parts.append(_name(_LEFT - 12, y + 4, name, "end", _OF_A_ROW))
         if known:
             x1, x2 = (_x(min(max(x, low), high), low, high) for x in (start, end))
             parts.append(f'<line class="bond" x1="{x1:.1f}" y1="{y:.1f}" x2="{x2:.1f}" y2="{y:.1f}"/>')
@@ -101,7 +102,7 @@ def strips(rows: Sequence[tuple[str, Sequence[float]]], low: float, high: float)
     told = []
     for i, (name, values) in enumerate(rows):
         y = top + row * (i + 0.5)
-        parts.append(_text(_LEFT - 12, y + 4, name, "name", "end"))
+        parts.append(_name(_LEFT - 12, y + 4, name, "end", _OF_A_ROW))
         below, above = sum(v < low for v in values), sum(v > high for v in values)
         for j, value in enumerate(values):
             if low <= value <= high:
@@ -260,9 +261,23 @@ def _key(classes: Sequence[str], names: Sequence[str]) -> str:
     for i, (style, name) in enumerate(zip(classes, names, strict=True)):
         x, y = (12, WIDTH / 2)[i % 2], 8 + 22 * (i // 2)
         parts.append(
-            f'<circle class="{style}" cx="{x + 6}" cy="{y + 6}" r="6"/>' + _text(x + 18, y + 10, name, "name", "start")
+            f'<circle class="{style}" cx="{x + 6}" cy="{y + 6}" r="6"/>'
+            + _name(x + 18, y + 10, name, "start", _OF_THE_KEY)
         )
     return "".join(parts)
+
+
+def _name(x: float, y: float, name: str, anchor: str, room: int) -> str:
+    """A name, without its middle where it has more characters than there is room for; the pointer then shows it whole.
+
+    >>> _name(0, 0, "bm25-without-spam", "end", 14)
+    '<text class="name" x="0.0" y="0.0" text-anchor="end"><title>bm25-without-spam</title>bm25-wi…t-spam</text>'
+    """
+    if len(name) <= room:
+        return _text(x, y, name, "name", anchor)
+    start, end = room // 2, (room - 1) // 2
+    drawn = _text(x, y, f"{name[:start]}…{name[-end:]}", "name", anchor)
+    return drawn.replace(">", f"><title>{escape(name)}</title>", 1)
 
 
 def _text(x: float, y: float, text: str, style: str, anchor: str) -> str:

@@ -12,6 +12,9 @@ from urllib.parse import quote
 from ranksift.errors import on_one_line
 from ranksift.evaluation.table import Table
 
+# The characters of a line of a terminal for which a phone has room.
+_NARROW = 36
+
 
 def escape(text: str, quote: bool = True) -> str:
     r"""Text as HTML, line by line; names in it can neither add marks of their own nor turn the direction of writing.
@@ -46,7 +49,14 @@ class Session:
         """As HTML."""
         ending = f'\n<b class="code">exit code {self.code}</b>' if self.code else ""
         prompt = f'<b class="prompt">$ {escape(self.command, quote=False)}</b>'
-        return f'<pre tabindex="0">{prompt}\n{escape(self.output.rstrip(), quote=False)}{ending}</pre>'
+        printed = "\n".join(map(_printed, self.output.rstrip().split("\n")))
+        return f'<pre tabindex="0">{prompt}\n{printed}{ending}</pre>'
+
+
+def _printed(line: str) -> str:
+    """A line of a terminal: a sentence may be broken, a row of a table, whose columns stand apart, may not."""
+    escaped = escape(line, quote=False)
+    return f'<span class="sentence">{escaped}</span>' if len(line) > _NARROW and "  " not in line else escaped
 
 
 @dataclass(frozen=True)
@@ -185,7 +195,7 @@ code{font:.88em ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;background:
 border-radius:4px;overflow-wrap:anywhere}
 pre{background:var(--term);color:var(--term-ink);font:13px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;
 padding:1rem 1.1rem;border-radius:10px;overflow-x:auto;margin:1.1rem 0;white-space:pre}
-pre b{font-weight:600}.prompt{color:#8cc8ff;white-space:pre-wrap}.code{color:#ff9d96}
+pre b{font-weight:600}.sentence{white-space:pre-wrap}.prompt{color:#8cc8ff;white-space:pre-wrap}.code{color:#ff9d96}
 figure{margin:1.4rem 0;background:var(--card);border:1px solid var(--line);border-radius:12px;padding:1rem .8rem .9rem}
 figcaption{color:var(--soft);font-size:.93rem;line-height:1.5;margin:.5rem .4rem 0}
 footer{margin-top:4rem;border-top:1px solid var(--line);color:var(--soft);font-size:.93rem}

@@ -60,7 +60,7 @@ def threshold_page(summary: Summary, lists: Lists, *, command: str = "") -> str:
     """
     sections = [
         Section("The numbers", [Grid(summary.table())]),
-        Section("What to know", [Bullets([_READING, *(f"{note}." for note in summary.rule.notes_)])]),
+        Section("What to know", [Bullets([_READING, *(f"{note}." for note in summary.notes)])]),
     ]
     if command:
         sections.append(Section("How this was made", [Session(command, "")]))
@@ -231,7 +231,7 @@ def _as_json(data: Any) -> str:
 
 
 _STYLE = """
-.dial label{display:flex;justify-content:space-between;gap:1rem;font-weight:600;margin-top:.4rem;flex-wrap:wrap}
+.dial label{display:flex;justify-content:space-between;gap:1rem;font-weight:600;margin-top:1.1rem;flex-wrap:wrap}
 .dial output{font-variant-numeric:tabular-nums}
 .dial input[type=range]{width:100%;height:2.2rem;margin:.2rem 0 0;accent-color:var(--second);cursor:pointer}
 .ends{display:flex;justify-content:space-between;align-items:baseline;gap:.6rem;margin:0;color:var(--soft);
@@ -249,7 +249,7 @@ padding:.35rem .8rem;cursor:pointer}
 .bar i{display:block;height:100%;border-radius:3px;width:0}
 .bar .good{background:var(--good)}.bar .bad{background:var(--bad)}.bar .rest{background:var(--rest)}
 .bar .second{background:var(--second)}
-.near{display:grid;grid-template-columns:repeat(auto-fit,minmax(15rem,1fr));gap:0 1.4rem}
+.near{display:grid;grid-template-columns:repeat(auto-fit,minmax(15rem,1fr));gap:0 1.4rem;margin-bottom:1.4rem}
 .near h3{margin:1rem 0 .3rem}.near ol{list-style:none;margin:0;padding:0;font-size:.9rem;min-height:9.2rem}
 .near li{display:flex;gap:.6rem;justify-content:space-between;border-bottom:1px solid var(--line);padding:.15rem 0;
 margin:0}

@@ -528,7 +528,9 @@ def _no_filter(base: Run, run: Run, there: Ints, here: Ints) -> Iterator[str]:
     """What a filter does not do: add documents, or change the order of those that stay."""
     added = len(run) - len(there)
     if added:
-        yield f"{run.name} lists {counted(added, 'document')} that {base.name} does not: it is more than a filter"
+        swapped = "; if the two are swapped, give the run before filtering first" if len(there) == len(base) else ""
+        extra = f"{run.name} lists {counted(added, 'document')} that {base.name} does not"
+        yield f"{extra}: it is more than a filter{swapped}"
     owner = np.searchsorted(run.offsets, there, side="right")
     moved = len(np.unique(owner[1:][(owner[1:] == owner[:-1]) & (here[1:] < here[:-1])]))
     if moved:
