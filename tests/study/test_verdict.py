@@ -222,6 +222,13 @@ class TestForms:
         assert found.reading()[0] == found.sentence(found.filters[0])
         assert [p.name for p in found.pictures()] == ["break-even"]
 
+    def test_the_table_names_the_test(self):
+        qrels, base, kept = collection(4)
+        one = rs.verdict(qrels, base, kept, test="unpaired", samples=50)
+        assert "p: unpaired t test." in str(one.table())
+        two = rs.verdict(qrels, base, {"a": kept, "b": kept}, test="wilcoxon", samples=50)
+        assert "p: Wilcoxon signed-rank test, corrected after Holm." in str(two.table())
+
     def test_the_page_begins_with_the_answer(self):
         qrels, base, kept = collection(4, spared=0.5)
         html = verdict_page(rs.verdict(qrels, base, {"a<b": kept}, "nDCG_f@5", samples=50), command="ranksift verdict")
