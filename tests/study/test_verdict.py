@@ -221,6 +221,7 @@ class TestForms:
         assert str(found).startswith(found.sentence(found.filters[0]))
         assert found.reading()[0] == found.sentence(found.filters[0])
         assert [p.name for p in found.pictures()] == ["break-even"]
+        assert repr(found) == f"<Verdict: run_2 {found.filters[0].outcome}, by nDCG_f@5>"
 
     def test_the_table_names_the_test(self):
         qrels, base, kept = collection(4)

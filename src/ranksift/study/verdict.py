@@ -260,6 +260,10 @@ class Verdict(Result):
         """The verdict on every filtered run, and what lies behind it."""
         return [line for found in self.filters for line in (self.sentence(found), *self.why(found))]
 
+    def __repr__(self) -> str:
+        """The answers in short."""
+        return f"<Verdict: {', '.join(f'{found.run} {found.outcome}' for found in self.filters)}, by {self.measure}>"
+
     # -- tables ------------------------------------------------------------------------------------------
 
     def table(self) -> Table:
