@@ -262,7 +262,15 @@ def test_columns_are_mapped(ranksift: Command, tmp_path: Path):
     frame = {"query": "topic no", "doc": "pid", "label": "grade", "score": "bm25"}
     assert rs.evaluate(qrels, run, "RR", columns=frame).mean_of("RR") == 0.5
     assert rs.read_run(run, columns={"doc": "pid", "score": "bm25"}).to_dict() == {"7": {"b": 3, "a": 2}}
-    for wrong, word in [("query", "ROLE=NAME"), ("topic=a", "name query, doc"), ("query=a,query=b", "ROLE=NAME")]:
+    for wrong, word in [
+        ("query", "ROLE=NAME"),
+        ("topic=a", "name query, doc"),
+        ("query=a,query=b", "names the query twice"),
+        (
+            "query=topic no,doc=pid,label=grad,score=bm25",
+            "no column 'grad' for the label among 'topic no', 'pid', 'grade'",
+        ),
+    ]:
         code, out, err = ranksift("evaluate", qrels, run, "--columns", wrong)
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert word in err

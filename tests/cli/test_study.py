@@ -76,6 +76,17 @@ def test_lists_that_end(studied, tmp_path):
     assert (tmp_path / "out" / "truncation.csv").is_file()
 
 
+def test_what_two_runs_cannot_show_is_left_out_unless_it_is_named(ranksift: Command, tmp_path):
+    (tmp_path / "ap.csv").write_text("topic,a,b\n1,0.5,0.1\n2,0.5,0.4\n3,0.2,0.4\n")
+    done = ranksift("study", "--scores", tmp_path / "ap.csv", *QUICK, "--out", tmp_path / "all")
+    assert (done.code, done.err) == (0, "")
+    assert "two runs are too few for a variance between runs" in (tmp_path / "all" / "index.html").read_text()
+    assert not (tmp_path / "all" / "reliability.csv").exists()
+    named = ["--only", "reliability", "--out", tmp_path / "one"]
+    assert ranksift("study", "--scores", tmp_path / "ap.csv", *QUICK, *named).code == 0
+    assert (tmp_path / "one" / "reliability.csv").is_file()
+
+
 def test_a_procedure_that_compares_no_measures_prints_its_own_table(ranksift: Command, tmp_path):
     (tmp_path / "qrels").write_text("q 0 a 1\nq 0 b 0\nr 0 c 0\n")
     (tmp_path / "hedges").write_text("q Q0 a 1 2 t\nq Q0 b 2 1 t\nr Q0 c 1 2 t\nr Q0 NIL 2 1 t\n")

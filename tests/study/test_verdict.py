@@ -224,6 +224,14 @@ class TestForms:
         assert str(found).startswith(found.sentence(found.filters[0]))
         assert found.reading()[0] == found.sentence(found.filters[0])
         assert [p.name for p in found.pictures()] == ["break-even"]
+        assert repr(found) == f"<Verdict: run_2 {found.filters[0].outcome}, by nDCG_f@5>"
+
+    def test_the_table_names_the_test(self):
+        qrels, base, kept = collection(4)
+        one = rs.verdict(qrels, base, kept, test="unpaired", samples=50)
+        assert "p: unpaired t test." in str(one.table())
+        two = rs.verdict(qrels, base, {"a": kept, "b": kept}, test="wilcoxon", samples=50)
+        assert "p: Wilcoxon signed-rank test, corrected after Holm." in str(two.table())
 
     def test_the_page_begins_with_the_answer(self):
         qrels, base, kept = collection(4, spared=0.5)

@@ -180,10 +180,12 @@ def columns_of(text: str | None) -> dict[str, str] | None:
     found: dict[str, str] = {}
     for pair in text.split(","):
         role, sign, name = (part.strip() for part in pair.partition("="))
-        if not sign or role in found:
+        if not sign:
             raise InputError(
                 f"--columns {text!r} is no list of ROLE=NAME", remedy="write it as --columns query=qid,doc=pid"
             )
+        if role in found:
+            raise InputError(f"--columns {text!r} names the {role} twice", remedy="give each role one column")
         found[role] = name
     return checked(found)
 

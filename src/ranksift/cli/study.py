@@ -139,7 +139,7 @@ def study(
         "penalty_sweep": {"alpha": alpha},
     }
     parameters = {name: {k: v for k, v in p.items() if v is not None} for name, p in given.items()}
-    chosen = [word for words in only for word in words.replace("-", "_").split()] or list(QUESTIONS)
+    chosen = [word for words in only for word in words.replace("-", "_").split()]
     if not out:
         raise InputError("no folder is named", remedy="say where the page goes: --out DIR")
     if not can_draw():
@@ -169,10 +169,10 @@ def study(
         queries=queries,
         nil=nil,
         limit=limit,
-        only=chosen,
+        only=chosen or None,
         seed=seed,
         parameters={name: p for name, p in parameters.items() if p},
-        progress=progress("Studying", len(chosen)),
+        progress=progress("Studying", len(chosen or QUESTIONS)),
     )
     drawn = progress("Drawing", len(found.parts))
     write_study(found, folder, title=title, command=_command(context.obj), progress=drawn)

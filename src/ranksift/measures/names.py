@@ -153,6 +153,8 @@ def parse_measure(name: MeasureLike) -> Measure:
         inside, rest = f"{inside}, recall={level[1]}", ""
     if rest:
         match = re.fullmatch(r"@(\d{1,18})", rest)
+        if not match and len(words := split_names(text)) > 1:
+            raise InputError(f"{text!r} names several measures", remedy=f"name one of them: {words[0]}, {words[1]} …")
         if not match:
             raise InputError(f"{text!r} is not understood at {rest!r}", remedy="a cutoff is written @10, at the end")
         k = int(match[1])

@@ -22,7 +22,7 @@ from ranksift.collection.qrels import Qrels, read_qrels
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.collection.run import OnDuplicate, Run, read_run
 from ranksift.errors import InputError, RankSiftWarning
-from ranksift.evaluation.compare import Comparison, TestName, compare
+from ranksift.evaluation.compare import TESTS, Comparison, TestName, compare
 from ranksift.evaluation.evaluate import nil_ids, ready_measures, scores_of
 from ranksift.evaluation.significance import ROUNDING, resamples
 from ranksift.evaluation.table import Column, Table
@@ -260,6 +260,10 @@ class Verdict(Result):
         """The verdict on every filtered run, and what lies behind it."""
         return [line for found in self.filters for line in (self.sentence(found), *self.why(found))]
 
+    def __repr__(self) -> str:
+        """The answers in short."""
+        return f"<Verdict: {', '.join(f'{found.run} {found.outcome}' for found in self.filters)}, by {self.measure}>"
+
     # -- tables ------------------------------------------------------------------------------------------
 
     def table(self) -> Table:
@@ -280,9 +284,9 @@ class Verdict(Result):
                 *(f"{one.removed_from_top} of {one.top}" for one in of),
                 None if at is None or np.isnan(at.penalty) else at.penalty, found.outcome,
             ])  # fmt: skip
+        corrected = ", corrected after Holm" if len(self.filters) > 1 else ""
         notes = [
-            f"Differences to {self.base}; documents of its {self._top}; "
-            f"p: {'corrected after Holm' if len(self.filters) > 1 else 'of a paired test'}.",
+            f"Differences to {self.base}; documents of its {self._top}; p: {TESTS[self.comparison.test]}{corrected}.",
             *([] if self.unit == "penalty" else ["pays from: as a multiple of the penalties given"]),
             *self.notes,
         ]

@@ -81,6 +81,9 @@ def find_columns(
     def find(role: str) -> int:
         name = called.get(role)
         same = [i for i, found in enumerate(names) if str(found).strip() == name]
+        if len(same) != 1 and name is not None and not has_column(names, role):
+            what = f"{len(same) or 'no'} column{'s' * (len(same) > 1)} {name!r} for the {role} among {_listed(names)}"
+            raise InputError(what, source=source, line=line, remedy="give the name of one of them")
         return same[0] if len(same) == 1 else find_column(names, role, source=source, line=line)
 
     return find("query"), find("document"), find(noun)
@@ -113,7 +116,7 @@ def find_column(names: Sequence[object], role: str, *, source: str | None = None
     accepted, folded = _NAMES[role], [_folded(name) for name in names]
     name = next((n for n in accepted if n in folded), None)
     if name is None:
-        found = ", ".join(repr(str(n)[:40]) for n in names[:_SHOWN]) + ", …" * (len(names) > _SHOWN)
+        found = _listed(names)
         if len(names) == 1 and re.search("[;|\\t]", str(names[0])):
             raise InputError(
                 f"one column only, {found}: it has another separator than its name tells",
@@ -130,6 +133,10 @@ def find_column(names: Sequence[object], role: str, *, source: str | None = None
     if folded.count(name) > 1:
         raise InputError(f"two columns are called {name!r}", source=source, line=line, remedy="rename one of them")
     return folded.index(name)
+
+
+def _listed(names: Sequence[object]) -> str:
+    return ", ".join(repr(str(n)[:40]) for n in names[:_SHOWN]) + ", …" * (len(names) > _SHOWN)
 
 
 def has_column(names: Sequence[object], role: str) -> bool:
