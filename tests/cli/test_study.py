@@ -91,7 +91,7 @@ def test_a_procedure_that_compares_no_measures_prints_its_own_table(ranksift: Co
     (tmp_path / "qrels").write_text("q 0 a 1\nq 0 b 0\nr 0 c 0\n")
     (tmp_path / "hedges").write_text("q Q0 a 1 2 t\nq Q0 b 2 1 t\nr Q0 c 1 2 t\nr Q0 NIL 2 1 t\n")
     (tmp_path / "stops").write_text("q Q0 a 1 2 t\nr Q0 NIL 1 2 t\n")
-    files = (tmp_path / name for name in ("qrels", "hedges", "stops"))
+    files = [tmp_path / name for name in ("qrels", "hedges", "stops")]
     done = ranksift("study", *files, "--preset", "quit-2016", "--only", "truncation", "--out", tmp_path / "out")
     assert (done.code, done.err) == (0, "")
     whole, answerable, page = done.out.strip().split("\n\n")
@@ -106,6 +106,8 @@ def test_a_procedure_that_compares_no_measures_prints_its_own_table(ranksift: Co
     assert shown.count("<h2>") == 3  # at a glance, truncation, how it was made
     assert "The 1 query that has an answer" in shown
     assert (tmp_path / "out" / "truncation-answerable.csv").is_file()
+    alone = ranksift("study", *files, "--preset", "quit-2016", "--only", "truncation")
+    assert (alone.code, alone.err, alone.out.strip()) == (0, "", f"{whole}\n\n{answerable}")
 
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
@@ -250,6 +252,7 @@ def test_constant_and_copied_systems_are_told(ranksift: Command, tmp_path):
         (["q", "r", "--scores", "t.csv", "--out", "{}"], "'q' and --scores are given"),
         (["--scores", "t.csv"], "say where the page goes"),
         (["--scores", "t.csv", "--out", ""], "say where the page goes"),
+        (["--scores", "t.csv", "--only", "stability", "--out", ""], "say where the page goes"),
         (["--scores", "t.csv", "--gains=-2=-10", "--out", "{}"], "'--gains' and --scores are given"),
         (["--scores", "t.csv", "--limit", "5", "--out", "{}"], "'--limit' and --scores are given"),
         (["--scores", "t.csv", "--types-size", "5", "--out", "{}"], "'--types-size' and --scores are given"),

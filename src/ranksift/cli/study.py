@@ -43,7 +43,12 @@ def study(
     ] = options.NONE,
     out: Annotated[
         str | None,
-        typer.Option("--out", "-o", metavar="DIR", help="The folder of the page, the figures and the tables."),
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="DIR",
+            help="The folder of the page, the figures and the tables; needed unless --only is given.",
+        ),
     ] = None,
     preset: Annotated[
         Literal["forbidden-2022", "negative-2020", "bounds-2022", "quit-2016", "topk-2012"] | None,
@@ -140,12 +145,15 @@ def study(
     }
     parameters = {name: {k: v for k, v in p.items() if v is not None} for name, p in given.items()}
     chosen = [word for words in only for word in words.replace("-", "_").split()]
-    if not out:
-        raise InputError("no folder is named", remedy="say where the page goes: --out DIR")
-    if not can_draw():
+    if out == "" or (out is None and not chosen):
+        remedy = "say where the page goes: --out DIR; or what to print without a page: --only PROCEDURES"
+        raise InputError("no folder is named", remedy=remedy)
+    if out and not can_draw():
         raise missing_library("the report needs", "matplotlib", "report")
-    folder = Path(out)
-    check_folder(folder)
+    folder = Path(out) if out else None
+    cache = folder / CACHE if folder else None
+    if folder:
+        check_folder(folder)
     if scores:
         of_runs = {
             "--gains": gains, "--unjudged": unjudged, "--nil": nil, "--limit": limit, "--types-size": types_size,
@@ -155,9 +163,9 @@ def study(
         beside = _ready(against, measures) if against else None
     else:
         options.check_standard_input(qrels or "", [*(runs or []), *against])
-        subject = _evaluated(qrels, runs or [], on_duplicate, folder / CACHE)
+        subject = _evaluated(qrels, runs or [], on_duplicate, cache)
         other = against[1:] or runs or []
-        beside = _evaluated(against[0], other, on_duplicate, folder / CACHE) if against else None
+        beside = _evaluated(against[0], other, on_duplicate, cache) if against else None
     found = survey(
         **subject,
         against=beside,
@@ -174,6 +182,9 @@ def study(
         parameters={name: p for name, p in parameters.items() if p},
         progress=progress("Studying", len(chosen or QUESTIONS)),
     )
+    if folder is None:
+        show(*found.tables())
+        return
     drawn = progress("Drawing", len(found.parts))
     write_study(found, folder, title=title, command=_command(context.obj), progress=drawn)
     forget(folder / CACHE)
@@ -226,7 +237,7 @@ def _collections(first: list[str], second: list[str]) -> tuple[str, str]:
 
 
 def _evaluated(
-    qrels: str | None, runs: list[str], on_duplicate: Literal["error", "first", "best"], cache: Path
+    qrels: str | None, runs: list[str], on_duplicate: Literal["error", "first", "best"], cache: Path | None
 ) -> dict[str, Any]:
     """Judgments and runs; large runs are read one at a time, and what was evaluated is kept until the study is done."""
     from ranksift.collection.qrels import read_qrels
