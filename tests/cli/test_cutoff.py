@@ -359,7 +359,16 @@ class TestVerdict:
     def test_few_queries(self, said):
         rows = [(q, (q + i) % 3, x) for q in range(5) for i, x in enumerate((2, 2, -1))]
         told = said(enumerate(rows))
-        assert "which can be luck: more labelled queries would tell" in told or "shows what is shown without it" in told
+        assert "which can be luck: more labelled queries would tell" in told or "is the same with the cutoff as" in told
+
+    def test_a_cutoff_that_no_new_query_notices(self, said):
+        """It hides what stands below the top 3, and the measure sees nothing of that."""
+        rows = [(q, 9 - i, x) for q in range(20) for i, x in enumerate((1, 1, 1, 0, -1))]
+        told = said(enumerate(rows))
+        assert told == (
+            "It is not clear whether the cutoff is worth it. On every new query nDCG_f@3 is the same with the "
+            "cutoff as with everything shown."
+        )
 
     def test_fewer_queries_than_folds(self, said):
         told = said(enumerate([("a", 1, 1), ("b", 0, -1)]))

@@ -183,7 +183,7 @@ class Summary(Printed):
                 "forbidden well enough for these gains."
             )
         if found.difference == found.low == found.high == 0.0:
-            return f"On new queries it shows what is shown without it, as far as {self.measure} can see."
+            return f"On every new query {self.measure} is the same with the cutoff as with everything shown."
         if found.better:
             word = "beats" if found.better > 0 else "falls behind"
             return f"On new queries it {word} everything shown by {evidence} in {self.measure}."
