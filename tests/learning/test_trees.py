@@ -475,6 +475,16 @@ class TestLambdaMARTf:
         with pytest.warns(rs.RankSiftWarning, match="GoodFiltered<=30"):
             again.at_most("GoodFiltered<=30")  # a share, so this limits nothing
 
+    @pytest.mark.parametrize("order", [slice(None), slice(None, None, -1)], ids=["best last", "best first"])
+    def test_equal_scores_are_checked_in_random_order(self, order):
+        # All scores are equal, few documents are forbidden: to show everything is right, in whatever order they stand.
+        labels = np.tile(np.repeat([-1, 1], [2, 18])[order], 50)
+        examples = Examples.from_arrays(np.zeros((1000, 1)), labels, np.repeat(np.arange(50), 20))
+        model = LambdaMARTf(gains={-1: -2}, trees=5).fit(examples)
+        assert len(model.rank(examples)) == 1000
+        comparison = model.cut_choice_.comparison
+        assert comparison.value("everything shown", "Fdocs@10") == pytest.approx(0.1, abs=0.04)
+
     def test_a_cut_that_does_harm_is_not_kept(self, tmp_path):
         draw = np.random.default_rng(0)
         shuffled = Examples.from_arrays(

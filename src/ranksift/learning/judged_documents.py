@@ -57,6 +57,14 @@ class JudgedDocuments(NamedTuple):
         """
         return self._taken(np.lexsort((Gains.of(gains)(self.examples.labels), self.examples.query)))
 
+    def in_random_order(self, seed: int) -> JudgedDocuments:
+        """The same with the documents of each query in random order, so that equal scores are neither luck nor harm.
+
+        The order of a file would make a ranker that says nothing look perfect, or hopeless.
+        """
+        shuffled = np.random.default_rng(seed).permutation(len(self.scores))
+        return self._taken(np.lexsort((shuffled, self.examples.query)))
+
     def lists(self, gains: GainsLike) -> Lists:
         """The same as scored lists, for cutoffs."""
         return Lists.from_arrays(self.scores, self.examples.labels, self.examples.query, gains=gains)

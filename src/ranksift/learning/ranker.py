@@ -249,8 +249,8 @@ class Ranker(Parameterised, Printed):
         """Keep a cut that the method brings only where held-out queries say that it is worth having."""
         if self.cutoff_ is None or held_out is None:
             return
-        # Equal scores count as the worst order: in that of a file, a model that says nothing could look perfect.
-        lists = held_out.worst_first(self.gains).lists(self.gains)
+        # In the order of a file, equal scores could make a model that says nothing look perfect, or hopeless.
+        lists = held_out.in_random_order(self.seed).lists(self.gains)
         self.tradeoff_ = _remembered(lists, one_measure(self._judged_by))
         if len(held_out.examples.query_ids) < FEWEST_TO_CHECK:
             return
