@@ -147,3 +147,9 @@ def test_what_is_left_after_a_long_break_is_not_due_in_the_past() -> None:
     soon = progress(new, open_task, left).finished
     assert soon is not None
     assert soon > datetime.now(UTC)
+
+
+def test_no_date_is_forecast_that_no_calendar_has() -> None:
+    slow = [replace(one, created=BEGIN + timedelta(days=6 * i)) for i, one in enumerate(log("q", "ann", pairs(2)))]
+    found = progress(slow, [task("s", "ann", 1, done=False)], {key("s", "ann"): 2e6}, now=BEGIN)
+    assert (found.expected, found.finished) == (2e6, None)

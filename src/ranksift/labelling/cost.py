@@ -207,7 +207,12 @@ def _due(answers: Sequence[Entry], more: float, now: datetime) -> datetime | Non
     last = max(entry.created for entry in answers)
     recent = [entry.created for entry in answers if entry.created > last - timedelta(days=7)]
     span = last - min(recent)
-    return max(last, now) + span * (more / (len(recent) - 1)) if len(recent) > 1 and span > timedelta(0) else None
+    if len(recent) < 2 or not span:
+        return None
+    try:
+        return max(last, now) + span * (more / (len(recent) - 1))
+    except OverflowError:  # after the year 9999
+        return None
 
 
 class _Spent(NamedTuple):
