@@ -4,7 +4,7 @@ import pytest
 
 from ranksift.collection.qrels import read_qrels
 from ranksift.labelling.judgments import Question
-from ranksift.labelling.records import NewTask
+from ranksift.labelling.records import Item, NewTask, Query
 from ranksift.labelling.web import Settings
 from ranksift.labelling.web.api import OPERATIONS, openapi
 from ranksift.labelling.web.desk import shown
@@ -33,6 +33,21 @@ def test_a_query_is_labelled_to_its_end(labelling):
     assert [group[0]["id"] for group in state["order"]] == ["d0", "d1", "d2"]
     assert labelling.store.task(key).done
     assert {entry.active_seconds for entry in labelling.store.entries("q1")} == {5.5}
+
+
+def test_documents_without_a_title_are_named_by_how_they_begin(labelling):
+    long = "A knife is sharpened on a stone, wet, at the same angle from end to end, and then again."
+    texts = (
+        Item("a", f"<p>{long}</p>", media="html"),
+        Item("b", "Wet  it.\n"),
+        Item("c", "x", "Titled"),
+        Item("d", ""),
+    )
+    labelling.store.add([Query("bare", "knife", items=texts)])
+    (task,) = labelling.store.assign([NewTask("bare", labelling.numbers["Ada"], "pairs", k=4)])
+    state = finish(labelling.by_token("Ada"), task.key)
+    names = [group[0]["name"] for group in state["order"]]
+    assert names == [f"{long[:80]} …", "Wet it.", "Titled", "(empty)"]
 
 
 def test_a_judgment_that_is_sent_twice_is_saved_once(labelling, ada):
