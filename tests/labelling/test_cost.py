@@ -102,6 +102,14 @@ def test_outliers_are_counted_by_kind_and_medians_withstand_them() -> None:
     assert found.median_seconds.value == pytest.approx(clean.median_seconds.value, rel=0.1)
 
 
+@pytest.mark.parametrize("seconds", [3.0, 5.0, 5.51])
+def test_equal_times_are_not_unusual(seconds: float) -> None:
+    (found,) = costs(log("q", "ann", pairs(30), seconds=seconds))
+    assert found.outliers[:3] == (0, 0, 0)
+    (found,) = costs(log("q", "ann", pairs(31), seconds=[seconds] * 30 + [900.0]))
+    assert found.outliers[:3] == (1, 0, 0)
+
+
 def test_judgments_without_time_have_no_time_per_judgment() -> None:
     (found,) = costs(log("q", "ann", pairs(3), seconds=0.0))
     assert np.isnan(found.seconds.value)

@@ -247,7 +247,8 @@ def _usual(log: Sequence[Entry]) -> tuple[float, float]:
     if len(timed) < _FEWEST:
         return 0.0, np.inf
     low, high = np.quantile(timed, [0.25, 0.75])
-    return float(np.exp(low - FENCE * (high - low))), float(np.exp(high + FENCE * (high - low)))
+    spread = FENCE * (high - low) + 1e-9  # where all times are equal, rounding must not make them unusual
+    return float(np.exp(low - spread)), float(np.exp(high + spread))
 
 
 def _spent(log: Sequence[Entry], done: bool, usual: tuple[float, float]) -> _Spent:
