@@ -102,6 +102,14 @@ def test_outliers_are_counted_by_kind_and_medians_withstand_them() -> None:
     assert found.median_seconds.value == pytest.approx(clean.median_seconds.value, rel=0.1)
 
 
+@pytest.mark.parametrize("seconds", [3.0, 5.0, 5.51])
+def test_equal_times_are_not_unusual(seconds: float) -> None:
+    (found,) = costs(log("q", "ann", pairs(30), seconds=seconds))
+    assert found.outliers[:3] == (0, 0, 0)
+    (found,) = costs(log("q", "ann", pairs(31), seconds=[seconds] * 30 + [900.0]))
+    assert found.outliers[:3] == (1, 0, 0)
+
+
 def test_judgments_without_time_have_no_time_per_judgment() -> None:
     (found,) = costs(log("q", "ann", pairs(3), seconds=0.0))
     assert np.isnan(found.seconds.value)
@@ -147,3 +155,9 @@ def test_what_is_left_after_a_long_break_is_not_due_in_the_past() -> None:
     soon = progress(new, open_task, left).finished
     assert soon is not None
     assert soon > datetime.now(UTC)
+
+
+def test_no_date_is_forecast_that_no_calendar_has() -> None:
+    slow = [replace(one, created=BEGIN + timedelta(days=6 * i)) for i, one in enumerate(log("q", "ann", pairs(2)))]
+    found = progress(slow, [task("s", "ann", 1, done=False)], {key("s", "ann"): 2e6}, now=BEGIN)
+    assert (found.expected, found.finished) == (2e6, None)

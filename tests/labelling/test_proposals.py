@@ -14,7 +14,8 @@ def project(follows: float, queries: int = 40):
     for q in range(queries):
         query, shown = f"q{q:02}", q % 2 == 0
         bad = random.random(10) < 0.3
-        proposed[query] = {f"d{i}" for i in range(10) if (bad[i] if random.random() < 0.6 else random.random() < 0.3)}
+        named = {f"d{i}" for i in range(10) if (bad[i] if random.random() < 0.6 else random.random() < 0.3)}
+        proposed[query] = named or {"d0"}
         for number, person in enumerate(("ann", "bob")):
             said = []
             for i in range(10):
@@ -51,6 +52,15 @@ def test_what_was_saved_is_what_finished_tasks_took() -> None:
     assert (found[JUDGMENTS].shown.value, found[JUDGMENTS].hidden.value) == (8, 10)
     assert found[MINUTES].difference.value == pytest.approx(-2 * 3 / 60)
     assert found[JUDGMENTS].beyond_chance
+
+
+def test_queries_without_a_proposal_are_in_neither_half() -> None:
+    entries, tasks, proposed = project(follows=0.0)
+    found = effect(entries, tasks, proposed)
+    for query in ("r1", "r2"):  # quickly done, and nobody flags anything
+        entries += log(query, "ann", [prefer("d1", ">", "d2")], seconds=3.0)
+        tasks.append(task(query, "ann", 1, with_proposals=query == "r1"))
+    assert effect(entries, tasks, {**proposed, "r1": ()}) == found
 
 
 def test_shares_are_plain_counts() -> None:

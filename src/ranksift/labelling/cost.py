@@ -207,7 +207,12 @@ def _due(answers: Sequence[Entry], more: float, now: datetime) -> datetime | Non
     last = max(entry.created for entry in answers)
     recent = [entry.created for entry in answers if entry.created > last - timedelta(days=7)]
     span = last - min(recent)
-    return max(last, now) + span * (more / (len(recent) - 1)) if len(recent) > 1 and span > timedelta(0) else None
+    if len(recent) < 2 or not span:
+        return None
+    try:
+        return max(last, now) + span * (more / (len(recent) - 1))
+    except OverflowError:  # after the year 9999
+        return None
 
 
 class _Spent(NamedTuple):
@@ -242,7 +247,8 @@ def _usual(log: Sequence[Entry]) -> tuple[float, float]:
     if len(timed) < _FEWEST:
         return 0.0, np.inf
     low, high = np.quantile(timed, [0.25, 0.75])
-    return float(np.exp(low - FENCE * (high - low))), float(np.exp(high + FENCE * (high - low)))
+    spread = FENCE * (high - low) + 1e-9  # where all times are equal, rounding must not make them unusual
+    return float(np.exp(low - spread)), float(np.exp(high + spread))
 
 
 def _spent(log: Sequence[Entry], done: bool, usual: tuple[float, float]) -> _Spent:

@@ -126,10 +126,13 @@ def effect(
 
     Notes
     -----
+    Only queries that have a proposal are compared: the others have nothing to show, and may differ from the start.
     Agreement is that of assessors who both saw proposals, and of those who both did not: where proposals are shown by
     query rather than by task, these are all of them. Judgments and minutes are those of finished tasks.
     """
-    known = {task.key: task for task in tasks if task.purpose in INDEPENDENT and task.active}
+    known = {
+        task.key: task for task in tasks if task.purpose in INDEPENDENT and task.active and proposed.get(task.query_id)
+    }
     log = [entry for entry in entries if entry.task in known]
     arms: list[list[Entry]] = [[], []]
     for entry in log:

@@ -255,6 +255,26 @@ def test_a_database_that_is_busy_or_full(tmp_path: Path, monkeypatch: pytest.Mon
         assert len(store.queries()) == 1
 
 
+@pytest.mark.parametrize("other", ["nothing", "a restored project", "the same again"])
+def test_nothing_is_acknowledged_that_nobody_would_find(tmp_path: Path, other: str) -> None:
+    """A project that was moved away while it is served: SQLite would go on writing to the file that nobody opens."""
+    place = tmp_path / "project"
+    store, _, task = filled(str(place))
+    with store:
+        store.backup(tmp_path / "backup.jsonl")
+        place.rename(tmp_path / "elsewhere")
+        if other == "a restored project":
+            Store.restore(tmp_path / "backup.jsonl", place).close()
+        elif other == "the same again":
+            (tmp_path / "elsewhere").rename(place)
+            assert store.append(task.key, "c", LEFT, after=0).number == 1
+            return
+        with pytest.raises(Unavailable, match=r"labels\.db was moved, removed or replaced; put it back, or start"):
+            store.append(task.key, "c", LEFT, after=0)
+    with Store.open(tmp_path / "elsewhere") as left:
+        assert left.log(task.key) == []
+
+
 # -- versions ----------------------------------------------------------------------------------------------------------
 
 LATER = """

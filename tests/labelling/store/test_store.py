@@ -269,12 +269,22 @@ def test_secrets_are_not_stored(project: tuple[Store, Person, Task]) -> None:
         ("", "lead", "the name is empty"),
         ("A\0", "lead", "NUL"),
         ("Bob", "owner", "use one of lead, assessor"),
+        ("Ann ", "assessor", "'Ann' has a space at its beginning or end; remove it"),
+        ("A\u200bnn", "assessor", r"cannot be seen \(\\u200b\)"),
+        ("\u202eBob", "assessor", r"cannot be seen \(\\u202e\)"),
+        ("Bob\x1b[2J", "assessor", r"cannot be seen \(\\x1b\)"),
+        ("Bob\nEve", "assessor", r"cannot be seen \(\\n\)"),
     ],
 )
 def test_people_who_cannot_be_added(store: Store, name: str, role: str, match: str) -> None:
     with pytest.raises(InputError, match=match):
         store.add_person(name, role)  # type: ignore[arg-type]
     assert len(store.people()) == 2
+
+
+def test_names_of_all_scripts(store: Store) -> None:
+    names = ["علی\u200cرضا", "Zoë O’Brien-Ng", "山田 太郎"]  # joiners belong to Persian names
+    assert [store.add_person(name, "assessor")[0].name for name in names] == names
 
 
 def test_somebody_is_retired(project: tuple[Store, Person, Task]) -> None:

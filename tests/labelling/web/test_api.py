@@ -1,10 +1,12 @@
 """The JSON API: the same actions as the pages, saved once, refused where the log has moved on."""
 
+import re
+
 import pytest
 
 from ranksift.collection.qrels import read_qrels
 from ranksift.labelling.judgments import Question
-from ranksift.labelling.records import NewTask
+from ranksift.labelling.records import Item, NewTask, Query
 from ranksift.labelling.web import Settings
 from ranksift.labelling.web.api import OPERATIONS, openapi
 from ranksift.labelling.web.desk import shown
@@ -33,6 +35,21 @@ def test_a_query_is_labelled_to_its_end(labelling):
     assert [group[0]["id"] for group in state["order"]] == ["d0", "d1", "d2"]
     assert labelling.store.task(key).done
     assert {entry.active_seconds for entry in labelling.store.entries("q1")} == {5.5}
+
+
+def test_documents_without_a_title_are_named_by_how_they_begin(labelling):
+    long = "A knife is sharpened on a stone, wet, at the same angle from end to end, and then again."
+    texts = (
+        Item("a", f"<p>{long}</p>", media="html"),
+        Item("b", "Wet  it.\n"),
+        Item("c", "x", "Titled"),
+        Item("d", ""),
+    )
+    labelling.store.add([Query("bare", "knife", items=texts)])
+    (task,) = labelling.store.assign([NewTask("bare", labelling.numbers["Ada"], "pairs", k=4)])
+    state = finish(labelling.by_token("Ada"), task.key)
+    names = [group[0]["name"] for group in state["order"]]
+    assert names == [f"{long[:80]} …", "Wet it.", "Titled", "(empty)"]
 
 
 def test_a_judgment_that_is_sent_twice_is_saved_once(labelling, ada):
@@ -262,3 +279,20 @@ def test_the_same_on_postgresql(postgresql, postgresql_database):
         for data in ({"name": "a\x00b"}, {"name": "x", "role": "\x00"}):
             assert lead.post("/lead/people", data={"token": token, **data}).status_code == 422
         assert lead.get("/lead/agreement").status_code == 200
+
+
+def test_the_page_of_a_task_leads_on_in_the_order_of_the_queue(labelling):
+    numbers = labelling.numbers
+    for query in ("n1", "n2"):
+        labelling.store.add([Query(query, f"text of {query}", items=(Item("a", "a"), Item("b", "b"), Item("c", "c")))])
+    labelling.store.assign([NewTask(query, numbers["Bob"], "pairs") for query in ("n1", "n2")])
+    client, api = labelling.signed_in("Bob"), labelling.by_token("Bob")
+    begun = labelling.task("Bob", "n2").key
+    answer(api, begun, api.get(f"/api/v1/tasks/{begun}/question").json(), kind="prefer", answer="left")
+    queue = re.findall(r'href="/tasks/([^"]+)"', client.get("/").text)
+    assert queue == [begun, labelling.task("Bob").key, labelling.task("Bob", "n1").key]
+    onward = [re.search(r'href="/tasks/([^"]+)" id="onward"', client.get(f"/tasks/{key}").text)[1] for key in queue]
+    assert onward == [queue[1], queue[0], queue[0]]
+    for key in queue[:2]:
+        finish(api, key)
+    assert 'id="onward"' not in client.get(f"/tasks/{queue[2]}").text

@@ -200,6 +200,20 @@ def test_enter_leads_on_to_the_next_task(page, server, project):
     assert (len(project.store.log(first)), project.store.log(second)) == (1, [])
 
 
+def test_the_end_of_a_task_names_documents_and_their_ranks(page, server, project):
+    documents = (Item("e0", "The first text."), Item("e1", "Another text."), Item("e2", "The third text."))
+    key = assigned(project, "untitled", documents)
+    opened(page, server, project, key)
+    while not page.is_visible("#done"):
+        left, right = ((page.get_attribute(f"iframe.{side}", "src") or "")[-2:] for side in ("left", "right"))
+        page.keyboard.press("ArrowRight" if left == "e2" else "ArrowLeft" if right == "e2" else "=")
+        saved(page)
+    ranked = page.locator("#order li").evaluate_all("all => all.map((one) => [one.value, one.textContent])")
+    assert [rank for rank, _ in ranked] == [1, 3]
+    assert {*ranked[0][1].split(" = ")} == {"The first text.", "Another text."}
+    assert ranked[1][1] == "The third text."
+
+
 def test_an_answer_whose_receipt_is_lost_is_saved_once(page, server, project):
     key = assigned(project, "receipt", items(5, "r"))
     opened(page, server, project, key)
@@ -392,6 +406,18 @@ def test_persian_is_shown_from_right_to_left(page, server, project):
     html = frame.locator("html")
     assert (html.get_attribute("lang"), html.evaluate("one => getComputedStyle(one).direction")) == ("fa", "rtl")
     assert page.locator("h1").evaluate("one => getComputedStyle(one).direction") == "rtl"
+
+
+def test_a_long_title_is_cut_off_at_its_own_end(page, server, project):
+    title = "شستن بینی با آب و نمک " * 6
+    key = assigned(project, "titles", tuple(Item(one, "x", title, language="fa") for one in ("t0", "t1")))
+    page.set_viewport_size({"width": 390, "height": 800})
+    opened(page, server, project, key)
+    found = page.locator("#name-left").evaluate(
+        "one => { const style = getComputedStyle(one);"
+        " return [style.direction, style.textOverflow, one.scrollWidth > one.clientWidth && one.clientWidth > 0]; }"
+    )
+    assert found == ["rtl", "ellipsis", True]
 
 
 def test_time_counts_only_while_somebody_works(page, server, project):

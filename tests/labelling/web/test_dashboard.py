@@ -2,6 +2,8 @@
 
 import json
 
+from ranksift.collection.examples import read_examples
+from ranksift.collection.qrels import read_qrels
 from ranksift.labelling.records import Item, NewTask, Query
 from tests.labelling.web.conftest import Labelling, finish, form_token
 
@@ -218,6 +220,22 @@ def test_a_query_with_one_document_is_done_at_once(labelling):
     assert (state["done"], state["question"]) == (True, None)
     assert ada.get(f"/tasks/{made['key']}").status_code == 200
     assert labelling.by_token("Lea").get("/api/v1/exports/qrels.txt").text == "lone 0 a 3\n"
+
+
+def test_ids_with_spaces_leave_the_pages_too(labelling, tmp_path):
+    labelling.store.add([Query("a query", "x", items=(Item("d 1", "first"), Item("d 2", "second")))])
+    (task,) = labelling.store.assign([NewTask("a query", labelling.numbers["Ada"], "pairs", k=3)])
+    finish(labelling.by_token("Ada"), task.key)
+    lead = labelling.signed_in("Lea")
+    refused = lead.get("/lead/exports/qrels.txt")
+    assert refused.status_code == 422
+    assert "save as .csv, .parquet or .jsonl" in refused.text
+    for name in ("qrels.jsonl", "examples.jsonl"):
+        (tmp_path / name).write_bytes(lead.get(f"/lead/exports/{name}").content)
+    assert read_qrels(tmp_path / "qrels.jsonl").to_dict() == {"a query": {"d 1": 3, "d 2": 2}}
+    examples = read_examples(tmp_path / "examples.jsonl")
+    assert (examples.texts.docs, examples.labels.tolist()) == (("first", "second"), [3, 2])
+    assert all(name in lead.get("/lead/exports").text for name in ("qrels.jsonl", "examples.jsonl"))
 
 
 def test_the_dashboard_of_a_project_without_anything(tmp_path):

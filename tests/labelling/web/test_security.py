@@ -313,6 +313,15 @@ def test_bodies_that_are_too_large(tmp_path):
         assert answer.json()["error"]["type"] == "too_large"
 
 
+def test_guidelines_as_long_as_they_may_be(labelling):
+    client = labelling.signed_in("Lea")
+    form = {"title": "Forum", "k": "3", "strategy": "tournament", "forbidden_label": "-1", "grades": "bad\ngood"}
+    words = "語" * 200_000  # nine bytes each in a form
+    token = form_token(client.get("/lead/settings").text)
+    assert client.post("/lead/settings", data={**form, "token": token, "guidelines": words}).status_code == 200
+    assert labelling.store.project.guidelines == words
+
+
 def test_a_document_of_five_megabytes(labelling):
     word = "<p>dolor <b>sit</b> <link rel=preload href=//e> amet</p>\n"
     content = word * (5_000_000 // len(word))

@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection
 from contextlib import suppress
 from typing import Any
+from unicodedata import category
 
 from ranksift.errors import InputError
 
@@ -13,6 +14,8 @@ from ranksift.errors import InputError
 _LONGEST_ID = 1_000
 # A row of PostgreSQL has at most a gigabyte, and so has a text of SQLite.
 _LONGEST_TEXT = 100_000_000
+# They turn the direction of writing, or nothing is seen of them at all.
+_UNSEEN = frozenset("\u200b\u2060\ufeff\u00ad\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 def check_id(what: str, value: str) -> None:
@@ -20,6 +23,20 @@ def check_id(what: str, value: str) -> None:
     check_text(what, value, _LONGEST_ID)
     if not value.strip():
         raise InputError(f"{what} is empty", remedy="give one")
+
+
+def check_name(what: str, value: str) -> None:
+    """Refuse what cannot be the name of a person: who reads it has to see what it is."""
+    check_id(what, value)
+    # Other marks of this kind belong to names: Persian ones are written with joiners.
+    hidden = next((c for c in value if category(c) in ("Cc", "Zl", "Zp") or c in _UNSEEN), None)
+    if hidden is not None or value != value.strip():
+        which = (
+            "a space at its beginning or end"
+            if hidden is None
+            else f"a character that cannot be seen ({ascii(hidden)[1:-1]})"
+        )
+        raise InputError(f"{what} {value.strip()!r} has {which}", remedy="remove it")
 
 
 def check_text(what: str, value: str, most: int = _LONGEST_TEXT) -> None:

@@ -69,6 +69,9 @@ class Database:
         # One thread writes at a time: SQLite lets others wait too, but wakes them late and in no order.
         self._turn: AbstractContextManager[Any] = threading.Lock() if self.file else nullcontext()
         self.engine = _engine(url)
+        self._opened: tuple[int, int] | None = None  # which file it was when the first connection was made
+        if self.file:
+            sa.event.listen(self.engine, "connect", self._remember)
 
     def _postgresql(self, text: str) -> URL:
         """What to connect to; the message of an error quotes nothing in which a password may be."""
@@ -108,6 +111,17 @@ class Database:
         """A transaction that writes; when it is left, what it wrote is on the disk, or nothing of it."""
         with self._in_one_line(), self._turn, _written(self.engine) as connection:
             yield connection
+            self._check_same_file()
+
+    def _remember(self, *_: object) -> None:
+        if self._opened is None and self.file:
+            self._opened = _identity(self.file)
+
+    def _check_same_file(self) -> None:
+        """Refuse to write to a file that was moved, removed or replaced since it was opened: nobody would find it."""
+        if self.file and self._opened != _identity(self.file):
+            remedy = "put it back, or start the server again"
+            raise Unavailable(f"{FILE} was moved, removed or replaced", source=self.place, remedy=remedy)
 
     @contextmanager
     def _in_one_line(self) -> Iterator[None]:
@@ -321,6 +335,15 @@ def _engine(url: URL) -> sa.Engine:
     if sqlite:
         sa.event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+def _identity(file: Path) -> tuple[int, int] | None:
+    """Which file lies under a name; None where there is none."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 @contextmanager

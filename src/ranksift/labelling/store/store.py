@@ -21,7 +21,7 @@ except ImportError:
 from ranksift.labelling.judgments import Answer, Judgment, Kind
 from ranksift.labelling.records import Entry, Item, NewTask, Person, Project, Purpose, Query, Role, Task, Tool
 from ranksift.labelling.store import archive, schema
-from ranksift.labelling.store.checks import check_choice, check_id, check_number, check_real, check_text
+from ranksift.labelling.store.checks import check_choice, check_id, check_name, check_number, check_real, check_text
 from ranksift.labelling.store.database import Database, current_version
 from ranksift.labelling.store.outcome import Moved, Saved
 from ranksift.labelling.strategies import PAIRWISE
@@ -281,7 +281,7 @@ class Store:
         tuple of Person and str
             The person, and the secret of the personal link. Only its hash is stored: it cannot be shown again.
         """
-        check_id("the name", name)
+        check_name("the name", name)
         check_choice("the role", role, get_args(Role))
         token = _secret()
         values = {"name": name, "role": role, "active": True, "link": _hash(token), "created": _now()}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
 from ranksift.errors import InputError
 from ranksift.labelling.judgments import Answer, Judgment, Question, effective
+from ranksift.labelling.plain_text import text_of
 from ranksift.labelling.records import Item, Task
 from ranksift.labelling.store import Moved, Store
 from ranksift.labelling.strategies.strategy import State
@@ -17,6 +18,9 @@ from ranksift.labelling.task_state import task_state
 from ranksift.labelling.web.problems import Problem
 
 _LONGEST_TIME = 24 * 3600.0  # for one judgment; more is a clock that went wrong
+_MOST_NAMED = 20  # documents in an order that are named by how they begin
+_READ = 5_000  # characters of a document, to find its beginning in
+_NAME = 80
 
 
 def shown(question: Question, seed: int) -> Question:
@@ -96,9 +100,13 @@ class Desk:
             **_standing(task, state, question, known, state.expected),
         }
         if state.done:
-            view["order"] = [[_card(task, known[one]) for one in group if one in known] for group in state.groups]
+            names = self._names(task, state, known)
+            view["order"] = [
+                [{**_card(task, known[one]), "name": names[one]} for one in group if one in known]
+                for group in state.groups
+            ]
             view["forbidden"] = [_card(task, known[one]) for one in state.forbidden if one in known]
-            view["cycles"] = [[known[one].title or one for one in cycle if one in known] for cycle in state.cycles]
+            view["cycles"] = [[names[one] for one in cycle if one in known] for cycle in state.cycles]
         if ahead and question is not None:
             sooner = max(state.expected - 1.0, 1.0)
             view["ahead"] = {
@@ -108,6 +116,13 @@ class Desk:
                 for then in (task_state(task, ids, [*log, judgment]),)
             }
         return view
+
+    def _names(self, task: Task, state: State, known: Mapping[str, Item]) -> dict[str, str]:
+        """By what an assessor knows the documents again that the end of a task names."""
+        named = [one for group in (*state.groups, *state.cycles) for one in group if one in known]
+        without = [one for one in dict.fromkeys(named) if not known[one].title][:_MOST_NAMED]
+        names = {one: known[one].title or one for one in named}
+        return names | {one: _beginning(self.store.item(task.query_id, one)) for one in without}
 
     def _judgment(self, task: Task, said: Mapping[str, Any]) -> Judgment:
         kind = said["kind"]
@@ -197,6 +212,12 @@ def _card(task: Task, item: Item) -> dict[str, Any]:
         "language": item.language,
         "proposed": bool(task.with_proposals and item.proposed_forbidden),
     }
+
+
+def _beginning(item: Item) -> str:
+    """How a document begins, for one without a title."""
+    text = " ".join(text_of(replace(item, content=item.content[:_READ])).split())
+    return text if len(text) <= _NAME else f"{text[:_NAME].rstrip()} …"
 
 
 def _seconds(value: float) -> float:

@@ -34,5 +34,5 @@ class Settings:
     session_days: int = 30
     failures: int = 10
     failure_seconds: float = 60.0
-    body_bytes: int = 256 * 1024
+    body_bytes: int = 4 * 1024 * 1024  # guidelines of 200,000 characters, 9 bytes for each in a form, and more
     import_bytes: int = 256 * 1024 * 1024

@@ -19,6 +19,8 @@ from ranksift.labelling.web.problems import not_found
 #: What can be taken away, with what it is.
 EXPORTS = {
     "qrels.txt": "Judgments in TREC's format, forbidden documents with their label: for evaluate, cutoff and train.",
+    "qrels.jsonl": "The same as JSON lines, which hold ids with spaces too.",
+    "examples.jsonl": "The texts with these labels: for train.",
     "preferences.jsonl": "Every answer about two documents that counts, with who gave it.",
     "top-k.csv": "The ordered top k of each query.",
     "log.jsonl": "All that happened, undone judgments too, with times and notes.",
@@ -29,6 +31,8 @@ def export(store: Store, what: str) -> Response:
     """A file to save."""
     writers: dict[str, Callable[[Path], None]] = {
         "qrels.txt": lambda path: write_trec_qrels(exports.labelled(Contents.of(store)).qrels(), path),
+        "qrels.jsonl": lambda path: exports.labelled(Contents.of(store)).qrels().save(path),
+        "examples.jsonl": lambda path: _save_examples(store, path),
         "preferences.jsonl": lambda path: exports.write_rows(exports.preferences(Contents.of(store)), path),
         "top-k.csv": lambda path: exports.write_rows(
             exports.labelled(Contents.of(store)).order(), path, ("query_id", "rank", "doc_id", "label")
@@ -44,6 +48,11 @@ def export(store: Store, what: str) -> Response:
     media = {".txt": "text/plain", ".csv": "text/csv", ".jsonl": "application/jsonl"}[Path(what).suffix]
     headers = {"content-disposition": f'attachment; filename="{what}"'}
     return Response(content, media_type=media, headers=headers)
+
+
+def _save_examples(store: Store, path: Path) -> None:
+    contents = Contents.of(store, contents=True)
+    exports.examples(contents, exports.labelled(contents)).save(path)
 
 
 def bring(store: Store, name: str, content: bytes) -> tuple[int, int, tuple[str, ...]]:

@@ -207,11 +207,17 @@
     const total = state.judgments ?? 0;
     $("done-line").textContent = `${total} judgment${total === 1 ? "" : "s"}. Thank you!`;
     const list = $("order");
+    let rank = 1;
     list.replaceChildren(...(state.order ?? []).filter((group) => group.length).map((group) => {
       const line = document.createElement("li");
-      const names = document.createElement("bdi");
-      names.textContent = group.map((card) => card.title || card.id).join(" = ");
-      line.append(names);
+      line.value = rank; // as in the export: after two that are equal comes the third
+      rank += group.length;
+      group.forEach((card, index) => {
+        const name = document.createElement("bdi");
+        name.textContent = card.name;
+        if (card.language) name.lang = card.language;
+        line.append(...(index ? [" = ", name] : [name]));
+      });
       return line;
     }));
     list.hidden = tool !== "pairs";
