@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ranksift.collection.gains import ZERO_AS_FORBIDDEN
 from ranksift.collection.lists import Lists
-from ranksift.cutoffs.cutoff import NOTHING_FORBIDDEN, ZERO_AS_FORBIDDEN, Cutoff, in_words
+from ranksift.cutoffs.cutoff import NOTHING_FORBIDDEN, Cutoff, in_words
 from ranksift.cutoffs.held_out import aggregate, held_out
 from ranksift.cutoffs.limits import Limits
 from ranksift.cutoffs.risk import RiskCutoff
