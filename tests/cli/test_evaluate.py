@@ -111,7 +111,11 @@ def test_depth_and_rel(ranksift: Command, tiny):
     assert found("R RR NumRet", "--depth", "2") == {"R": 2 / 3, "RR": 1.0, "NumRet": 2}
     assert found("R RR(rel=1) R(rel=2)", "--rel", "2") == {"R(rel=2)": 1.0, "RR(rel=2)": 0.5}
     assert found("P(rel=0.5)@2 P@2", "--rel", "2", "--depth", "1") == {"P(rel=0.5)@2": 0.5, "P(rel=2)@2": 0.0}
+    assert found("R RR NumRet", "-M", "2") == found("R RR NumRet", "--depth", "2")
+    assert found("R RR", "-l", "2") == found("R RR", "--rel", "2")
     assert ranksift(*base, "R", "--depth", "0").code == 2
+    assert "count by default" in ranksift(*base, "R", "-c").err
+    assert "--unjudged drop" in ranksift(*base, "R", "-J").err
 
 
 def test_table(evaluated, scores: rs.Scores):
