@@ -329,6 +329,18 @@ class TestAtMost:
         assert "new queries (" not in done.out
 
 
+@pytest.mark.parametrize("command", ["fit", "compare"])
+def test_a_picture_without_matplotlib_is_refused_before_anything_is_written(
+    ranksift: Command, files: Files, tmp_path, monkeypatch, command
+):
+    monkeypatch.setattr("ranksift.plotting.can_draw", lambda: False)
+    out = ["--out", tmp_path / "cutoff.json"] if command == "fit" else []
+    done = ranksift("cutoff", command, files["qrels"], files["weak"], *out, "--plot", tmp_path / "curve.svg")
+    assert done.code == 2
+    assert done.err.startswith("pictures need matplotlib; pip install 'ranksift[report]'")
+    assert list(tmp_path.iterdir()) == []
+
+
 class TestVerdict:
     """The last paragraph of fit: is it worth it?"""
 
