@@ -24,6 +24,12 @@ def can_draw() -> bool:
     return find_spec("matplotlib") is not None
 
 
+def check_can_draw() -> None:
+    """Refuse to draw where matplotlib is missing."""
+    if not can_draw():
+        raise missing_library("pictures need", "matplotlib", "report")
+
+
 def shown(name: str, most: int = 60) -> str:
     r"""A name as it is written in a picture: matplotlib would read mathematics between dollars, and hide ``_names``.
 
@@ -37,10 +43,9 @@ def shown(name: str, most: int = 60) -> str:
 
 def drawing(x: str, y: str, *, title: str = "", width: float = 6.0, height: float = 3.8) -> tuple[Figure, Axes]:
     """An empty figure with named axes; it belongs to no window, ``figure.savefig("name.pdf")`` writes it."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise missing_library("pictures need", "matplotlib", "report") from None
+    check_can_draw()
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.add_subplot()
     axes.set(xlabel=shown(x), ylabel=shown(y), title=shown(title, most=90))

@@ -329,6 +329,18 @@ class TestAtMost:
         assert "new queries (" not in done.out
 
 
+@pytest.mark.parametrize("command", ["fit", "compare"])
+def test_a_picture_without_matplotlib_is_refused_before_anything_is_written(
+    ranksift: Command, files: Files, tmp_path, monkeypatch, command
+):
+    monkeypatch.setattr("ranksift.plotting.can_draw", lambda: False)
+    out = ["--out", tmp_path / "cutoff.json"] if command == "fit" else []
+    done = ranksift("cutoff", command, files["qrels"], files["weak"], *out, "--plot", tmp_path / "curve.svg")
+    assert done.code == 2
+    assert done.err.startswith("pictures need matplotlib; pip install 'ranksift[report]'")
+    assert list(tmp_path.iterdir()) == []
+
+
 class TestVerdict:
     """The last paragraph of fit: is it worth it?"""
 
@@ -359,15 +371,15 @@ class TestVerdict:
     def test_few_queries(self, said):
         rows = [(q, (q + i) % 3, x) for q in range(5) for i, x in enumerate((2, 2, -1))]
         told = said(enumerate(rows))
-        assert "which can be luck: more labelled queries would tell" in told or "is the same with the cutoff as" in told
+        assert "which can be luck: more labelled queries would tell" in told or "the same with the cutoff as" in told
 
     def test_a_cutoff_that_no_new_query_notices(self, said):
-        """It hides what stands below the top 3, and the measure sees nothing of that."""
+        """What is forbidden stands below the top 3, and the measure sees nothing of it: no document is dropped."""
         rows = [(q, 9 - i, x) for q in range(20) for i, x in enumerate((1, 1, 1, 0, -1))]
         told = said(enumerate(rows))
         assert told == (
-            "It is not clear whether the cutoff is worth it. On every new query nDCG_f@3 is the same with the "
-            "cutoff as with everything shown."
+            "The cutoff does not change nDCG_f@3. On every new query it is the same with the cutoff as with everything "
+            "shown. The cutoff drops nothing."
         )
 
     def test_fewer_queries_than_folds(self, said):
@@ -383,6 +395,16 @@ class TestVerdict:
         assert told.startswith("There is nothing to gain. No label is forbidden")
         assert '--gains "0=-1"' in told
         assert said(enumerate(rows), "--gains", "0=-1").startswith("The cutoff is worth it.")
+
+    def test_by_other_scores_a_cutoff_gains_where_nothing_is_forbidden(self, ranksift: Command, tmp_path):
+        """What is useless makes room for what is relevant."""
+        qrels, run, cut = (tmp_path / name for name in ("qrels.txt", "a.run", "b.run"))
+        qrels.write_text("".join(f"{q} 0 good 1\n{q} 0 dull 0\n" for q in range(20)))
+        run.write_text("".join(f"{q} Q0 dull 1 2 a\n{q} Q0 good 2 1 a\n" for q in range(20)))
+        cut.write_text("".join(f"{q} Q0 good 1 2 b\n{q} Q0 dull 2 1 b\n" for q in range(20)))
+        done = ranksift("cutoff", "fit", qrels, run, "--cut-scores", cut, "--samples", 0)
+        assert "The cutoff is worth it. On new queries it beats everything shown by +0." in done.out
+        assert "no label is forbidden" in done.out
 
     def test_what_is_said_is_said_once(self, ranksift: Command, tmp_path):
         table, page = tmp_path / "scored.csv", tmp_path / "page.html"

@@ -111,7 +111,11 @@ def test_depth_and_rel(ranksift: Command, tiny):
     assert found("R RR NumRet", "--depth", "2") == {"R": 2 / 3, "RR": 1.0, "NumRet": 2}
     assert found("R RR(rel=1) R(rel=2)", "--rel", "2") == {"R(rel=2)": 1.0, "RR(rel=2)": 0.5}
     assert found("P(rel=0.5)@2 P@2", "--rel", "2", "--depth", "1") == {"P(rel=0.5)@2": 0.5, "P(rel=2)@2": 0.0}
+    assert found("R RR NumRet", "-M", "2") == found("R RR NumRet", "--depth", "2")
+    assert found("R RR", "-l", "2") == found("R RR", "--rel", "2")
     assert ranksift(*base, "R", "--depth", "0").code == 2
+    assert "count by default" in ranksift(*base, "R", "-c").err
+    assert "--unjudged drop" in ranksift(*base, "R", "-J").err
 
 
 def test_table(evaluated, scores: rs.Scores):
@@ -194,7 +198,7 @@ def test_notes_are_told_once_in_one_line(ranksift: Command, tiny):
 def test_degenerate_queries_are_told(ranksift: Command, tiny):
     tiny["qrels"].write_text("q1 0 good 2\nq2 0 ok 0\n")
     base = ["evaluate", tiny["qrels"], tiny["run"], "-m", "nDCG@5"]
-    told = "Of 2 queries no ranking is better than another in 1 by nDCG@5: these count 0."
+    told = "Queries in which all rankings are equally good, and count 0: 1 of 2 by nDCG@5."
     assert told in ranksift(*base).out
     assert ranksift(*base, "-f", "csv").err == f"note: {told}\n"
     assert json.loads(ranksift(*base, "-f", "json").out)["degenerate"] == {"nDCG@5": 1}

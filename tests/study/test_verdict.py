@@ -110,9 +110,8 @@ class TestScores:
         assert found.filters[1].hurt(1)[0].relevant >= 1
         assert rs.verdict(qrels, base, mixed, alpha=0.0001).filters[0].outcome == "undecided"
         assert found.sentence(found.filters[0]).startswith("clean is worth it: nDCG_f@10 goes from ")
-        assert (
-            found.sentence(found.filters[2]) == "same changes nothing: no score of nDCG_f@10 is another in 20 queries."
-        )
+        unchanged = "same makes no difference: nDCG_f@10 is the same in each of 20 queries."
+        assert found.sentence(found.filters[2]) == unchanged
 
 
 class TestBreakEven:
@@ -184,6 +183,20 @@ class TestBreakEven:
         for mine, theirs in ((found.low, low), (found.high, high)):
             assert mine == pytest.approx(theirs, rel=5e-3)
 
+    def test_what_pays_at_low_penalties_only_is_not_said_never_to_pay(self):
+        # The harmless document made room for a relevant one at rank 2, and for a forbidden one in the top 3.
+        qrels = {q: {"fine": 0, "good": 1, "bad": -1} for q in "ab"}
+        full = {q: {"fine": 4.0, "good": 3.0, "other": 2.0, "bad": 1.0} for q in "ab"}
+        kept = {q: {d: x for d, x in docs.items() if d != "fine"} for q, docs in full.items()}
+        found = rs.verdict(qrels, full, {"kept": kept}, "nDCG_f@3", samples=10)
+        assert np.isinf(found.filters[0].break_even.penalty)
+        # 1 - 1 / log2(3) is gained, and x / log2(4) lost.
+        turn = 2 * (1 - 1 / np.log2(3))
+        below = max(x for x in found.curves[0] if x < turn)
+        assert f"It pays only below a penalty of {below:.3g}:" in found.reading()[-1]
+        assert found.table().rows[0][-2].value == f"only below {below:.3g}"
+        assert found.to_dict()["filters"][0]["break_even"]["pays"] == "below"
+
     @pytest.mark.parametrize("measure", ["AP", "nDCG@5", "RR"])
     def test_measures_without_a_penalty_have_none(self, measure):
         found = rs.verdict(*collection(1), measure)
@@ -197,7 +210,15 @@ class TestBreakEven:
         with pytest.warns(rs.RankSiftWarning, match="no judged document is forbidden"):
             found = rs.verdict(qrels, base, kept)
         assert found.filters[0].break_even is None
-        assert "gains={0: -1}" in found.notes[0]
+        assert '--gains "0=-1" (in Python gains={0: -1})' in found.notes[0]
+
+    def test_a_filter_without_forbidden_documents_may_gain_all_the_same(self):
+        qrels = {q: {"good": 1, "dull": 0} for q in "ab"}
+        full = {q: {"dull": 2.0, "good": 1.0} for q in "ab"}
+        with pytest.warns(rs.RankSiftWarning, match="no judged document is forbidden"):
+            found = rs.verdict(qrels, full, {"kept": {q: {"good": 1.0} for q in "ab"}})
+        assert found.filters[0].difference > 0
+        assert "only cost" not in found.notes[0]
 
 
 class TestNotes:
@@ -219,12 +240,28 @@ class TestForms:
         found = rs.verdict(*collection(4, spared=0.5), "nDCG_f@5", samples=50)
         as_json = json.loads(json.dumps(found.to_dict(), allow_nan=False))
         assert as_json["filters"][0]["sentence"] == found.sentence(found.filters[0])
-        assert as_json["filters"][0]["break_even"]["pays"] in ("always", "from", "never")
+        assert as_json["filters"][0]["break_even"]["pays"] == "from"
         assert found.to_frame().height == 12
         assert str(found).startswith(found.sentence(found.filters[0]))
         assert found.reading()[0] == found.sentence(found.filters[0])
         assert [p.name for p in found.pictures()] == ["break-even"]
         assert repr(found) == f"<Verdict: run_2 {found.filters[0].outcome}, by nDCG_f@5>"
+
+    def test_what_always_never_and_nowhere_pays_is_said_in_words(self):
+        qrels = {q: {"good": 1, "fine": 0, "bad": -1} for q in "abc"}
+        full = {q: {"bad": 3.0, "good": 2.0, "fine": 1.0} for q in "abc"}
+        filters = {
+            name: {q: {d: x for d, x in docs.items() if d != gone} for q, docs in full.items()}
+            for name, gone in [("kept", "bad"), ("harsh", "good"), ("same", ""), ("idle", "fine")]
+        }
+        filters["harsh"] = {q: {"bad": 3.0} for q in "abc"}
+        found = rs.verdict(qrels, full, filters, samples=10)
+        assert [row[-2].value for row in found.table().rows] == ["always", "never", None, None]
+        kept, harsh, *_ = found.filters
+        assert "It pays at every penalty, however small (the 95% interval of the break-even is 0" in found.why(kept)[-1]
+        assert "at no penalty up to 1,000 (the 95% interval of the break-even is beyond 1,000;" in found.why(harsh)[-1]
+        # The interval of one filter knows nothing of the others.
+        assert "uncorrected 95% interval" in found.sentence(kept)
 
     def test_the_table_names_the_test(self):
         qrels, base, kept = collection(4)

@@ -143,6 +143,13 @@ def _named(arguments: Sequence[str]) -> Collection[str]:
     return [word for word in arguments if not word.startswith("-")][:1]
 
 
+#: What to write for options of trec_eval that ``ranksift evaluate`` has not.
+_AS_IN_TREC_EVAL = {
+    "-c": "queries that the run does not answer count by default, as with trec_eval -c; ",
+    "-J": "trec_eval's -J is --unjudged drop here; ",
+}
+
+
 def _complain(error: Exception) -> int:
     """Say in one line what is wrong; the exit code."""
     if isinstance(error, InputError):
@@ -153,7 +160,8 @@ def _complain(error: Exception) -> int:
         context = getattr(error, "ctx", None)
         command = "ranksift" if context is None else context.command_path
         what = " ".join(str(usage()).split()).rstrip(".")
-        print(InputError(f"{command}: {what}", remedy=f"see: {command} --help"), file=sys.stderr)
+        known = _AS_IN_TREC_EVAL.get(getattr(error, "option_name", ""), "") if command == "ranksift evaluate" else ""
+        print(InputError(f"{command}: {what}", remedy=f"{known}see: {command} --help"), file=sys.stderr)
         return BAD_INPUT
     if isinstance(error, OSError) and error.errno == ENOSPC:
         print("ranksift: no space left on the device; make room", file=sys.stderr)

@@ -68,11 +68,13 @@ Settings = Annotated[
 ]
 Depth = Annotated[
     int | None,
-    typer.Option("--depth", metavar="N", min=1, help="Count the first N documents of each list only (trec_eval -M)."),
+    typer.Option(
+        "--depth", "-M", metavar="N", min=1, help="Count the first N documents of each list only (trec_eval -M)."
+    ),
 ]
 Rel = Annotated[
     float,
-    typer.Option("--rel", metavar="N", help="The smallest label that counts as relevant (trec_eval -l)."),
+    typer.Option("--rel", "-l", metavar="N", help="The smallest label that counts as relevant (trec_eval -l)."),
 ]
 UnjudgedLabel = Annotated[
     float | None,

@@ -193,10 +193,15 @@ def _discard_the_rest() -> None:
 
 
 def check_picture(path: Path | None) -> None:
-    """Refuse a name of a picture that says nothing of its format, before anything is computed."""
-    if path is not None and path.suffix.lower() not in (".svg", ".pdf", ".png"):
+    """Refuse a picture that cannot be drawn, before anything is computed: one of no known format, or no matplotlib."""
+    from ranksift.plotting import check_can_draw
+
+    if path is None:
+        return
+    if path.suffix.lower() not in (".svg", ".pdf", ".png"):
         what = f"a picture is not written as {path.suffix or 'a file without a suffix'}"
         raise InputError(what, source=str(path), remedy="name it .svg, .pdf or .png")
+    check_can_draw()
 
 
 def draw(figure: Any, path: Path) -> None:

@@ -305,7 +305,7 @@ def tell_what_is_odd(examples: Examples, held_out: Examples | None, ranker: Rank
     if unused:
         note(f"{examples.name}: {unused}")
     if len(labels) and ranker.brings_cut() and (gains(labels) >= 0).all():
-        from ranksift.cutoffs.cutoff import ZERO_AS_FORBIDDEN
+        from ranksift.collection.gains import ZERO_AS_FORBIDDEN
 
         hint = f"; {ZERO_AS_FORBIDDEN}" if labels.min() == 0 else ""
         note(

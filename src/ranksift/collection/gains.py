@@ -109,6 +109,9 @@ GainsLike: TypeAlias = "Gains | str | Mapping[float, float]"
 
 LINEAR = Gains()
 
+#: What to do where labels are 0 and 1, and nobody has said that 0 is more than useless.
+ZERO_AS_FORBIDDEN = 'if 0 means "must not be shown", say --gains "0=-1" (in Python gains={0: -1})'
+
 #: The largest gain: sums and products of gains stay finite, so that no measure is 0 because its ideal overflowed.
 LARGEST = 1e100
 

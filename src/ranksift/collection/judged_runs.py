@@ -168,7 +168,7 @@ class JudgedRuns:
             yield f"run {run.name!r}: no document that it lists is judged; make the document ids match ({ids})"
         answered = len(set(run.query_ids).intersection(self.queries))  # a list may be empty, and is an answer
         if self.which != "run" and listed and answered < len(judged) / 2:
-            rest = "the others count as empty lists (queries='run' leaves them out)"
+            rest = "the others count as empty lists (--queries run, in Python queries='run', leaves them out)"
             yield f"run {run.name!r} answers {answered} of {len(judged)} queries; {rest}"
         odd = self.qrels.labels[:0] if self.qrels.whole else self.qrels.labels[self.qrels.labels % 1.0 != 0]
         if len(odd) > len(self.qrels) / 2 and _are_labels(run.scores):

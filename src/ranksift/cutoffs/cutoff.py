@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ranksift import __version__
-from ranksift.collection.gains import GainsLike
+from ranksift.collection.gains import ZERO_AS_FORBIDDEN, GainsLike
 from ranksift.collection.judged_run import Unjudged
 from ranksift.collection.lists import Lists, tell
 from ranksift.collection.qrels import read_qrels
@@ -34,9 +34,6 @@ FORMAT = "ranksift-cutoff-1"
 
 #: A file of a cutoff is not larger: the largest holds a calibration with a point for every document.
 MOST_BYTES = 64_000_000
-
-#: What to do where labels are 0 and 1, and nobody has said that 0 is more than useless.
-ZERO_AS_FORBIDDEN = 'if 0 means "must not be shown", say --gains "0=-1" (in Python gains={0: -1})'
 
 #: How the note begins that a rule has where no gain is negative.
 NOTHING_FORBIDDEN = "no label is forbidden (of negative gain): only where lists should end can be learned"

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ranksift.collection.gains import ZERO_AS_FORBIDDEN
 from ranksift.collection.lists import Lists
-from ranksift.cutoffs.cutoff import NOTHING_FORBIDDEN, ZERO_AS_FORBIDDEN, Cutoff, in_words
+from ranksift.cutoffs.cutoff import NOTHING_FORBIDDEN, Cutoff, in_words
 from ranksift.cutoffs.held_out import aggregate, held_out
 from ranksift.cutoffs.limits import Limits
 from ranksift.cutoffs.risk import RiskCutoff
@@ -145,8 +146,21 @@ class Summary(Printed):
 
     @property
     def nothing_to_gain(self) -> bool:
-        """Whether nothing is forbidden, and the measure rewards nothing but hiding what is."""
-        return self.rule.fitted_on_["forbidden"] == 0 and one_measure(self.measure).about_forbidden
+        """Whether nothing is forbidden, and the rule does not raise the measure.
+
+        By scores other than those of the ranking it can: what is useless makes room for what is relevant.
+        """
+        nothing_forbidden = self.rule.fitted_on_["forbidden"] == 0 and one_measure(self.measure).about_forbidden
+        return nothing_forbidden and self._sign * (self.fitted - self.keep_all) <= SAME
+
+    @property
+    def _sign(self) -> int:
+        return 1 if one_measure(self.measure).higher_is_better else -1
+
+    @property
+    def _same(self) -> bool:
+        """Whether no query that the rule was not fitted on has another value than with everything shown."""
+        return self.advantage is not None and self.advantage[:3] == (0.0, 0.0, 0.0)
 
     @property
     def headline(self) -> str:
@@ -157,6 +171,8 @@ class Summary(Printed):
             return "Nobody can tell whether the cutoff is worth it"
         if self._shows_too_much:
             return "Better show nothing"
+        if self._same:
+            return f"The cutoff does not change {self.measure}"
         return {1: "The cutoff is worth it", -1: "The cutoff is not worth it"}.get(
             self.advantage.better, "It is not clear whether the cutoff is worth it"
         )
@@ -166,7 +182,7 @@ class Summary(Printed):
         """Whether the rule beats everything shown on queries that it was not fitted on, and by how much."""
         if self.nothing_to_gain:
             hint = f"; {ZERO_AS_FORBIDDEN}" if any(ZERO_AS_FORBIDDEN in note for note in self.rule.notes_) else ""
-            return f"No label is forbidden, and only by hiding what is does a cutoff raise {self.measure}{hint}."
+            return f"No label is forbidden, and this cutoff does not raise {self.measure}{hint}."
         found = self.advantage
         if found is None or self.expected is None:
             return "What it does on queries that it was not fitted on is not known."
@@ -182,11 +198,13 @@ class Summary(Printed):
                 f"everything shown and {self.drop_all:.4f} with nothing shown: this score does not tell good from "
                 "forbidden well enough for these gains."
             )
-        if found.difference == found.low == found.high == 0.0:
-            return f"On every new query {self.measure} is the same with the cutoff as with everything shown."
-        if found.better:
-            word = "beats" if found.better > 0 else "falls behind"
-            return f"On new queries it {word} everything shown by {evidence} in {self.measure}."
+        if self._same:
+            dropped = "" if self.dropped else " The cutoff drops nothing."
+            return f"On every new query it is the same with the cutoff as with everything shown.{dropped}"
+        if found.better > 0:
+            return f"On new queries it beats everything shown by {evidence} in {self.measure}."
+        if found.better < 0:
+            return f"On new queries it is worse than everything shown: {evidence} in {self.measure}."
         return (
             f"On new queries it differs from everything shown by {evidence} in {self.measure}, which can be luck: more "
             "labelled queries would tell."
@@ -197,8 +215,7 @@ class Summary(Printed):
         """Whether nothing shown is better than everything shown, and on new queries no worse than the rule."""
         if self.expected is None or self.limits:  # who limits what is hidden does not want nothing shown
             return False
-        sign = 1 if one_measure(self.measure).higher_is_better else -1
-        nothing, everything, rule = (sign * value for value in (self.drop_all, self.keep_all, self.expected))
+        nothing, everything, rule = (self._sign * value for value in (self.drop_all, self.keep_all, self.expected))
         return nothing > everything + SAME and nothing >= rule - SAME
 
     def _limits_kept(self) -> Iterator[str]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.collection.gains import Gains, GainsLike
+from ranksift.collection.gains import ZERO_AS_FORBIDDEN, Gains, GainsLike
 from ranksift.collection.judged_run import JudgedRun, Unjudged
 from ranksift.collection.judged_runs import JudgedRuns, Queries
 from ranksift.collection.pool import Pool
@@ -217,7 +217,7 @@ def _without_forbidden(measures: Iterable[Measure], pool: Pool, gains: Gains) ->
     for names in alike.values():
         if len(names) > 1:
             same = f"{', '.join(names[:-1])} and {names[-1]} are the same here"
-            yield f"{same}: no judged document is forbidden; say which are, as gains={{0: -1}}"
+            yield f"{same}: no judged document is forbidden; {ZERO_AS_FORBIDDEN}"
 
 
 def ready_measures(measures: MeasureLike | Iterable[MeasureLike]) -> list[Measure]:

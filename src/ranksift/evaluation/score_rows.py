@@ -52,9 +52,10 @@ def degenerate_notes(scores: Scores) -> list[str]:
     by_count: dict[int, list[str]] = {}
     for name, count in scores.degenerate.items():
         by_count.setdefault(count, []).append(name)
-    parts = [f"in {n} by {', '.join(names)}" for n, names in sorted(by_count.items(), reverse=True)]
-    of = len(scores.queries)
-    return [f"Of {of} queries no ranking is better than another {'; '.join(parts)}: these count 0."] if parts else []
+    parts = [
+        f"{n} of {len(scores.queries)} by {', '.join(names)}" for n, names in sorted(by_count.items(), reverse=True)
+    ]
+    return [f"Queries in which all rankings are equally good, and count 0: {'; '.join(parts)}."] if parts else []
 
 
 def _lists(scores: Scores, r: int, total: Floats) -> Iterator[tuple[str, Floats]]:

@@ -50,7 +50,7 @@ ALIASES: dict[str, tuple[str, dict[str, Any]]] = {
 # Names of other tools for what RankSift does not have, or has with another meaning, and what comes near.
 _ELSEWHERE = {
     "hits": "P@k is their share of the top k, R@k of all relevant documents",
-    "f1": "P@k and R@k are its two parts",
+    "f1": "SetF is F1 of the whole list, P@k and R@k are the two parts of F1@k",
     "SetAP": "it is the product of SetP and SetR",
     "set_map": "it is the product of SetP and SetR",
     "SetRelP": "SetP is the precision of the list as it is",

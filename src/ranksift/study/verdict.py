@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ranksift.collection.gains import Gains, GainsLike
+from ranksift.collection.gains import ZERO_AS_FORBIDDEN, Gains, GainsLike
 from ranksift.collection.judged_run import Unjudged
 from ranksift.collection.judged_runs import JudgedRuns, Queries, distinct_names, run_sources
 from ranksift.collection.qrels import Qrels, read_qrels
@@ -120,7 +120,7 @@ class FilterVerdict:
         The measure's mean, and the test of the difference.
     outcome
         ``"worth it"`` and ``"harmful"`` where the difference is significant, ``"undecided"`` where it is not,
-        ``"no effect"`` where no query's score changes.
+        ``"no effect"`` where the score of every query is the same.
     ordinary_difference, ordinary_p
         Of the companion measure, which does not know forbidden documents; the p value is the corrected one. None where
         there is none.
@@ -201,25 +201,28 @@ class Verdict(Result):
 
     def sentence(self, found: FilterVerdict) -> str:
         """The verdict on a filtered run in one sentence."""
+        return f"{headline(found)}: {self.change(found)}."
+
+    def change(self, found: FilterVerdict) -> str:
+        """What a filtered run changes in the measure, in numbers."""
         n = counted(len(found.queries), "query", "queries")
         if found.outcome == "no effect":
-            return f"{headline(found)}: no score of {self.measure} is another in {n}."
-        correction = f" after Holm's correction for {len(self.filters)} filters" if len(self.filters) > 1 else ""
+            return f"{self.measure} is the same in each of {n}"
+        several = len(self.filters) > 1
+        correction = f" after Holm's correction for {len(self.filters)} filters" if several else ""
         p = Column("", style="p").written(found.corrected_p)
-        confidence = f"{100 * self.comparison.confidence:g}%"
-        change = (
+        interval = f"{'uncorrected ' if several else ''}{100 * self.comparison.confidence:g}% interval"
+        return (
             f"{self.measure} goes from {found.before:.4f} to {found.after:.4f} ({found.difference:+.4f}, "
-            f"{confidence} interval {found.low:+.4f} to {found.high:+.4f}, p {'' if p[0] == '<' else '= '}{p}"
+            f"{interval} {found.low:+.4f} to {found.high:+.4f}, p {'' if p[0] == '<' else '= '}{p}"
             f"{correction}, {n})"
         )
-        return f"{headline(found)}: {change}."
 
     def why(self, found: FilterVerdict) -> list[str]:
         """What lies behind the verdict on a filtered run, a sentence each."""
         of = {kind: found.of(kind) for kind in KINDS}
-        where = f"the {self._top}" if self.k is not None else "its lists"
         lines = [
-            f"From {where} of {self.base} it removes {_of(of['forbidden'], 'forbidden')}, "
+            f"From the {self._top} of {self.base} it removes {_of(of['forbidden'], 'forbidden')}, "
             f"{_of(of['relevant'], 'relevant')}, {_of(of['harmless'], 'harmless')} and "
             f"{_of(of['unjudged'], 'unjudged')} documents."
         ]
@@ -230,27 +233,46 @@ class Verdict(Result):
                 f"{found.ordinary_difference:+.4f} (p {'' if p[0] == '<' else '= '}{p})."
             )
         if found.break_even is not None:
-            lines.append(self._breaks_even(found.break_even))
+            lines.append(self._breaks_even(found, found.break_even))
         return lines
 
-    def _breaks_even(self, at: BreakEven) -> str:
+    def _breaks_even(self, found: FilterVerdict, at: BreakEven) -> str:
         single = self.unit == "penalty"
 
         def written(x: float) -> str:
-            if np.isinf(x):
-                return f"beyond {LARGEST_PENALTY:,.0f}"
-            return f"{x:.3g}"
+            return f"beyond {LARGEST_PENALTY:,.0f}" if np.isinf(x) else f"{x:.3g}"
 
         yours = f"yours is {at.yours:g}" if single else "1 is yours"
-        thing = "a penalty" if single else "a multiple of your penalties"
-        interval = f"{100 * self.comparison.confidence:g}% interval {written(at.low)} to {written(at.high)}; {yours}"
+        thing = "penalty" if single else "multiple of your penalties"
+        ends = written(at.low), written(at.high)
+        between = f"is {ends[0]}" if ends[0] == ends[1] else f"reaches from {ends[0]} to {ends[1]}"
+        interval = f"the {100 * self.comparison.confidence:g}% interval of the break-even {between}; {yours}"
         if np.isnan(at.penalty):
-            return f"No {'penalty' if single else 'multiple of the penalties'} makes a difference to it."
+            return f"No {thing} makes a difference to it."
         if at.penalty == 0.0:
-            return f"It pays at every penalty of forbidden documents ({interval})."
+            return f"It pays at every {thing}, however small ({interval})."
         if np.isinf(at.penalty):
-            return f"It pays at no penalty up to {LARGEST_PENALTY:,.0f} ({interval})."
-        return f"It pays from {thing} of {written(at.penalty)} on ({interval})."
+            where = self._pays_below(found)
+            if where is None:
+                return f"It pays at no {thing} up to {LARGEST_PENALTY:,.0f} ({interval})."
+            return f"It pays only below a {thing} of {where:.3g}: it lets forbidden documents move up ({interval})."
+        return f"It pays from a {thing} of {written(at.penalty)} on ({interval})."
+
+    def _pays_below(self, found: FilterVerdict) -> float | None:
+        """The last penalty at which a filter pays that does not pay at the largest; None where it never does."""
+        penalties, differences = self.curves
+        pays = np.flatnonzero(differences[self.filters.index(found)] > _NOISE)
+        return float(penalties[pays[-1]]) if len(pays) else None
+
+    def _pays_from(self, found: FilterVerdict) -> str | None:
+        """The break-even in a cell of a table."""
+        at = found.break_even
+        if at is None or np.isnan(at.penalty):
+            return None
+        if np.isinf(at.penalty):
+            below = self._pays_below(found)
+            return "never" if below is None else f"only below {below:.3g}"
+        return "always" if at.penalty == 0.0 else f"{at.penalty:.3g}"
 
     def sentences(self) -> list[str]:
         """The verdict on every filtered run, a sentence each."""
@@ -272,17 +294,16 @@ class Verdict(Result):
         columns = [
             Column("run"), Column(self.measure, signed=True), Column("p", 4, "p"), *companion,
             Column("forbidden removed", align="right"), Column("relevant removed", align="right"),
-            Column("pays from", None), Column("verdict"),
+            Column("pays from", align="right"), Column("verdict"),
         ]  # fmt: skip
         rows = []
         for found in self.filters:
             ordinary = [] if self.companion is None else [found.ordinary_difference, found.ordinary_p]
             of = found.of("forbidden"), found.of("relevant")
-            at = found.break_even
             rows.append([
                 found.run, found.difference, found.corrected_p, *ordinary,
                 *(f"{one.removed_from_top} of {one.top}" for one in of),
-                None if at is None or np.isnan(at.penalty) else at.penalty, found.outcome,
+                self._pays_from(found), found.outcome,
             ])  # fmt: skip
         corrected = ", corrected after Holm" if len(self.filters) > 1 else ""
         notes = [
@@ -343,7 +364,10 @@ class Verdict(Result):
         return pl.DataFrame([{"run": f.run, **asdict(q)} for f in self.filters for q in f.queries])
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as JSON has it: an infinite break-even is None, and ``pays`` says which kind it is."""
+        """Everything, as JSON has it: an infinite break-even is None, and ``pays`` says which kind it is.
+
+        ``"from"`` a penalty on, ``"always"``, ``"never"``, only ``"below"`` one, or ``"indifferent"`` to all.
+        """
         return {
             "base": self.base,
             "measure": self.measure,
@@ -361,7 +385,8 @@ class Verdict(Result):
         row = {**asdict(found), "sentence": self.sentence(found), "why": self.why(found)}
         if found.break_even is not None:
             at = found.break_even
-            pays = {0.0: "always", np.inf: "never"}.get(at.penalty, "from")
+            never = "never" if self._pays_below(found) is None else "below"
+            pays = {0.0: "always", np.inf: never}.get(at.penalty, "from")
             numbers = {name: float(x) if np.isfinite(x) else None for name, x in at._asdict().items()}
             row["break_even"] = {"pays": "indifferent" if np.isnan(at.penalty) else pays, **numbers}
         return row
@@ -471,7 +496,8 @@ def verdict(
     comparison = compare(scores, first.name, test, "holm", samples=samples, seed=seed, alpha=alpha)
     penalised = _Penalised.of(chosen, worth, given)
     rows = [_Rows.of(given, run, worth, chosen.k) for run in runs]
-    filters, notes = [], [] if (worth(given.pool.all_labels) < 0).any() else [NOTHING_FORBIDDEN]
+    filters: list[FilterVerdict] = []
+    notes = [] if (worth(given.pool.all_labels) < 0).any() else [NOTHING_FORBIDDEN]
     for f, run in enumerate(runs[1:], 1):
         there, here = first.common_rows(run)
         stays = np.zeros(len(first), dtype=bool)
@@ -495,7 +521,7 @@ def verdict(
 
 
 #: What is said where no label has a negative gain.
-NOTHING_FORBIDDEN = "no judged document is forbidden, so that filtering can only cost; say which are, as gains={0: -1}"
+NOTHING_FORBIDDEN = f"no judged document is forbidden, so that the penalty plays no part; {ZERO_AS_FORBIDDEN}"
 
 
 def _deciding(measure: MeasureLike) -> Measure:
@@ -719,7 +745,7 @@ def headline(found: FilterVerdict) -> str:
         "worth it": f"{found.run} is worth it",
         "harmful": f"{found.run} does harm",
         "undecided": f"Whether {found.run} is worth it cannot be told from these queries",
-        "no effect": f"{found.run} changes nothing",
+        "no effect": f"{found.run} makes no difference",
     }[found.outcome]
 
 
