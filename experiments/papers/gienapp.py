@@ -19,6 +19,7 @@ from experiments.web_track.labels import agreeing_ratios
 from experiments.web_track.printed import TABLE_1
 
 WEB_TRACK = "web-track.md#the-labels-beside-the-printed-statistics"
+OTHERS = "measures-with-forbidden-documents.md"
 BOUNDS = "measures-with-forbidden-documents.md#by-the-judgments-alone-gienapp-et-als-table-2a"
 PROGRAM = "submissions.md#the-printed-reliability"
 
@@ -88,6 +89,10 @@ def tables(years: Years, systems: Systems) -> list[Printed]:
 def section(official: Official) -> str:
     """The part of the page about this paper, below its table of tables."""
     return f"""
+Parts c, e and f of Table 2 are figures without numbers: ranks by two measures, error rates and significance levels. Of
+public runs we have [such orders]({OTHERS}#the-order-of-the-runs-table-2b) and
+[such curves]({OTHERS}#gienapp-et-als-setting).
+
 ### Reliability
 
 Table 2d has Φ up to {max(v for rows in TABLE_2D.values() for row in rows.values() for v in row)} with fifty topics. On

@@ -345,6 +345,36 @@ def test_collections_in_files_of_one_name_are_told_apart(ranksift: Command, tmp_
     assert "1 measure on 2012/ap.csv (2 runs, 3 topics) and 2013/ap.csv (2 runs, 3 topics)" in done.out
 
 
+def test_collections_are_called_by_what_sets_their_files_apart(ranksift: Command, tmp_path):
+    (tmp_path / "a.run").write_text("q Q0 a 1 2 t\nr Q0 b 1 1 t\n")
+    (tmp_path / "b.run").write_text("q Q0 b 1 2 t\nr Q0 b 1 1 t\n")
+    for year in ("2012", "2013"):
+        (tmp_path / f"qrels.web{year}.adhoc.txt").write_text("q 0 a 1\nq 0 b 0\nr 0 b 1\n")
+    files = [tmp_path / name for name in ("qrels.web2012.adhoc.txt", "a.run", "b.run")]
+    done = ranksift("study", *files, "--against", tmp_path / "qrels.web2013.adhoc.txt", "--only", "discrimination")
+    assert done.code == 0
+    assert "on web2012 (2 runs, 2 topics) and web2013 (2 runs, 2 topics)" in done.out
+
+
+def test_without_a_page_every_procedure_prints_its_table(ranksift: Command, files: Files):
+    runs = [files[name] for name in NAMES]
+    done = ranksift(
+        "study", files["qrels"], *runs, "-m", "nDCG@5 AP", "--only", "discrimination query-types", "--types-size", 5
+    )
+    assert done.code == 0
+    titles = [block.splitlines()[0] for block in done.out.strip().split("\n\n")]
+    assert titles[:2] == [
+        "2 measures on 3 runs, 20 topics",
+        "Discrimination: 3 runs, 20 queries, paired t test, no correction, p <= 0.05",
+    ]
+    types = "Types of 20 queries: real scores against those of a random ranking"
+    assert {f"{types} (by nDCG@5)", f"{types} (by AP)"} < set(titles)
+    sets = "Discrimination: 3 runs, 5 queries, paired t test, no correction, p <= 0.05"
+    assert {
+        f"{sets} (the 5 {kind} queries by {m})" for kind in ("ideal", "uninformative") for m in ("nDCG", "AP")
+    } < set(titles)
+
+
 def test_bad_words_about_another_collection(studied, files: Files, tmp_path):
     for words, said in [
         (["--against", tmp_path / "absent"], "absent"),

@@ -453,21 +453,21 @@ def MSP(topic, k):
     return SP(topic, k) / k
 
 
-def E_DCG(topic, k, gains=None):
+def E_DCG(topic, k, gains=None, base=None):
     pool = no_negatives(topic.pool_gains(gains))
-    return sum(sum(pool) / len(pool) / log2(i + 1) for i in range(1, min(k, len(pool)) + 1)) if pool else 0.0
+    return dcg([sum(pool) / len(pool)] * len(pool), k, base) if pool else 0.0
 
 
 def positive_DCG(topic, k=None, gains=None, base=None):
     return dcg(no_negatives(topic.list_gains(gains)), k, base)
 
 
-def perfect_dcg(topic, k, gains=None):
-    return dcg(sorted(no_negatives(topic.pool_gains(gains)), reverse=True), k)
+def perfect_dcg(topic, k, gains=None, base=None):
+    return dcg(sorted(no_negatives(topic.pool_gains(gains)), reverse=True), k, base)
 
 
-def E_nDCG(topic, k, gains=None):
-    return between(E_DCG(topic, k, gains), 0.0, perfect_dcg(topic, k, gains))
+def E_nDCG(topic, k, gains=None, base=None):
+    return between(E_DCG(topic, k, gains, base), 0.0, perfect_dcg(topic, k, gains, base))
 
 
 def E_SP(topic, k, expected="exact"):
@@ -501,12 +501,12 @@ def v2(value, random, perfect):
     return (value - random) / (perfect - random if value >= random else random)
 
 
-def DCG_ul1(topic, k, gains=None, expected="exact"):  # the paper's expectation is exact
-    return v1(positive_DCG(topic, k, gains), E_DCG(topic, k, gains), perfect_dcg(topic, k, gains))
+def DCG_ul1(topic, k, gains=None, expected="exact", base=None):  # the paper's expectation is exact
+    return v1(*(of(topic, k, gains, base) for of in (positive_DCG, E_DCG, perfect_dcg)))
 
 
-def DCG_ul2(topic, k, gains=None, expected="exact"):
-    return v2(positive_DCG(topic, k, gains), E_DCG(topic, k, gains), perfect_dcg(topic, k, gains))
+def DCG_ul2(topic, k, gains=None, expected="exact", base=None):
+    return v2(*(of(topic, k, gains, base) for of in (positive_DCG, E_DCG, perfect_dcg)))
 
 
 def perfect_msp(topic, k, upper):

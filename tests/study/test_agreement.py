@@ -225,6 +225,21 @@ class TestFigures:
         assert axes.yaxis_inverted()
         assert not axes.xaxis_inverted()
 
+    def test_runs_are_named_inside_the_axes_and_ranks_are_whole(self):
+        pytest.importorskip("matplotlib", reason="figures need matplotlib")
+        names = [f"a-run-of-a-long-name-{r}" for r in range(10)]
+        one = scores({"AP": range(10), "RR": [5, 0, 9, 1, 8, 2, 7, 3, 6, 4]}, names)
+        found = study.agreement(one)
+        figure = found.plot("ranks", "AP", "RR")
+        axes = figure.axes[0]
+        figure.draw_without_rendering()
+        inside = axes.get_window_extent()
+        assert len(axes.texts) > 5
+        for text in axes.texts:
+            named = text.get_window_extent()
+            assert inside.x0 <= named.x0 < named.x1 <= inside.x1
+        assert all(tick == int(tick) for tick in [*axes.get_xticks(), *axes.get_yticks()])
+
     def test_without_names_the_two_that_agree_least_are_drawn(self):
         pytest.importorskip("matplotlib", reason="figures need matplotlib")
         found = study.agreement(scores({"AP": [3, 2, 1], "RR": [3, 1, 2], "P@5": [1, 2, 3]}))

@@ -215,3 +215,9 @@ class TestResult:
             found.holds("AP", "scale")
         with pytest.raises(InputError, match="documents=7 is not an integer from 2 to 6"):
             study.properties("RR", documents=7)
+
+
+def test_a_value_that_is_nearly_1_is_not_written_as_1():
+    """infAP's guard against a division by 0 takes a little from the perfect list."""
+    example = study.properties("infAP", documents=2).counterexample("infAP", "realizability")
+    assert str(example) == "judged [1, 1]: no list is better than [1, 1], to which infAP gives 0.9999975"

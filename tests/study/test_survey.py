@@ -189,7 +189,10 @@ class TestParameters:
             "The 6 queries that have an answer",
         )
         assert answerable.result.nil_queries == 0
-        assert [t.title for t in found.tables()] == [whole.result.table().title, answerable.result.table().title]
+        assert [t.title for t in found.tables()] == [
+            "Truncation: 5 runs, 9 queries, 3 without an answer",
+            "Truncation: 5 runs, 6 queries, 0 without an answer (the 6 queries that have an answer)",
+        ]
 
     def test_what_is_given_wins_over_a_preset(self, collection):
         qrels, runs = collection
@@ -486,8 +489,17 @@ class TestAgainst:
     def test_procedures_without_a_glance_print_their_tables(self):
         found = study.survey(drawn(), only=["agreement"], against=drawn(seed=1))
         one, two = found.sides
-        tables = [*(side.of("agreement") for side in (one, two)), found.between.result]
-        assert list(map(str, found.tables())) == list(map(str, tables))
+        tables = [side.of("agreement").table() for side in (one, two)] + [found.between.result.table()]
+        assert [table.rows for table in found.tables()] == [table.rows for table in tables]
+        about = ["on the first", "on the second", "the orders on the first and on the second"]
+        titles = [f"{table.title} ({words})" for table, words in zip(tables, about, strict=True)]
+        assert [table.title for table in found.tables()] == titles
+
+    def test_the_whole_of_a_study_has_every_table(self):
+        found = study.survey(drawn(), only=["reliability", "agreement"])
+        assert list(map(str, found.tables())) == [str(found.table())]
+        every = [found.table(), found.of("reliability").table(), found.of("agreement").table()]
+        assert list(map(str, found.tables(whole=True))) == list(map(str, every))
 
     def test_what_is_no_collection_is_refused(self):
         with pytest.raises(InputError, match="against is list, and neither scores nor a mapping"):

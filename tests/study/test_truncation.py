@@ -301,3 +301,21 @@ class TestInput:
         with pytest.warns(RankSiftWarning, match=r"gains up to 3 where \[0, 1\] is assumed"):
             found = study.truncation(graded, runs, pairs=[("AP", "AP_qwa")])
         assert "AP_qwa: gains up to 3 where [0, 1] is assumed" in str(found)
+
+
+def test_what_changes_nothing_is_not_said_to_gain():
+    qrels = {"q": {"a": 1}, "r": {"b": 1}}
+    runs = {"one": {"q": {"a": 1}, "r": {"b": 1}}, "two": {"q": {"x": 2, "a": 1}, "r": {"b": 1}}}
+    of_rr, of_ndcg, *_ = study.truncation(qrels, runs).reading()[1:]
+    assert of_rr.startswith("From RR to RR_qwa, no score changes.")
+    assert "two gains the most (+0.031)" in of_ndcg
+    rbp = study.truncation(qrels, {"one": runs["one"], "same": {"q": {"a": 9}, "r": {"b": 9}}}).reading()[3]
+    assert rbp.startswith("From RBP(p=0.5) to RBP_qwa(p=0.5), every run gains +0.500.")
+
+
+def test_lists_beyond_the_limit_are_told():
+    qrels = {"q": {"a": 1}, "r": {"b": 1}}
+    runs = {"long": {"q": ranked("a", "b", "c"), "r": ranked("b")}, "short": {"q": ranked("a", "b"), "r": ranked("b")}}
+    with pytest.warns(RankSiftWarning, match="lists of more than 2 documents, the limit: 1 of 4"):
+        found = study.truncation(qrels, runs, limit=2)
+    assert found.notes == ("lists of more than 2 documents, the limit: 1 of 4",)

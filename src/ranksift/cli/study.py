@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from contextlib import suppress
+from itertools import takewhile
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -183,7 +185,7 @@ def study(
         progress=progress("Studying", len(chosen or QUESTIONS)),
     )
     if folder is None:
-        show(*found.tables())
+        show(*found.tables(whole=True))
         return
     drawn = progress("Drawing", len(found.parts))
     write_study(found, folder, title=title, command=_command(context.obj), progress=drawn)
@@ -226,14 +228,23 @@ def _named(table: str) -> tuple[str, str]:
 
 
 def _collections(first: list[str], second: list[str]) -> tuple[str, str]:
-    """What two collections are called: their first files, with the folders where these are called alike."""
+    """What two collections are called: what sets the names of their first files apart, or else with the folders."""
     paths = [Path(_named(files[0])[1] if files else "") for files in (first, second)]
     stems = [path.name.strip(".").partition(".")[0] or "-" for path in paths]
+    words = [path.name.split(".") for path in paths]  # qrels.web2012.txt and qrels.web2013.txt: web2012 and web2013
+    start = _alike(*words)
+    end = _alike(*(word[start:][::-1] for word in words))
+    apart = [".".join(word[start : len(word) - end]) for word in words]
     whole = [f"{path.parent.name}/{path.name}" for path in paths]
-    for one, two in (stems, whole):
-        if one != two:
+    for one, two in (stems, apart, whole):
+        if one and two and one != two:
             return one, two
     return "the first", "the second"
+
+
+def _alike(one: Sequence[str], two: Sequence[str]) -> int:
+    """How many words they begin with in common."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, two, strict=False)))
 
 
 def _evaluated(

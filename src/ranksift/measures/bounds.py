@@ -15,9 +15,20 @@ from ranksift.collection.ragged import Floats, Ints
 from ranksift.errors import InputError
 from ranksift.measures.classic import expected_sum_of_precisions
 from ranksift.measures.cumulative import DCG, dcg_of_list, nDCG, positive
-from ranksift.measures.measure import Measure, PerQuery, flat, gains_parameter, k_parameter, ratio
+from ranksift.measures.measure import (
+    Measure,
+    PerQuery,
+    base_parameter,
+    flat,
+    gains_parameter,
+    k_parameter,
+    ratio,
+)
 from ranksift.measures.names import parse_measure
 from ranksift.parameters import choice, parameter
+
+#: What to do where a measure has no expectation.
+CLOSED_FORMS = "use DCG, nDCG, SP, MSP, AP, P, R, RR, ERR, kERR, RBP or Success"
 
 PAPER_3 = "Karmaker, Feng: Joint upper & lower bound normalization for IR evaluation, 2022"
 
@@ -197,19 +208,20 @@ class BoundedDCG(Bounded, abstract=True):
     expected: str = parameter(
         "exact", choice("exact", "paper"), "Both are the same here: the paper's expectation of DCG is the exact one."
     )
+    base: float | None = base_parameter()
 
     def value(self, judged: JudgedRun) -> Floats:
         """DCG@k of each list."""
-        return dcg_of_list(judged, positive(self.gain(judged.label, judged.gains)), self.k)
+        return dcg_of_list(judged, positive(self.gain(judged.label, judged.gains)), self.k, self.base)
 
     @property
     def inner(self) -> Measure:
         """``nDCG``, which is DCG with an upper bound alone."""
-        return nDCG(k=self.k, gains=self.gains)
+        return nDCG(k=self.k, gains=self.gains, base=self.base)
 
     def random_and_perfect(self, pool: Pool, gains: Gains) -> tuple[Floats, Floats]:
         """DCG@k of a random and of a perfect ranking."""
-        dcg = DCG(k=self.k)
+        dcg = DCG(k=self.k, base=self.base)
         return dcg.expectation(pool, gains), dcg.perfection(pool, gains)
 
 
@@ -308,10 +320,11 @@ class E_DCG(Bounded):
     """
 
     gains: Gains | None = gains_parameter()
+    base: float | None = base_parameter()
 
     def expectation(self, pool: Pool, gains: Gains) -> Floats:
         """Mean gain times the discounts of the ranks that the pool fills."""
-        return DCG(k=self.k).expectation(pool, gains)
+        return DCG(k=self.k, base=self.base).expectation(pool, gains)
 
     def per_query(self, judged: JudgedRun) -> PerQuery:
         """The expected value, whatever the list."""
@@ -332,11 +345,11 @@ class E_nDCG(E_DCG):
 
     def expectation(self, pool: Pool, gains: Gains) -> Floats:
         """E[DCG@k] over the ideal."""
-        return nDCG(k=self.k).expectation(pool, gains)
+        return nDCG(k=self.k, base=self.base).expectation(pool, gains)
 
     def degenerate(self, pool: Pool, gains: Gains) -> NDArray[np.bool_] | None:
         """Queries in which nothing is relevant."""
-        return nDCG(k=self.k).degenerate(pool, gains)
+        return nDCG(k=self.k, base=self.base).degenerate(pool, gains)
 
 
 @dataclass(frozen=True, repr=False)
@@ -411,7 +424,7 @@ class Around(Measure, abstract=True):
         if inner.expectation(*empty) is None or inner.perfection(*empty) is None:
             raise InputError(
                 f"{self.name}({inner}): what a random and a perfect ranking get has no closed form here",
-                remedy="use DCG, nDCG, SP, MSP, AP, P, R, RR, ERR, kERR, RBP or Success",
+                remedy=CLOSED_FORMS,
             )
 
     def __str__(self) -> str:

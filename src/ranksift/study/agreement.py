@@ -216,12 +216,14 @@ class Agreement(Result):
         moved = np.abs(one - two)
         for i in np.argsort(-moved, kind="stable")[: n if n <= 10 else 5]:
             if moved[i] > 0:
-                away, side = (5, "left") if one[i] > two[i] else (-5, "right")  # from the line
+                away, side = (5, "left") if one[i] <= (n + 1) / 2 else (-5, "right")  # where there is room for it
                 axes.annotate(
                     shown(self.runs[i], most=24), (one[i], two[i]), (away, 0), textcoords="offset points",
                     ha=side, va="center", fontsize="small",
                 )  # fmt: skip
         axes.set(xlim=(0.3, n + 0.7), ylim=(n + 0.7, 0.3), aspect="equal")  # the best in the upper left corner
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.get_major_locator().set_params(integer=True)
         return figure
 
     def _plot_tau(self) -> Figure:

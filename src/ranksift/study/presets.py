@@ -62,7 +62,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             ),
             Preset(
                 "negative-2020",
-                f"{PAPER_4}, section 4",
+                f"{PAPER_4}, section 5",
                 _at("nDCG_org nDCG_0 nDCG_min", 5, 10, 15, 20),
                 gains="linear",
                 unjudged="drop",

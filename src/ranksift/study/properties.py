@@ -561,7 +561,9 @@ def _words(name: str, lists: tuple[Shown, ...]) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{round(value, 4) + 0.0:.4f}"
+    """Four decimals; more where they would make a whole number of one that is not."""
+    digits = next(d for d in (4, 7, 12) if d == 12 or abs(value - round(value, d)) <= TOLERANCE or round(value, d) % 1)
+    return f"{round(value, digits) + 0.0:.{digits}f}"
 
 
 def _written(labels: Sequence[float]) -> str:

@@ -17,6 +17,7 @@ from ranksift.errors import InputError
 from ranksift.evaluation.evaluate import ready_measures
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Table
+from ranksift.measures.bounds import CLOSED_FORMS
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
 from ranksift.parameters import choice, either, instance, integer, optional, some, takes, text
@@ -71,7 +72,7 @@ def _expected(measure: Measure, pool: Pool, gains: Gains) -> Floats:
     if value is None:
         raise InputError(
             f"the expected {measure} of a random ranking has no closed form here",
-            remedy="use DCG, nDCG, SP, MSP, AP, P, R, RR, RBP or Success",
+            remedy=CLOSED_FORMS,
         )
     return value
 

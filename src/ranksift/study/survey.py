@@ -176,13 +176,14 @@ class Survey:
         names = [str(m) for m in self.scores.measures]
         return {"measure": dict.fromkeys(names), **{c.name: {m: of(whole, m) for m in names} for c, of in _GLANCES}}
 
-    def tables(self) -> list[Table]:
-        """The table of measures, or where it has nothing but their names what each procedure found."""
+    def tables(self, *, whole: bool = False) -> list[Table]:
+        """The table of measures; where it has nothing but their names, what each procedure found; ``whole``: both."""
         glance = self.table()
-        if glance.columns[-1].name not in ("measure", "on"):
-            return [glance]
-        parts = [part for side in self.sides for part in side.parts]
-        return [part.result.table() for part in (*parts, *([self.between] if self.between else []))]
+        brief = [glance] if glance.columns[-1].name not in ("measure", "on") else []
+        if brief and not whole:
+            return brief
+        between = [_titled(self.between, "")] if self.between else []
+        return [*brief, *(_titled(part, side.name) for side in self.sides for part in side.parts), *between]
 
     def reading(self) -> list[str]:
         """The study in plain words: which measures come first by what."""
@@ -235,6 +236,15 @@ class Survey:
 
     def __repr__(self) -> str:
         return f"<Survey: {joined(dict.fromkeys(p.procedure for p in self.parts))} of {self.scores!r}>"
+
+
+def _titled(part: Part, on: str) -> Table:
+    """The table of a part, whose title says which collection, queries and measures it is about."""
+    table = part.result.table()
+    subject = re.sub("^(The|By) ", lambda m: m[0].lower(), part.subject)
+    about = ", ".join(word for word in (on and f"on {on}", subject) if word)
+    title = f"{table.title} ({about})" if about else table.title
+    return Table(table.columns, table.rows, title=title, notes=table.notes)
 
 
 def _bounded(whole: Mapping[str, Any], m: str) -> str | None:

@@ -21,7 +21,7 @@ from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
 from ranksift.measures.classic import AP, RBP, RR
 from ranksift.measures.cumulative import nDCG
-from ranksift.measures.measure import Measure, PerQuery
+from ranksift.measures.measure import TOLERANCE, Measure, PerQuery, flat
 from ranksift.measures.names import MeasureLike
 from ranksift.measures.truncation import AP_qwa, QuitWhileAhead, RBP_qwa, RR_qwa, nDCG_qwa
 from ranksift.parameters import Kind, choice, function, optional, path, some, takes
@@ -205,7 +205,7 @@ class Truncation(Result):
             axes.plot(ends, ends, color="0.4", linewidth=0.8)
             axes.set_aspect("equal", "datalim")
             return figure
-        figure, axes = drawing("truncated lists", f"{name}, and as modified")
+        figure, axes = drawing("share of truncated lists", f"{name}, and as modified")
         share = np.array(list(self.truncated.values()))
         axes.vlines(share, original, modified, color="0.6", linewidth=0.8)
         axes.scatter(share, original, s=14, facecolors="white", edgecolors="#0072B2", label="original", zorder=3)
@@ -256,10 +256,10 @@ class Truncation(Result):
             gains, order = self.change[a], self.correlation[a]
             most, least = self.scores.runs[int(gains.argmax())], self.scores.runs[int(gains.argmin())]
             swapped = "" if np.isnan(order.tau) else f" The two order the runs with τ = {order.tau:.3f}."
-            found.append(
-                f"From {a} to {b}, {most} gains the most ({gains.max():+.3f}) "
-                f"and {least} the least ({gains.min():+.3f}).{swapped}"
-            )
+            changed = f"{most} gains the most ({gains.max():+.3f}) and {least} the least ({gains.min():+.3f})"
+            if flat(gains[:1], gains).all():  # so also one run alone
+                changed = f"every run gains {gains[0]:+.3f}" if abs(gains[0]) > TOLERANCE else "no score changes"
+            found.append(f"From {a} to {b}, {changed}.{swapped}")
         return found
 
 
@@ -334,7 +334,7 @@ def truncation(
     documents = before - (after < before)
     full = documents.max(axis=0) if limit is None else limit
     positive = judgments.pool_of(found.queries).count(lambda label: worth(label) > 0)
-    notes = _notes(scores, nil, before, after)
+    notes = _notes(scores, nil, before, after, np.count_nonzero(documents > full) if limit else 0, limit)
     tell(notes, checked=True)
     return _of(
         scores,
@@ -377,12 +377,16 @@ def _correlation(one: Ints, two: Ints) -> Correlation:
     return correlation(one, two) if len(one) > 1 else Correlation(*[np.nan] * 5)
 
 
-def _notes(scores: Scores, nil: str | None, before: Ints, after: Ints) -> list[str]:
+def _notes(
+    scores: Scores, nil: str | None, before: Ints, after: Ints, longer: int, limit: int | None
+) -> list[str]:  # fmt: skip
     notes = []
     if len(scores.runs) == 1:
         notes.append("one run has no order: tau is not a number")
     if nil is not None and (before == after).all():
         notes.append(f"no list holds the document {nil!r}")
+    if longer:
+        notes.append(f"lists of more than {limit} documents, the limit: {longer} of {before.size}")
     return notes
 
 
