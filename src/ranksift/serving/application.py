@@ -130,6 +130,8 @@ class _Observed:
         given = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1")
         identity = given if _REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
         told = Told()
+        path = scope["path"][len(scope.get("root_path", "")) :]
+        route = path if path in self.known else "static" if path.startswith("/static/") else "other"
         scope["ranksift"] = identity, told
 
         async def sending(message: Message) -> None:
@@ -156,8 +158,6 @@ class _Observed:
         finally:
             metrics.in_flight.dec()
             seconds = time.perf_counter() - began
-            path = scope["path"][len(scope.get("root_path", "")) :]
-            route = path if path in self.known else "static" if path.startswith("/static/") else "other"
             metrics.requests.labels(route, str(status)).inc()
             metrics.seconds.labels(route).observe(seconds)
             if scope["method"] == "POST" or status >= 400:

@@ -113,7 +113,7 @@ class Rerank:
             top_k if top_n is None else top_n,
             bool(sent.get("return_documents")),
             bool(sent.get("return_dropped")),
-            "top_k" in sent,
+            "top_k" in sent or "truncation" in sent,  # as clients do that look for data
         )
 
 
@@ -146,6 +146,8 @@ def matrix(rows: Sequence[Any], names: tuple[str, ...]) -> Floats:
     ([[nan, 2.0]], [[1.0, 2.0]])
     """
     found = np.full((len(rows), len(names)), np.nan)
+    if not names:
+        return found  # the model says that it reads none
     for i, row in enumerate(rows):
         if isinstance(row, Mapping):
             missing = next((name for name in names if name not in row), None)
