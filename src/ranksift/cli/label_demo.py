@@ -10,10 +10,10 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ranksift.cli.label_serve import listening
 from ranksift.cli.output import note, show
 from ranksift.errors import InputError, missing_library
 from ranksift.evaluation.table import Column, Table
+from ranksift.web.door import listening
 
 if TYPE_CHECKING:
     from ranksift.labelling.demonstration import Demonstration, People

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ranksift.cli.label_place import Place
-from ranksift.errors import InputError, missing_library
+from ranksift.errors import missing_library
+from ranksift.web.door import as_in_urls, checked_prefix, listening
 
 if TYPE_CHECKING:
-    from socket import socket
-
     from ranksift.labelling.store import Store
 
 
@@ -60,7 +59,7 @@ def serve(
     try:
         prefix = checked_prefix(root_path)
         door = listening(host, port)
-        base = url.rstrip("/") or f"http://{_as_in_urls(host)}:{door.getsockname()[1]}{prefix}"
+        base = url.rstrip("/") or f"http://{as_in_urls(host)}:{door.getsockname()[1]}{prefix}"
         app = application(store, Settings(prefix, url.rstrip("/"), secure, idle))
         config = uvicorn.Config(
             app,
@@ -77,36 +76,6 @@ def serve(
         uvicorn.Server(config).run([door])
     finally:
         store.close()
-
-
-def checked_prefix(root_path: str) -> str:
-    """A prefix as routes want it: with a stroke before it and none behind it."""
-    prefix = "/" + root_path.strip("/") if root_path.strip("/") else ""
-    if not prefix.isascii() or any(character in prefix for character in " ?#%\\\"'<>;"):
-        raise InputError(f"--root-path {root_path!r} is not a path", remedy="give a prefix such as /label")
-    return prefix
-
-
-def listening(host: str, port: int) -> socket:
-    """A socket that listens, or one line that says why there is none."""
-    import socket as sockets
-
-    try:
-        flags = sockets.AI_PASSIVE
-        family, _, _, _, address = sockets.getaddrinfo(host, port, type=sockets.SOCK_STREAM, flags=flags)[0]
-        # With the protocol named, asyncio sends small answers at once; without, each waits 40 ms for a receipt.
-        made = sockets.socket(family, sockets.SOCK_STREAM, sockets.IPPROTO_TCP)
-        made.setsockopt(sockets.SOL_SOCKET, sockets.SO_REUSEADDR, 1)
-        made.bind(address)
-        made.listen(2048)
-    except OSError as error:
-        what = f"cannot listen on {host}:{port} ({error.strerror or error})"
-        raise InputError(what, remedy="choose another --host or --port") from None
-    return made
-
-
-def _as_in_urls(host: str) -> str:
-    return "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
 
 
 def _invite(store: Store, base: str) -> None:

@@ -36,6 +36,7 @@ COMMANDS = {
     "tune": "The best parameters of a ranker, by validation.",
     "rank": "A run from a trained ranker.",
     "distil": "One text network in the place of several, for serving.",
+    "serve": "A rerank service that may refuse, over HTTP.",
     "label": "Judgments of assessors: the ordered top k with few questions.",
     "measures": "The catalogue of measures, with formulas and papers.",
     "demo": "The whole story on built-in data.",

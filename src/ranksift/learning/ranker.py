@@ -10,7 +10,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ranksift.collection.examples import Examples, read_examples
 from ranksift.collection.gains import Gains, GainsLike
@@ -383,19 +383,59 @@ class Ranker(Parameterised, Printed):
         return given.run(scores, self._kept(given, scores), name or type(self).__name__)
 
     def _rank_texts(self, query: str, documents: Sequence[str], *, explain: bool) -> list[RankedDocument]:
-        self._check_fitted()
-        if not self.reads_texts():
-            what = f"{type(self).__name__} was fitted to features, and texts are given"
-            raise InputError(what, remedy="give examples with features, or take a model that reads texts")
-        if self.feature_names_:
-            what = f"it was fitted to features beside texts, as {self.feature_names_[0]!r}, and texts alone are given"
-            raise InputError(what, remedy="give examples with both")
-        if isinstance(documents, str):
-            raise InputError("the documents are one text", remedy="give a list of texts")
+        self._check_list(documents, None)
         if not len(documents):
             return []
-        given = Examples.from_texts([query] * len(documents), documents, position=range(1, len(documents) + 1))
-        scores = self.scored(given)
+        given = self.list_of(query, documents)
+        return self.ranked(given, self.scored(given), explain=explain)
+
+    def list_of(
+        self, query: str = "", documents: Sequence[str] | None = None, features: ArrayLike | None = None
+    ) -> Examples:
+        """The documents of one query as the model reads them: texts, rows of features, or both.
+
+        Parameters
+        ----------
+        query, documents
+            Texts, of a model that reads them. The order of the documents is that of their list.
+        features
+            Documents × features in the order of ``feature_names_``, of a model that reads them; NaN for a missing one.
+        """
+        self._check_list(documents, features)
+        names = None if features is None else self.feature_names_
+        if documents is None:
+            rows = np.asarray(features, dtype=np.float64)
+            return Examples.from_arrays(rows, None, np.zeros(len(rows), dtype=np.int64), feature_names=names)
+        places = range(1, len(documents) + 1)
+        return Examples.from_texts(
+            [query] * len(documents), documents, features=features, feature_names=names, position=places
+        )
+
+    def _check_list(self, documents: Sequence[str] | None, features: ArrayLike | None) -> None:
+        """Refuse texts or features that the model does not read, and the lack of what it does."""
+        self._check_fitted()
+        name = type(self).__name__
+        if self.reads_texts() and documents is None:
+            raise InputError(f"{name} reads texts, and none are given", remedy="give a query and its documents")
+        if documents is not None and not self.reads_texts():
+            what = f"{name} was fitted to features, and texts are given"
+            raise InputError(what, remedy="give examples with features, or take a model that reads texts")
+        if self.feature_names_ and features is None:
+            what = f"it was fitted to features beside texts, as {self.feature_names_[0]!r}, and texts alone are given"
+            if documents is None:
+                what = f"{name} was fitted to features, as {self.feature_names_[0]!r}, and none are given"
+            raise InputError(what, remedy="give examples with both" if documents is not None else "give them")
+        if features is not None and not self.feature_names_:
+            raise InputError(f"{name} was fitted to texts alone, and features are given", remedy="leave them out")
+        if isinstance(documents, str):
+            raise InputError("the documents are one text", remedy="give a list of texts")
+
+    def ranked(self, given: Examples, scores: Floats, *, explain: bool = False) -> list[RankedDocument]:
+        """The documents of one query by their scores, without those that the cutoff drops.
+
+        ``explain`` gives the dropped ones, too, behind those that are kept.
+        """
+        documents = [""] * len(given) if given.texts is None else given.texts.docs
         return ranked_documents(documents, scores, self._kept(given, scores), self.cutoff_, explain=explain)
 
     def _kept(self, examples: Examples, scores: Floats) -> NDArray[np.bool_] | None:
@@ -436,13 +476,7 @@ class Ranker(Parameterised, Printed):
         if self.reads_texts():
             examples = self._readable(examples)
         same_features(examples, self.feature_names_)
-        scores = np.asarray(self._score_of(self._prepared(examples)), dtype=np.float64)
-        if not np.isfinite(scores).all():
-            raise InputError(
-                f"a score of {type(self).__name__} is not finite",
-                remedy="fit it with a smaller step, or scale features",
-            )
-        return scores
+        return finite(self, np.asarray(self._score_of(self._prepared(examples)), dtype=np.float64))
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "feature_names_"):
@@ -518,6 +552,14 @@ def _remembered(lists: Lists, measure: Measure) -> Tradeoff:
     """What thresholds show and hide: some of them, with the best one."""
     whole = Tradeoff.of(lists, with_costs(measure, []))
     return whole.thinned(_CURVE, keep=[whole.best(measure)])
+
+
+def finite(ranker: Ranker, scores: Floats) -> Floats:
+    """The same scores; refused where one is infinite, or no number."""
+    if not np.isfinite(scores).all():
+        what = f"a score of {type(ranker).__name__} is not finite"
+        raise InputError(what, remedy="fit it with a smaller step, or scale features")
+    return scores
 
 
 def checked_ranker(ranker: Any) -> Ranker:

@@ -7,8 +7,9 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from ranksift.cli.label_serve import checked_prefix, listening, serve
+from ranksift.cli.label_serve import serve
 from ranksift.errors import InputError
+from ranksift.web.door import checked_prefix, listening
 from tests.labelling.web import browsing
 from tests.labelling.web.conftest import make
 

@@ -15,7 +15,8 @@ from ranksift.labelling.records import Item, NewTask, Person, Project, Query, Ta
 from ranksift.labelling.strategies import PAIRWISE, STRATEGIES
 from ranksift.labelling.web import transfer
 from ranksift.labelling.web.problems import not_found
-from ranksift.labelling.web.schema import (
+from ranksift.labelling.web.site import Visit
+from ranksift.web.shapes import (
     Schema,
     array,
     nullable,
@@ -26,7 +27,6 @@ from ranksift.labelling.web.schema import (
     whole,
     yes_or_no,
 )
-from ranksift.labelling.web.site import Visit
 
 #: Who may call an operation: anybody, anybody with a link, or leads.
 Caller = Literal["anybody", "assessor", "lead"]

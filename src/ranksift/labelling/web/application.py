@@ -14,7 +14,6 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
-from starlette.staticfiles import StaticFiles
 
 from ranksift.errors import InputError
 from ranksift.labelling.store import Moved, Store, Unavailable
@@ -22,11 +21,13 @@ from ranksift.labelling.web import dashboard, pages
 from ranksift.labelling.web.api import OPERATIONS, Operation
 from ranksift.labelling.web.desk import Desk
 from ranksift.labelling.web.overview import Overviews
-from ranksift.labelling.web.problems import Problem, not_found, problem_response
-from ranksift.labelling.web.schema import complaint
-from ranksift.labelling.web.security import Bodies, Guesses, Headers, Prefix
+from ranksift.labelling.web.problems import not_found, problem_response
+from ranksift.labelling.web.security import Bodies, Guesses
 from ranksift.labelling.web.settings import Settings
 from ranksift.labelling.web.site import Site, Visit, check_form, identify
+from ranksift.web.headers import Headers, PackageFiles, Prefix
+from ranksift.web.problems import Problem
+from ranksift.web.shapes import complaint
 
 _SAFE = ("GET", "HEAD")
 _LARGE = frozenset({"/api/v1/queries", "/lead/queries"})
@@ -50,7 +51,7 @@ def application(store: Store, settings: Settings | None = None) -> Starlette:
         Route("/healthz", _healthy),
         *(Route(page.path, _page(page), methods=[page.method]) for page in shown),
         *(Route(f"/api/v1{one.path}", _operation(one), methods=[one.method]) for one in OPERATIONS),
-        Mount("/static", app=_Static(directory=Path(__file__).parent / "static"), name="static"),
+        Mount("/static", app=PackageFiles(directory=Path(__file__).parent / "static"), name="static"),
     ]
     made = Starlette(
         routes=routes,
@@ -71,16 +72,6 @@ def application(store: Store, settings: Settings | None = None) -> Starlette:
     made.router.redirect_slashes = False  # it would send people to whatever host the request names
     made.state.site = site
     return made
-
-
-class _Static(StaticFiles):
-    """Files of the package: public, and the same until another version is installed."""
-
-    def file_response(self, *args: Any, **kwargs: Any) -> Response:
-        """The file, with leave to keep it if it has not changed."""
-        response = super().file_response(*args, **kwargs)
-        response.headers["cache-control"] = "public, max-age=300, must-revalidate"
-        return response
 
 
 def _page(page: pages.Page) -> Callable[[Request], Awaitable[Response]]:

@@ -17,9 +17,10 @@ from ranksift.labelling.web import transfer
 from ranksift.labelling.web.api import PROJECT, changed, link, person_of, query_of, retire
 from ranksift.labelling.web.overview import agreement_of, disputes_of
 from ranksift.labelling.web.pages import Page
-from ranksift.labelling.web.problems import Problem, not_found
-from ranksift.labelling.web.schema import complaint
+from ranksift.labelling.web.problems import not_found
 from ranksift.labelling.web.site import Visit
+from ranksift.web.problems import Problem
+from ranksift.web.shapes import complaint
 
 
 def _lead(visit: Visit) -> Response:

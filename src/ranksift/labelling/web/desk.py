@@ -15,7 +15,7 @@ from ranksift.labelling.records import Item, Task
 from ranksift.labelling.store import Moved, Store
 from ranksift.labelling.strategies.strategy import State
 from ranksift.labelling.task_state import task_state
-from ranksift.labelling.web.problems import Problem
+from ranksift.web.problems import Problem
 
 _LONGEST_TIME = 24 * 3600.0  # for one judgment; more is a clock that went wrong
 _MOST_NAMED = 20  # documents in an order that are named by how they begin

@@ -15,9 +15,10 @@ from ranksift.labelling.records import Query, Task
 from ranksift.labelling.task_state import task_state
 from ranksift.labelling.web import documents
 from ranksift.labelling.web.api import OPERATIONS, item_of, openapi
-from ranksift.labelling.web.problems import Problem, not_found
+from ranksift.labelling.web.problems import not_found
 from ranksift.labelling.web.security import form_token
 from ranksift.labelling.web.site import Visit, by_link
+from ranksift.web.problems import Problem
 
 
 @dataclass(frozen=True)

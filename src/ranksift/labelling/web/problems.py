@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from starlette.responses import JSONResponse, Response
 from starlette.types import Scope
 
 from ranksift.labelling.web.rendering import render
+from ranksift.web.problems import Problem, as_json
 
 _TITLES = {
     400: "That did not work",
@@ -23,45 +21,6 @@ _TITLES = {
     500: "A fault of the server",
     503: "Not available",
 }
-_TYPES = {
-    400: "bad_request",
-    401: "not_signed_in",
-    403: "forbidden",
-    404: "not_found",
-    405: "method_not_allowed",
-    409: "moved",
-    413: "too_large",
-    422: "bad_input",
-    429: "too_many_attempts",
-    500: "internal",
-    503: "unavailable",
-}
-
-
-class Problem(Exception):  # noqa: N818 - it is an answer as much as an error
-    """A request that cannot be done.
-
-    Attributes
-    ----------
-    status
-        Of the answer.
-    message
-        A sentence for whoever asked.
-    more
-        Further keys of the JSON answer, beside ``error``.
-    headers
-        Of the answer.
-    """
-
-    def __init__(
-        self,
-        status: int,
-        message: str,
-        more: Mapping[str, Any] | None = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.status, self.message, self.more, self.headers = status, message, dict(more or {}), dict(headers or {})
 
 
 def not_found() -> Problem:
@@ -74,8 +33,7 @@ def problem_response(scope: Scope, problem: Problem) -> Response:
     path = scope["path"][len(scope.get("root_path", "")) :]
     headers = {name.lower(): value for name, value in scope["headers"]}
     if path.startswith("/api/"):
-        error = {"message": problem.message, "type": _TYPES.get(problem.status, "error")}
-        return JSONResponse({"error": error, **problem.more}, problem.status, headers=problem.headers)
+        return JSONResponse(as_json(problem), problem.status, headers=problem.headers)
     root = scope.get("root_path", "")
     template = "need_link.html" if problem.status == 401 else "problem.html"
     fragment = headers.get(b"hx-request") == b"true"

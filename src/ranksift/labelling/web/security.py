@@ -1,4 +1,4 @@
-"""What stands between the network and the pages: prefixes, headers, sizes of bodies, tokens and wrong guesses."""
+"""What stands between the network and the pages: sizes of bodies, tokens and wrong guesses."""
 
 from __future__ import annotations
 
@@ -9,68 +9,10 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 from hashlib import sha256
 
-from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ranksift.labelling.web.problems import Problem, problem_response
-
-#: Nothing from elsewhere, nothing inline.
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-)
-
-_HEADERS = {
-    "content-security-policy": POLICY,
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
-    "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "x-dns-prefetch-control": "off",
-    "permissions-policy": "camera=(), geolocation=(), microphone=(), browsing-topics=()",
-    "cache-control": "no-store",
-}
-
-
-class Prefix:
-    """Serves under a prefix, whether the proxy in front takes it off the path or not."""
-
-    def __init__(self, app: ASGIApp, prefix: str) -> None:
-        self.app, self.prefix = app, prefix
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Put the prefix where the routes expect it."""
-        if scope["type"] == "http" and self.prefix:
-            path = scope["path"]
-            if path == self.prefix:
-                path += "/"
-            elif not path.startswith(self.prefix + "/"):
-                path = self.prefix + path
-            scope = {**scope, "root_path": self.prefix, "path": path}
-        await self.app(scope, receive, send)
-
-
-class Headers:
-    """Sends what every answer says to the browser, unless the answer itself says otherwise."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Add the headers."""
-
-        async def sending(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in _HEADERS.items():
-                    headers.setdefault(name, value)
-                if "frame-ancestors 'self'" not in headers["content-security-policy"]:
-                    headers.setdefault("x-frame-options", "DENY")
-                if scope.get("scheme") == "https":
-                    headers.setdefault("strict-transport-security", "max-age=31536000")
-            await send(message)
-
-        await self.app(scope, receive, sending)
+from ranksift.labelling.web.problems import problem_response
+from ranksift.web.problems import Problem
 
 
 class Bodies:

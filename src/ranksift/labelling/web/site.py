@@ -15,10 +15,11 @@ from ranksift.labelling.records import Person, Task
 from ranksift.labelling.store import Store
 from ranksift.labelling.web.desk import Desk
 from ranksift.labelling.web.overview import Overviews
-from ranksift.labelling.web.problems import Problem, not_found
+from ranksift.labelling.web.problems import not_found
 from ranksift.labelling.web.rendering import render
 from ranksift.labelling.web.security import Guesses, form_token, is_form_token
 from ranksift.labelling.web.settings import Settings
+from ranksift.web.problems import Problem
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,7 @@ def one_network(networks: Sequence[TextRanker], examples: Examples) -> TextRanke
     if first.freeze and not first.list_layers:
         return found  # a head is linear: nothing is to be learned
     said = np.mean([_said(one, examples, levels) for one in networks], axis=0)
-    lists = TextLists(found._tokens(examples), examples.offsets, np.zeros(len(examples)))
+    lists = TextLists(found.tokens(examples), examples.offsets, np.zeros(len(examples)))
     plan = replace(found._plan(stopped=False), documents_per_query=None)
     fit(found._network, lists, plan, goal=ToldOutputs(said, found._outputs))
     found._network.eval()

@@ -58,3 +58,10 @@ def frozen(encoder: Encoder, device: torch.device) -> Encoder:
         if all(known is not other for other in held):
             held.append(known)
     return known
+
+
+def forget() -> None:
+    """Let encoders forget the texts that they have read: whoever serves others' texts for long keeps none of them."""
+    for encoder in list(_KNOWN.values()):
+        if encoder.remembered:
+            encoder.remembered.clear()

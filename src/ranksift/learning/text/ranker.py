@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from ranksift.collection.examples import Examples
 from ranksift.collection.gains import Gains
-from ranksift.collection.ragged import Floats
+from ranksift.collection.ragged import Floats, Ints
 from ranksift.collection.texts import CONTEXT
 from ranksift.errors import InputError, RankSiftWarning
 from ranksift.learning.judged_documents import check_labels_differ
 from ranksift.learning.objective import stopping_value
 from ranksift.learning.outputs import Outputs, ScoreKind, check_scores, parse_loss, space_of_gamma
-from ranksift.learning.ranker import Ranker
+from ranksift.learning.ranker import Ranker, finite
 from ranksift.learning.search_space import SpaceLike
 from ranksift.learning.text.context import NEIGHBOURS, TOLD, in_context
 from ranksift.parameters import choice, flag, integer, number, optional, parameter, word
@@ -357,12 +357,13 @@ class TextRanker(Ranker):
         """The labelled documents, as they are in their whole lists."""
         from ranksift.learning.text.training import TextLists
 
-        known, tokens = examples.judged_only(), self._tokens(examples)
+        known, tokens = examples.judged_only(), self.tokens(examples)
         if len(known) < len(examples):
             tokens = tokens[np.flatnonzero(examples.judged)]
         return TextLists(tokens, known.offsets, Gains.of(self.gains)(known.labels))
 
-    def _tokens(self, examples: Examples) -> Tokens:
+    def tokens(self, examples: Examples) -> Tokens:
+        """What the network reads: each query with its documents, in the order of the examples."""
         texts = examples.texts
         assert texts is not None
         self._warn_of_missing(texts, examples.name)
@@ -377,6 +378,13 @@ class TextRanker(Ranker):
         if missing and name:
             what = f"lacks {', '.join(missing)}, which the model read beside each document in training"
             warnings.warn(f"{name}: {what}, so that its scores are less reliable", RankSiftWarning, stacklevel=2)
+
+    @property
+    def tokens_at_a_time(self) -> int:
+        """How many tokens the network works on at once, where it is."""
+        from ranksift.learning.text.scoring import TOKENS_AT_ONCE
+
+        return TOKENS_AT_ONCE.get(self._network.device.type, TOKENS_AT_ONCE["cpu"])
 
     def left_unread(self) -> str:
         """What was too long of the texts that were read last."""
@@ -397,10 +405,16 @@ class TextRanker(Ranker):
         if not len(examples):
             self._unread = ""
             return np.zeros((0, self._outputs.width))
-        return scoring.outputs(self._network, self._tokens(examples), examples.offsets)
+        return scoring.outputs(self._network, self.tokens(examples), examples.offsets)
 
     def _score_of(self, examples: Examples) -> Floats:
         return self._outputs.score(self.outputs(examples))
+
+    def scores_of(self, tokens: Tokens, offsets: Ints) -> Floats:
+        """Scores of what :meth:`tokens` gives, where that was done before; query i owns from ``offsets[i]`` on."""
+        from ranksift.learning.text import scoring
+
+        return finite(self, self._outputs.score(scoring.outputs(self._network, tokens, offsets)))
 
     # -- files --------------------------------------------------------------------------------------------------
 

@@ -93,10 +93,12 @@ def vectors(
     if kept is None:
         return _vectors(network, tokens, tokens_at_once, dtype, progress)
     keys = _keys(network, tokens)
-    new = np.array([row for row, key in enumerate(keys) if key not in kept], dtype=np.int64)
+    known = [kept.get(key) for key in keys]  # once: another thread may forget them meanwhile
+    new = np.array([row for row, vector in enumerate(known) if vector is None], dtype=np.int64)
     out = np.empty((len(tokens), network.encoder.hidden), dtype=np.float32)
-    for row in np.setdiff1d(np.arange(len(tokens)), new).tolist():
-        out[row] = kept[keys[row]]
+    for row, vector in enumerate(known):
+        if vector is not None:
+            out[row] = vector
     out[new] = _vectors(network, tokens[new], tokens_at_once, dtype, progress)
     if len(kept) + len(new) > MOST_REMEMBERED:
         kept.clear()

@@ -109,6 +109,25 @@ class Tokens:
         return Tokens(self.ids[where], offsets, self.second[rows], self.cut)
 
 
+def joined(parts: Sequence[Tokens]) -> Tokens:
+    """Texts of several calls one after another.
+
+    >>> one = Tokens(np.arange(3, dtype=np.int32), np.array([0, 1, 3]), np.array([1, 2]), Cut(2, 0, 3, 0, 0))
+    >>> joined([one, one]).offsets.tolist(), joined([one, one]).ids.tolist()
+    ([0, 1, 3, 4, 6], [0, 1, 2, 0, 1, 2])
+    """
+    if len(parts) == 1:
+        return parts[0]
+    starts = ragged.offsets_of(np.array([len(part.ids) for part in parts])).tolist()
+    offsets = [part.offsets[:-1] + start for part, start in zip(parts, starts, strict=False)]
+    return Tokens(
+        np.concatenate([part.ids for part in parts]),
+        np.concatenate([*offsets, starts[-1:]]),
+        np.concatenate([part.second for part in parts]),
+        Cut(*(sum(counts) for counts in zip(*(part.cut for part in parts), strict=True))),
+    )
+
+
 class Tokenizer:
     """Makes tokens of texts, as the model of a folder was trained with.
 

@@ -18,9 +18,19 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
 }
 
 
+# What a database can hold.
+_NO_NULL = "^[^\\u0000]*$"
+
+
 def text(description: str = "", longest: int = 1_000, shortest: int = 0, **more: Any) -> Schema:
-    """A string."""
-    return {"type": "string", "maxLength": longest, "minLength": shortest, **_described(description), **more}
+    """A string without null characters."""
+    made = {"type": "string", "maxLength": longest, "minLength": shortest, "pattern": _NO_NULL}
+    return {**made, **_described(description), **more}
+
+
+def any_text(description: str = "", **more: Any) -> Schema:
+    """A string of any length and characters."""
+    return {"type": "string", **_described(description), **more}
 
 
 def whole(description: str = "", least: int | None = None, most: int | None = None, **more: Any) -> Schema:
@@ -55,6 +65,11 @@ def record(properties: Mapping[str, Schema], required: tuple[str, ...] = (), des
     return {**made, **({"required": list(required)} if required else {}), **_described(description)}
 
 
+def either(*schemas: Schema, description: str = "", **more: Any) -> Schema:
+    """One of several shapes, of different types."""
+    return {"anyOf": [dict(schema) for schema in schemas], **_described(description), **more}
+
+
 def nullable(schema: Schema) -> Schema:
     """That, or null."""
     return {
@@ -70,13 +85,15 @@ def complaint(value: Any, schema: Schema, place: str = "") -> str:
     >>> complaint({"k": "ten"}, record({"k": whole()}))
     'k has to be an integer'
     """
+    if "anyOf" in schema:
+        return _about_either(value, schema["anyOf"], place or "the body")
     kinds = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
     if value is None and "null" in kinds:
         return ""
     kind = kinds[0]
     name = place or "the body"
     if not isinstance(value, _TYPES[kind]) or (isinstance(value, bool) and kind != "boolean"):
-        return f"{name} has to be {'an' if kind[0] in 'aio' else 'a'} {kind}"
+        return f"{name} has to be {_with_article(kind)}"
     if "enum" in schema and value not in schema["enum"]:
         return f"{name} has to be one of {', '.join(str(one) for one in schema['enum'] if one is not None)}"
     if isinstance(value, str):
@@ -87,10 +104,11 @@ def complaint(value: Any, schema: Schema, place: str = "") -> str:
         least, most = schema.get("minimum", -(2**53)), schema.get("maximum", 2**53)
         return "" if least <= value <= most else f"{name} has to be from {least} to {most}"
     if isinstance(value, list):
-        if len(value) > schema.get("maxItems", len(value)) or len(value) < schema.get("minItems", 0):
-            return (
-                f"{name} has to have {schema.get('minItems', 0)} to {schema.get('maxItems', 'any number of')} entries"
-            )
+        least, most = schema.get("minItems", 0), schema.get("maxItems")
+        if len(value) < least or (most is not None and len(value) > most):
+            if most is None:
+                return f"{name} has to have {least} {'entry' if least == 1 else 'entries'} at least"
+            return f"{name} has to have {least} to {most} entries"
         return next((c for i, one in enumerate(value) if (c := complaint(one, schema["items"], f"{name}[{i}]"))), "")
     if isinstance(value, dict):
         known = schema.get("properties", {})
@@ -99,10 +117,29 @@ def complaint(value: Any, schema: Schema, place: str = "") -> str:
                 return f"{place + '.' if place else ''}{key} is missing"
         for key, one in value.items():
             if key not in known:
+                others = schema.get("additionalProperties", False)
+                if isinstance(others, Mapping) and (found := complaint(one, others, f"{name}.{str(key)[:80]}")):
+                    return found
+                if others is not False:
+                    continue
                 return f"{place + '.' if place else ''}{str(key)[:80]} is not known here"
             if found := complaint(one, known[key], f"{place + '.' if place else ''}{key}"):
                 return found
     return ""
+
+
+def _about_either(value: Any, schemas: list[Schema], name: str) -> str:
+    """What is wrong with a value that may have several shapes: as the one of its own type says it."""
+    for schema in schemas:
+        wrong = complaint(value, schema, name)
+        if not wrong or not wrong.startswith(f"{name} has to be a"):
+            return wrong
+    *others, last = (_with_article(schema["type"]) for schema in schemas)
+    return f"{name} has to be {', '.join(others)} or {last}"
+
+
+def _with_article(kind: str) -> str:
+    return f"{'an' if kind[0] in 'aio' else 'a'} {kind}"
 
 
 def _about_text(value: str, schema: Schema, name: str) -> str:
@@ -114,7 +151,7 @@ def _about_text(value: str, schema: Schema, name: str) -> str:
         value.encode()
     except UnicodeEncodeError:
         return f"{name} has characters that are not Unicode"
-    return f"{name} has a null character" if "\0" in value else ""
+    return f"{name} has a null character" if "\0" in value and schema.get("pattern") == _NO_NULL else ""
 
 
 def _described(description: str) -> dict[str, str]:

@@ -1,0 +1,223 @@
+"""The processes of the service: one that answers, or several that share a port, until somebody asks them to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import multiprocessing
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+import time
+from contextlib import suppress
+from multiprocessing.connection import wait
+from socket import socket
+from types import FrameType
+from typing import Any
+
+import h11
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from ranksift.serving.settings import Settings
+
+# Seconds that a connection has for the head of its first request, and that answers in flight have to be finished.
+_HEAD_SECONDS, _LAST_SECONDS = 10, 30
+# Seconds before a worker that died is replaced.
+_PAUSE = 1.0
+_SHARED = "PROMETHEUS_MULTIPROC_DIR"
+
+
+def serve(settings: Settings, door: socket) -> int:
+    """Answer what comes to a socket until a signal says to stop; the exit code."""
+    return _serve_alone(settings, door) if settings.workers < 2 else _Workers(settings, door).run()
+
+
+def _serve_alone(settings: Settings, door: socket) -> int:
+    from ranksift.serving.application import LOG, application
+
+    handler = logging.StreamHandler(sys.stderr)
+    LOG.handlers[:], LOG.propagate = [handler], False
+    LOG.setLevel(os.environ.get("RANKSIFT_SERVE_LOG", "info").upper())
+    app = application(settings)
+    config = uvicorn.Config(
+        app,
+        http=_Protocol,
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        log_level="critical",
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        timeout_keep_alive=75,
+        timeout_graceful_shutdown=_LAST_SECONDS,
+        h11_max_incomplete_event_size=64 * 1024,
+    )
+    server = _Server(config, app.state.service, settings.drain_seconds)
+    server.run([door])
+    return 128 + signal.SIGINT if server.interrupted else 0
+
+
+class _Server(uvicorn.Server):
+    """A server that takes requests for a moment after it was asked to stop, and says so to proxies."""
+
+    def __init__(self, config: uvicorn.Config, service: Any, seconds: float) -> None:
+        super().__init__(config)
+        self._service, self._seconds = service, seconds
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self.interrupted = False
+
+    async def startup(self, sockets: list[socket] | None = None) -> None:
+        self._loop = asyncio.get_running_loop()
+        await super().startup(sockets)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if self._service.stopping or self._loop is None:
+            self.should_exit = True
+            self.force_exit = self._service.stopping and sig == signal.SIGINT
+            return
+        self.interrupted = sig == signal.SIGINT
+        self._service.stopping = True
+        # Somebody at a terminal does not want to wait for proxies.
+        seconds = 0.0 if self.interrupted else self._seconds
+        self._loop.call_soon_threadsafe(self._loop.call_later, seconds, self._stop)
+
+    def _stop(self) -> None:
+        self.should_exit = True
+
+
+class _Protocol(H11Protocol):
+    """HTTP/1.1 with a limit of time for the head of the first request, and errors as JSON."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._head = self.loop.call_later(_HEAD_SECONDS, self._check_head)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._head.cancel()
+        super().connection_lost(exc)
+
+    def _check_head(self) -> None:
+        if self.cycle is None and not self.transport.is_closing():
+            self._refuse(408, "The request took too long to arrive.", "timeout")
+
+    def send_400_response(self, msg: str) -> None:
+        self._refuse(400, "This is not HTTP.", "bad_request")
+
+    def _refuse(self, status: int, message: str, word: str) -> None:
+        with suppress(h11.LocalProtocolError):  # an answer has begun
+            body = json.dumps({"error": {"message": message, "type": word}}).encode()
+            headers = [
+                ("content-type", "application/json"),
+                ("content-length", str(len(body))),
+                ("connection", "close"),
+            ]
+            for event in (
+                h11.Response(status_code=status, headers=headers),
+                h11.Data(data=body),
+                h11.EndOfMessage(),
+            ):
+                self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
+
+
+# -- several processes -------------------------------------------------------------------------------------------------
+
+
+class _Workers:
+    """Processes that share a socket; one that dies is replaced."""
+
+    def __init__(self, settings: Settings, door: socket) -> None:
+        self._settings, self._door = settings, door
+        self._context = multiprocessing.get_context("spawn")
+        self._processes: list[Any] = []
+        self._signal = 0
+
+    def run(self) -> int:
+        """Until a signal says to stop, or no worker can start; the exit code."""
+        shared = os.environ[_SHARED] = tempfile.mkdtemp(prefix="ranksift-metrics-")
+        # Workers share the cores: each has its part of the threads of numerical libraries.
+        threads = max(1, (os.cpu_count() or 1) // self._settings.workers)
+        os.environ.setdefault("OMP_NUM_THREADS", str(threads))
+        waker, self._wakes = os.pipe()
+        for one in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(one, self._asked)
+        try:
+            self._processes = [self._started() for _ in range(self._settings.workers)]
+            failed = self._watch(waker)
+            self._stop()
+        finally:
+            shutil.rmtree(shared, ignore_errors=True)
+        return failed or (128 + signal.SIGINT if self._signal == signal.SIGINT else 0)
+
+    def _asked(self, sig: int, frame: FrameType | None) -> None:
+        self._signal = sig
+        os.write(self._wakes, b"x")
+
+    def _started(self) -> Any:
+        process = self._context.Process(target=_work, args=(self._settings, self._door), daemon=False)
+        process.start()
+        return process
+
+    def _watch(self, waker: int) -> int:
+        """Replace workers that die; the exit code of one that could not start, or 0 when it is time to stop."""
+        while not self._signal:
+            began = time.monotonic()
+            wait([waker, *(process.sentinel for process in self._processes)])
+            for i, process in enumerate(self._processes):
+                if self._signal or process.is_alive():
+                    continue
+                from prometheus_client.multiprocess import mark_process_dead
+
+                mark_process_dead(process.pid)  # type: ignore[no-untyped-call]
+                if process.exitcode == _BAD_INPUT:
+                    return _BAD_INPUT
+                line = {"time": round(time.time(), 3), "level": "error", "event": "worker died"}
+                print(json.dumps({**line, "exit_code": process.exitcode}), file=sys.stderr, flush=True)
+                time.sleep(max(0.0, _PAUSE - (time.monotonic() - began)))
+                self._processes[i] = self._started()
+        return 0
+
+    def _stop(self) -> None:
+        """Ask all to stop, and wait until they have."""
+        self._door.close()  # theirs stay open until each has finished
+        for process in self._processes:
+            if process.is_alive():
+                process.terminate()
+        until = time.monotonic() + self._settings.drain_seconds + _LAST_SECONDS + 5
+        for process in self._processes:
+            process.join(max(0.0, until - time.monotonic()))
+            if process.is_alive():
+                process.kill()
+                process.join()
+
+
+_BAD_INPUT = 2
+
+
+def _work(settings: Settings, door: socket) -> None:
+    """A worker."""
+    from dataclasses import replace
+
+    from ranksift.errors import InputError
+
+    threading.Thread(target=_follow_parent, daemon=True).start()
+    try:
+        code = _serve_alone(replace(settings, workers=1), door)
+    except InputError as error:
+        print(error, file=sys.stderr)
+        code = _BAD_INPUT
+    sys.exit(code)
+
+
+def _follow_parent() -> None:
+    """Stop when the first process is gone, however it ended."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)

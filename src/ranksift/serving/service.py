@@ -1,0 +1,206 @@
+"""From the bytes of a request to the bytes of its answer."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ranksift.collection.ragged import Floats
+from ranksift.errors import InputError
+from ranksift.serving.batching import QueueFull
+from ranksift.serving.metrics import Metrics, Shown
+from ranksift.serving.models import Models
+from ranksift.serving.requests import Filter, Rerank, matrix
+from ranksift.serving.served import List, ServedCutoff, ServedRanker
+from ranksift.serving.settings import Settings
+from ranksift.web.problems import Problem
+
+Made = TypeVar("Made")
+
+# Documents from which on an answer is put together in another thread, so that the event loop goes on.
+_MANY = 200
+# Seconds after which somebody who was refused may come again, where nothing is known of the speed.
+_SOON = 1
+
+
+@dataclass
+class Told:
+    """What the log says of a request, beside its address: no texts."""
+
+    model: str = ""
+    version: str = ""
+    documents: int = 0
+    dropped: int = 0
+    tokens: int = 0
+
+
+class Service:
+    """Models, and what is done with requests.
+
+    Parameters
+    ----------
+    settings
+        What is served, and how.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.metrics = Metrics()
+        self.models = Models(settings, self.metrics.batch)
+        for one in self.models:
+            self.metrics.served(one)
+        #: Whether it was asked to stop.
+        self.stopping = False
+        # Reads and tokenises while models score.
+        self._pool = ThreadPoolExecutor(max(2, min(4, os.cpu_count() or 1)), thread_name_prefix="ranksift-reads")
+        self._reading = 0
+
+    # -- requests --------------------------------------------------------------------------------------------------
+
+    async def rerank(self, body: bytes, identity: str, told: Told) -> bytes:
+        """The answer to a request to rank."""
+        async with asyncio.timeout(self.settings.request_seconds):
+            asked = await self._in_thread(len(body), Rerank.read, body, self.settings.documents)
+            served: ServedRanker = self.models.find(asked.model, ServedRanker, "ranker")
+            told.model, told.version = served.name, served.version
+            self._check_room(served)
+            with self.models.using(served):
+                listed = await self._in_thread(len(body), _listed, served, asked)
+                told.documents, told.tokens = len(listed), listed.size
+                self.metrics.waiting.labels(served.name).set(served.batcher.waiting)
+                try:
+                    scores = await served.batcher.ask(listed, listed.size)
+                except QueueFull as full:
+                    raise _full(full) from None
+                if len(listed) > _MANY or asked.return_documents:
+                    shown, answer = await self._run(_answer, served, asked, listed, scores, identity)
+                else:
+                    shown, answer = _answer(served, asked, listed, scores, identity)
+        told.dropped = shown.dropped
+        self.metrics.list_shown(served, shown)
+        return answer
+
+    async def filter(self, body: bytes, identity: str, told: Told) -> bytes:
+        """The answer to a request to drop documents by their scores."""
+        async with asyncio.timeout(self.settings.request_seconds):
+            asked = await self._in_thread(len(body), Filter.read, body, self.settings.documents)
+            served: ServedCutoff = self.models.find(asked.model, ServedCutoff, "cutoff")
+            told.model, told.version = served.name, served.version
+            shown, answer = await self._run(_filtered, served, asked, identity)
+        told.documents, told.dropped = len(shown.scores), shown.dropped
+        self.metrics.list_shown(served, shown)
+        return answer
+
+    def _check_room(self, served: ServedRanker) -> None:
+        """Refuse before texts are tokenised what could not be scored in time."""
+        try:
+            served.batcher.check_room()
+        except QueueFull as full:
+            raise _full(full) from None
+
+    async def _in_thread(self, size: int, function: Callable[..., Made], *arguments: Any) -> Made:
+        """Do something for a body of this size in another thread, unless too many bytes wait for one."""
+        if self._reading and self._reading + size > self._most_reading:
+            raise Problem(429, "Too many requests wait. Come back later.", headers={"retry-after": str(_SOON)})
+        self._reading += size
+        try:
+            return await self._run(function, *arguments)
+        finally:
+            self._reading -= size
+
+    @property
+    def _most_reading(self) -> int:
+        return 4 * self.settings.body_bytes
+
+    async def _run(self, function: Callable[..., Made], *arguments: Any) -> Made:
+        return await asyncio.get_running_loop().run_in_executor(self._pool, function, *arguments)
+
+    # -- its life --------------------------------------------------------------------------------------------------
+
+    async def follow(self, log: Callable[..., None]) -> None:
+        """Take up new versions of models, for as long as nobody cancels it."""
+        while True:
+            await asyncio.sleep(self.settings.reload_seconds)
+            for news in await asyncio.to_thread(self.models.look):
+                result = "refused" if news.served is None else "loaded"
+                self.metrics.reloads.labels(news.name, result).inc()
+                if news.served is None:
+                    log("reload", level="warning", model=news.name, result=result, why=news.complaint)
+                else:
+                    before = next(one for one in self.models if one.name == news.name)
+                    self.models.take(news.served)
+                    self.metrics.served(news.served, before)
+                    log("reload", model=news.name, result=result, version=news.served.version, notes=news.served.notes)
+
+    def close(self) -> None:
+        """Stop its threads."""
+        self.models.close()
+        self._pool.shutdown(wait=False)
+
+
+def _full(full: QueueFull) -> Problem:
+    sentence = f"Too much waits to be scored. Come back in {full.seconds} s."
+    return Problem(429, sentence, headers={"retry-after": str(full.seconds)})
+
+
+def _listed(served: ServedRanker, asked: Rerank) -> List:
+    try:
+        names = served.ranker.feature_names_
+        rows = None if asked.features is None else matrix(asked.features, names)
+        return served.listed(asked.query, asked.documents, rows)
+    except InputError as error:
+        text = str(error)
+        raise Problem(422, f"{text[:1].upper()}{text[1:]}.") from None
+
+
+def _answer(served: ServedRanker, asked: Rerank, listed: List, scores: Floats, identity: str) -> tuple[Shown, bytes]:
+    ranked = served.ranked(listed, scores)
+    kept = [one for one in ranked if one.kept]
+    results: list[dict[str, Any]] = [{"index": one.index, "relevance_score": one.score} for one in kept[: asked.top_n]]
+    if asked.return_documents:
+        for one, result in zip(kept, results, strict=False):
+            result["document"] = {"text": one.text}
+    answer: dict[str, Any] = {"id": identity, "model": served.name, "version": served.version, "results": results}
+    if asked.return_dropped:
+        answer["dropped"] = [
+            {"index": one.index, "relevance_score": one.score, "margin": _finite(one.margin)}
+            for one in ranked
+            if not one.kept
+        ]
+    if asked.as_data:
+        answer |= {"object": "list", "data": results, "usage": {"total_tokens": listed.size}}
+    return Shown(scores, len(kept)), _as_bytes(answer)
+
+
+def _filtered(served: ServedCutoff, asked: Filter, identity: str) -> tuple[Shown, bytes]:
+    two = bool(served.cutoff.fitted_on_["two_scores"])
+    if two and asked.rank_scores is None:
+        what = "The cutoff was fitted on two scores: send rank_scores, too, which rank the documents."
+        raise Problem(422, what)
+    keeps = served.cutoff.keep(asked.scores, rank_scores=asked.rank_scores)
+    order = np.argsort(-(asked.scores if asked.rank_scores is None else asked.rank_scores), kind="stable")
+    answer = {
+        "id": identity,
+        "model": served.name,
+        "version": served.version,
+        "kept": order[keeps[order]].tolist(),
+        "dropped": order[~keeps[order]].tolist(),
+        "threshold": served.threshold,
+    }
+    return Shown(asked.scores, int(keeps.sum())), _as_bytes(answer)
+
+
+def _finite(margin: float | None) -> float | None:
+    """A margin as JSON can have it: from a threshold that is infinite, nothing is a number of steps away."""
+    return margin if margin is not None and np.isfinite(margin) else None
+
+
+def _as_bytes(answer: dict[str, Any]) -> bytes:
+    return json.dumps(answer, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()

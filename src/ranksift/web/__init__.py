@@ -1,0 +1,1 @@
+"""What the labelling pages and the rerank service share: headers, problems, shapes of JSON, and the door."""
