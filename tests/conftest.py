@@ -10,6 +10,9 @@ import pytest
 from backports import zstd
 from hypothesis import HealthCheck, settings
 
+# Haystack would write an id into the home folder when it is imported, and report pipelines that run.
+os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "false"
+
 # The same examples in every run, so that a failure is a change in the code and never luck.
 # How long they take says nothing about the code either: the machine may be busy.
 settings.register_profile(

@@ -17,6 +17,9 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
+# Haystack reports pipelines that run, unless it is told not to before it is imported.
+os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "false"
+
 _BLOCK = re.compile(r"^(?P<indent> *)```(?P<language>console|pycon)\n(?P<body>.*?)^ *```$", re.M | re.S)
 
 

@@ -37,7 +37,13 @@ def test_the_extra_that_an_error_names_brings_the_library(module):
 
 def distribution(module: str) -> str:
     """What is installed to import a module."""
-    return {"sklearn": "scikit-learn"}.get(module, module)
+    named = {
+        "haystack": "haystack-ai",
+        "langchain_core": "langchain-core",
+        "llama_index.core": "llama-index-core",
+        "sklearn": "scikit-learn",
+    }
+    return named.get(module, module)
 
 
 @pytest.mark.skipif(not (ROOT / "pyproject.toml").exists(), reason="not a checkout")

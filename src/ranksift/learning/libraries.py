@@ -9,7 +9,11 @@ from ranksift.errors import InputError, missing_library
 # What modules are called elsewhere, and the smallest extra that brings them.
 _KNOWN = {
     "alembic": ("Alembic", "label"),
+    "haystack": ("Haystack", "haystack"),
+    "langchain_core": ("LangChain", "langchain"),
     "lightgbm": ("LightGBM", "trees"),
+    "llama_index.core": ("LlamaIndex", "llamaindex"),
+    "pyterrier": ("PyTerrier", "pyterrier"),
     "safetensors": ("safetensors", "trees"),
     "sqlalchemy": ("SQLAlchemy", "label"),
     "sklearn": ("scikit-learn", "learn"),
