@@ -1,5 +1,7 @@
 """The JSON API: the same actions as the pages, saved once, refused where the log has moved on."""
 
+import re
+
 import pytest
 
 from ranksift.collection.qrels import read_qrels
@@ -277,3 +279,20 @@ def test_the_same_on_postgresql(postgresql, postgresql_database):
         for data in ({"name": "a\x00b"}, {"name": "x", "role": "\x00"}):
             assert lead.post("/lead/people", data={"token": token, **data}).status_code == 422
         assert lead.get("/lead/agreement").status_code == 200
+
+
+def test_the_page_of_a_task_leads_on_in_the_order_of_the_queue(labelling):
+    numbers = labelling.numbers
+    for query in ("n1", "n2"):
+        labelling.store.add([Query(query, f"text of {query}", items=(Item("a", "a"), Item("b", "b"), Item("c", "c")))])
+    labelling.store.assign([NewTask(query, numbers["Bob"], "pairs") for query in ("n1", "n2")])
+    client, api = labelling.signed_in("Bob"), labelling.by_token("Bob")
+    begun = labelling.task("Bob", "n2").key
+    answer(api, begun, api.get(f"/api/v1/tasks/{begun}/question").json(), kind="prefer", answer="left")
+    queue = re.findall(r'href="/tasks/([^"]+)"', client.get("/").text)
+    assert queue == [begun, labelling.task("Bob").key, labelling.task("Bob", "n1").key]
+    onward = [re.search(r'href="/tasks/([^"]+)" id="onward"', client.get(f"/tasks/{key}").text)[1] for key in queue]
+    assert onward == [queue[1], queue[0], queue[0]]
+    for key in queue[:2]:
+        finish(api, key)
+    assert 'id="onward"' not in client.get(f"/tasks/{queue[2]}").text

@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, Response
 from ranksift.labelling.records import Query, Task
 from ranksift.labelling.task_state import task_state
 from ranksift.labelling.web import documents
-from ranksift.labelling.web.api import OPERATIONS, item_of, openapi, query_of
+from ranksift.labelling.web.api import OPERATIONS, item_of, openapi
 from ranksift.labelling.web.problems import Problem, not_found
 from ranksift.labelling.web.security import form_token
 from ranksift.labelling.web.site import Visit, by_link
@@ -141,7 +141,7 @@ def _rows(visit: Visit) -> tuple[list[Row], list[Row]]:
                 unbegun[kind] = task_state(task, items, []).expected
             expected = unbegun[kind]
         rows.append(Row(task, query, judged, expected))
-    open_rows = sorted((row for row in rows if not row.task.done), key=lambda row: not row.task.judgments)
+    open_rows = sorted((row for row in rows if not row.task.done), key=lambda row: _begun_first(row.task))
     return open_rows, [row for row in rows if row.task.done]
 
 
@@ -152,8 +152,7 @@ def _queue(visit: Visit) -> Response:
 
 def _judging(visit: Visit) -> Response:
     task = visit.own_task(visit.request.path_params["key"])
-    query = query_of(visit, task.query_id)
-    rows = [row for row in _rows(visit)[0] if row.task.key != task.key]
+    query = visit.store.query(task.query_id, contents=False)
     known = {
         "root": visit.root,
         "person": visit.who.id,
@@ -163,7 +162,20 @@ def _judging(visit: Visit) -> Response:
         "idle": visit.site.settings.idle_seconds,
         "state": visit.site.desk.view(task, ahead=True),
     }
-    return visit.show("judge.html", task=task, query=query, known=json.dumps(known), upcoming=rows[0] if rows else None)
+    return visit.show("judge.html", task=task, query=query, known=json.dumps(known), upcoming=_upcoming(visit, task))
+
+
+def _upcoming(visit: Visit, task: Task) -> dict[str, Any] | None:
+    """The task that follows, as the queue has it. Of a large project, the whole queue would hold up every page."""
+    left = [one for one in visit.store.tasks(person=visit.who.id) if not one.done and one.key != task.key]
+    if not left:
+        return None
+    first = min(left, key=_begun_first)
+    return {"task": first, "query": visit.store.query(first.query_id, contents=False)}
+
+
+def _begun_first(task: Task) -> bool:
+    return not task.judgments
 
 
 def _document(visit: Visit) -> Response:
