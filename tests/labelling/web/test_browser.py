@@ -408,6 +408,18 @@ def test_persian_is_shown_from_right_to_left(page, server, project):
     assert page.locator("h1").evaluate("one => getComputedStyle(one).direction") == "rtl"
 
 
+def test_a_long_title_is_cut_off_at_its_own_end(page, server, project):
+    title = "شستن بینی با آب و نمک " * 6
+    key = assigned(project, "titles", tuple(Item(one, "x", title, language="fa") for one in ("t0", "t1")))
+    page.set_viewport_size({"width": 390, "height": 800})
+    opened(page, server, project, key)
+    found = page.locator("#name-left").evaluate(
+        "one => { const style = getComputedStyle(one);"
+        " return [style.direction, style.textOverflow, one.scrollWidth > one.clientWidth && one.clientWidth > 0]; }"
+    )
+    assert found == ["rtl", "ellipsis", True]
+
+
 def test_time_counts_only_while_somebody_works(page, server, project):
     key = assigned(project, "clock", items(4, "c"))
     opened(page, server, project, key)
