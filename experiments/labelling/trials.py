@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from ranksift.labelling.simulation import Noise, Shown, Simulation, simulate
+from ranksift.labelling.simulation import Noise, Shown, SimulatedAssessor, Simulation, Truth, simulate, with_tau
+from ranksift.labelling.strategies.heap import Heap
+from ranksift.labelling.strategies.pairwise import Course
 
 N, K, QUERIES = 50, 10, 1000
 
@@ -37,6 +39,21 @@ MODELS: tuple[Noise, ...] = ("flip", "thurstone")
 def cost(strategy: str, **given: Any) -> Simulation:
     """A strategy on many queries, without noise where nothing else is said."""
     return simulate(strategy, **{"n": N, "k": K, "queries": QUERIES, **given})
+
+
+@cache
+def pairs_of_the_heap() -> float:
+    """About how many different pairs the paper's heap asks, on average over the queries of its cost."""
+    names, count = [f"d{number:02}" for number in range(1, N + 1)], 0
+    for query in range(QUERIES):
+        truth = Truth.made_up(names, seed=query)
+        course, assessor = Course(Heap(K, query), with_tau(truth, None, query)), SimulatedAssessor(truth)
+        asked = set()
+        while (question := course.question) is not None:
+            asked.add(frozenset(question.items))
+            course.add(assessor.answer(question))
+        count += len(asked)
+    return count / QUERIES
 
 
 @dataclass(frozen=True)

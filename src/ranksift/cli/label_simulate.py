@@ -98,8 +98,9 @@ def simulate(
         for one in found
     ]
     columns = ["strategy", "judgments", "sd", "se", "minutes", f"kNDCG@{k}", "right, %"]
+    counted = "1 query" if queries == 1 else f"{queries:,} queries"
     notes = [
-        f"{queries:,} queries of {n} items, the top {k} in their order; means of a query",
+        f"{counted} of {n:,} items, the top {k} in their order; means of a query",
         f"at least {found[0].floor:.1f} judgments by information theory, without ties and without a prior",
     ]
     show(Table(columns, rows, notes=notes), out=out)

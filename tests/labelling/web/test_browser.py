@@ -408,6 +408,33 @@ def test_persian_is_shown_from_right_to_left(page, server, project):
     assert page.locator("h1").evaluate("one => getComputedStyle(one).direction") == "rtl"
 
 
+def test_who_was_signed_out_keeps_the_last_answer(page, server, project):
+    key = assigned(project, "left", items(5, "l"))
+    opened(page, server, project, key)
+    page.context.clear_cookies()
+    better(page)
+    page.wait_for_selector("#message:not([hidden])")
+    assert "not signed in any more. Your last answer is kept" in page.inner_text("#message")
+    assert page.inner_text("#saved") == "Signed out: 1 not saved yet"
+    better(page)  # which nobody takes
+    opened(page, server, project, key)
+    saved(page)
+    assert len(project.store.log(key)) == 1
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "least"), [(390, 800, 200), (320, 568, 100), (667, 375, 150), (844, 390, 150)]
+)
+def test_documents_have_room_however_a_phone_is_held(page, server, project, width, height, least):
+    page.set_viewport_size({"width": width, "height": height})
+    opened(page, server, project, project.task("Bob").key, "Bob")
+    for side in ("left", "right"):
+        box = page.locator(f"iframe.{side}").bounding_box()
+        assert box["height"] >= least
+        assert box["width"] >= 290
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
 def test_a_long_title_is_cut_off_at_its_own_end(page, server, project):
     title = "شستن بینی با آب و نمک " * 6
     key = assigned(project, "titles", tuple(Item(one, "x", title, language="fa") for one in ("t0", "t1")))

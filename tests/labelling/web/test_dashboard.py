@@ -251,3 +251,18 @@ def test_the_dashboard_of_a_project_without_anything(tmp_path):
             assert lead.get(f"/lead{path}").status_code == 200
         assert lead.get("/").status_code == 200
         assert lead.get("/lead/exports/qrels.txt").status_code == 422
+
+
+def test_proposals_are_shown_in_a_random_half_where_nothing_else_is_said(labelling):
+    lead = labelling.signed_in("Lea")
+    assert "disabled" in lead.get("/lead/tasks").text.split('name="proposals"')[1].split(">")[0]
+    for i in range(4):
+        proposed = (Item("a", "a", proposed_forbidden=True), Item("b", "b"))
+        labelling.store.add([Query(f"p{i}", "x", items=proposed)])
+    page = lead.get("/lead/tasks").text.split('name="proposals"')[1].split("</select>")[0]
+    chosen = page.split(" selected")[0].rsplit('value="', 1)[1].rstrip('"')
+    form = {"person": [labelling.numbers["Ada"], labelling.numbers["Bob"]], "plan": "ordinary", "tool": "pairs"}
+    said = {"strategy": "list", "per_query": "1", "overlap": "0", "proposals": chosen}
+    assert post(lead, "/lead/tasks", "/lead/tasks", **form, **said).status_code == 303
+    tasks = [task for i in range(4) for task in labelling.store.tasks(query_id=f"p{i}")]
+    assert [sum(task.with_proposals for task in tasks), len(tasks)] == [2, 4]

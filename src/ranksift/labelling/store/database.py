@@ -97,6 +97,7 @@ class Database:
         """Where one thing is read. PostgreSQL needs no transaction for that: two messages less."""
         options = {} if self.file else {"isolation_level": "AUTOCOMMIT"}
         with self._in_one_line(), self.engine.connect().execution_options(**options) as connection, connection.begin():
+            self._check_same_file()
             yield connection
 
     @contextmanager
@@ -104,6 +105,7 @@ class Database:
         """A transaction in which everything is read as it was at one moment."""
         options = {} if self.file else {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
         with self._in_one_line(), self.engine.connect().execution_options(**options) as connection, connection.begin():
+            self._check_same_file()
             yield connection
 
     @contextmanager
@@ -118,7 +120,7 @@ class Database:
             self._opened = _identity(self.file)
 
     def _check_same_file(self) -> None:
-        """Refuse to write to a file that was moved, removed or replaced since it was opened: nobody would find it."""
+        """Refuse a file that was moved, removed or replaced since it was opened: what is written there nobody finds."""
         if self.file and self._opened != _identity(self.file):
             remedy = "put it back, or start the server again"
             raise Unavailable(f"{FILE} was moved, removed or replaced", source=self.place, remedy=remedy)

@@ -239,9 +239,9 @@
   function status() {
     const waiting = kept.all().length;
     const line = $("saved");
-    const late = waiting > 0 && failures > 0;
+    const late = waiting > 0 && (failures > 0 || halted);
     line.classList.toggle("late", late);
-    line.textContent = late ? `Offline: ${waiting} not saved yet` : waiting ? "Saving …" : after ? "Saved" : "";
+    line.textContent = late ? `${halted ? "Signed out" : "Offline"}: ${waiting} not saved yet` : waiting ? "Saving …" : after ? "Saved" : "";
   }
 
   // -- answers ---------------------------------------------------------------------------------------------------
@@ -299,7 +299,8 @@
   function refused(answer) {
     if (answer.status === 401 || answer.status === 403) {
       halted = true;
-      notice(`You are not signed in any more. ${kept.all().length} of your answers are kept in this browser: open your personal link, come back to this page, and they are saved.`, "bad");
+      const left = kept.all().length;
+      notice(`You are not signed in any more. ${left === 1 ? "Your last answer is" : `Your last ${left} answers are`} kept in this browser: open your personal link, come back to this page, and ${left === 1 ? "it is" : "they are"} saved.`, "bad");
     } else {
       const lost = kept.clear();
       const tail = lost > 1 ? ` ${lost} answers no longer fit and were left out.` : " Your last answer no longer fits and was left out.";
