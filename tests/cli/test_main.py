@@ -150,7 +150,7 @@ def imported(arguments: list[str]) -> set[str]:
 
 @pytest.mark.parametrize("words", [(), ("cutoff",), ("label",)])
 def test_lists_of_commands_are_whole_sentences(ranksift: Command, words):
-    listed = ranksift(*words, "--help").out.partition("Commands:\n")[2].partition("\n\n")[0]
+    listed = ranksift(*words, "--help").out.partition("Commands:\n")[2].partition("\n\n")[0].rstrip()
     sentences = re.split(r"\n  (?=\S)", f"\n{listed}")[1:]
     assert len(sentences) >= 5
     for sentence in sentences:
