@@ -213,8 +213,8 @@ def cutoff(stage: Stage) -> None:
 def training(stage: Stage) -> None:
     """Train LambdaMART with the best threshold, and LambdaMART-f; judge both on products that they have not seen."""
     stage.say(
-        """Where documents have features, the ranker itself can be trained. The folder `reviews` has synthetic reviews of
-        products: 14 features each, and a label that is -1 for spam, 0 without helpful votes, 1 or 2 with some. Spam is
+        """Where documents have features, the ranker itself can be trained. The folder `reviews` has synthetic reviews
+        of products: 14 features each, and a label that is -1 for spam, 0 without helpful votes, 1 or 2 with some. Spam is
         worth -10, a review without votes 0.1."""
     )
     if not _can_train(stage):
@@ -267,8 +267,8 @@ def texts(stage: Stage) -> None:
     from ranksift.learning.text.ranker import TextRanker
 
     stage.say(
-        """Where there are no features, a ranker reads the words. `forum.jsonl` has synthetic threads: somebody asks for a
-        dentist or a plumber, others answer. An answer that helps has the label 2, one that might 1, and what answers
+        """Where there are no features, a ranker reads the words. `forum.jsonl` has synthetic threads: somebody asks for
+        a dentist or a plumber, others answer. An answer that helps has the label 2, one that might 1, and what answers
         nothing, or names the wrong kind of place, -1: nobody should have to read it."""
     )
     if not _can_read(stage):
