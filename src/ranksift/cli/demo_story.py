@@ -214,8 +214,8 @@ def training(stage: Stage) -> None:
     """Train LambdaMART with the best threshold, and LambdaMART-f; judge both on products that they have not seen."""
     stage.say(
         """Where documents have features, the ranker itself can be trained. The folder `reviews` has synthetic reviews
-        of products: 14 features each, and a label that is -1 for spam, 0 without helpful votes, 1 or 2 with some. Spam is
-        worth -10, a review without votes 0.1."""
+        of products: 14 features each, and a label that is -1 for spam, 0 without helpful votes, 1 or 2 with some. Spam
+        is worth -10, a review without votes 0.1."""
     )
     if not _can_train(stage):
         return
