@@ -55,7 +55,7 @@ def figure(scores: Scores) -> str:
             drawing.text(at(value) + 11 * side, y + 4, f"{value:.2f}", 12, anchor, INK if color == TEAL else SOFT)
         drawing.text(765, y + 4, f"{shown:.0%}".replace("%", " %"), 13, "end")
         drawing.text(855, y + 4, f"{lost:.0%}".replace("%", " %"), 13, "end")
-    drawing.text(24, height - 12, "50 made-up queries; python -m docs.generate.figure", 11, color=SOFT)
+    drawing.text(24, height - 12, "50 synthetic queries; python -m docs.generate.figure", 11, color=SOFT)
     return str(drawing)
 
 

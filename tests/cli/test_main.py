@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -145,3 +146,13 @@ def imported(arguments: list[str]) -> set[str]:
     command = [sys.executable, "-c", program, *arguments]
     modules = subprocess.run(command, capture_output=True, text=True, check=True).stderr.split()
     return {name.partition(".")[0] for name in modules}
+
+
+@pytest.mark.parametrize("words", [(), ("cutoff",), ("label",)])
+def test_lists_of_commands_are_whole_sentences(ranksift: Command, words):
+    listed = ranksift(*words, "--help").out.partition("Commands:\n")[2].partition("\n\n")[0].rstrip()
+    sentences = re.split(r"\n  (?=\S)", f"\n{listed}")[1:]
+    assert len(sentences) >= 5
+    for sentence in sentences:
+        assert sentence.endswith(".")
+        assert not sentence.endswith("...")

@@ -280,3 +280,27 @@ def test_verdict_says_in_one_line_what_is_wrong(ranksift: Command, tiny: Files):
     ):
         found = ranksift(*wrong)
         assert (found.code, found.out, found.err.count("\n")) == (2, "", 1)
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("compare", ["-m", "nDCG_f@5"]),
+        ("verdict", []),
+        ("explain", []),
+        ("check", ["--allow-empty", "--require", "nDCG_f@5>=0"]),
+    ],
+)
+def test_a_label_that_says_unjudged(ranksift: Command, tmp_path, command: str, words: list[str]):
+    qrels, one, two = (tmp_path / name for name in ("qrels.txt", "one.run", "two.run"))
+    qrels.write_text("".join(f"{q} 0 a 1\n{q} 0 b -1\n" for q in range(3)))
+    one.write_text("".join(f"{q} Q0 b 1 {2 + q} x\n{q} Q0 a 2 1 x\n" for q in range(3)))
+    two.write_text("".join(f"{q} Q0 a 1 2 x\n" for q in range(3)))
+    base = [command, qrels, one, *([two] if command in ("compare", "verdict") else []), *words]
+    found = ranksift(*base)
+    assert (found.code, found.err.count("--unjudged-label -1")) == (0, 1)
+    assert "--unjudged-label" not in ranksift(*base, "--gains=-1=-1").err
+    without = ranksift(*base, "--unjudged-label", "-1")
+    assert without.code == 0
+    assert "--unjudged-label" not in without.err
+    assert without.out != found.out

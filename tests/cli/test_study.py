@@ -1,5 +1,6 @@
 """ranksift study: runs or ready scores in, a folder out."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,7 @@ def test_what_two_runs_cannot_show_is_left_out_unless_it_is_named(ranksift: Comm
     (tmp_path / "ap.csv").write_text("topic,a,b\n1,0.5,0.1\n2,0.5,0.4\n3,0.2,0.4\n")
     done = ranksift("study", "--scores", tmp_path / "ap.csv", *QUICK, "--out", tmp_path / "all")
     assert (done.code, done.err) == (0, "")
+    assert re.match(r"Scores, by AP\nrun +AP\n[- ]+\na +0.4000\nb +0.3000\n", done.out)
     assert "two runs are too few for a variance between runs" in (tmp_path / "all" / "index.html").read_text()
     assert not (tmp_path / "all" / "reliability.csv").exists()
     named = ["--only", "reliability", "--out", tmp_path / "one"]

@@ -108,6 +108,9 @@ def test_scores_of_a_measure_in_any_spelling(results):
     scores = results["scores"]
     assert scores["AP"] == scores["map"] == scores.mean_of("AP")
     assert set(scores["AP"]) == {EVIL, "filtered"}
+    assert [scores[name] for name in scores] == [scores.mean_of(m) for m in scores.measures]
+    assert "map" in scores
+    assert "P@5" not in scores
     assert rs.evaluate(QRELS, RUNS["filtered"], "AP")["AP"] == 1.0
     with pytest.raises(rs.InputError, match="measure P@5 was not computed"):
         scores["P@5"]

@@ -44,6 +44,18 @@ def test_a_long_name_keeps_its_ends_and_is_told_whole():
     assert f"{name}: x 0.50, y 0.70" in svg.attrib["aria-label"]
 
 
+@pytest.mark.parametrize("values", [(0.0, 1.0), (0.7, 0.05), (0.02, 0.03)])
+def test_a_number_near_0_does_not_cover_the_name(values):
+    svg = ET.fromstring(charts.dumbbells([("overfiltered", *values)], ("x", "y")))
+    (name,) = (node for node in svg.iter() if node.get("class") == "name" and node.text == "overfiltered")
+    numbers = [node for node in svg.iter() if node.get("class") == "number"]
+    assert len(numbers) == 2
+    for number in numbers:
+        width = {"end": 32, "middle": 16, "start": 0}[number.get("text-anchor")]  # four characters on a phone
+        beside = float(number.get("y")) == float(name.get("y"))
+        assert not beside or float(number.get("x")) - width >= float(name.get("x"))
+
+
 def test_an_interval_that_is_not_known_is_not_drawn():
     assert CHARTS["intervals"].count('class="bond"') == 2
     assert "a<b 0.50 (0.25 to 1.00); c 2.00 (-1.00 to 3.00); d 0.00" in CHARTS["intervals"].replace("&lt;", "<")

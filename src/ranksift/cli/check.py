@@ -44,6 +44,7 @@ def check(
     alpha: options.Alpha = 0.05,
     gains: options.GainsText = "linear",
     unjudged: options.UnjudgedChoice = "zero",
+    unjudged_label: options.UnjudgedLabel = None,
     queries: options.QueriesChoice = "qrels",
     on_duplicate: options.DuplicateChoice = "error",
     allow_empty: Annotated[
@@ -61,8 +62,10 @@ def check(
     from ranksift.evaluation.check import check as library
     from ranksift.evaluation.requirements import parse_requirements
 
-    parse_requirements(require)  # a typing error is told before files are read
+    limited = [each.measure for each in parse_requirements(require)]  # a typing error is told before files are read
     judgments, runs = options.read(qrels, [run] if not_worse_than is None else [run, not_worse_than], on_duplicate)
+    wanted = [*limited, *(options.chosen(measures) if measures or not require else [])]
+    judgments = options.without_unjudged(judgments, unjudged_label, gains, wanted)
     try:
         result = library(
             judgments,

@@ -42,6 +42,7 @@ def compare(
     seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of the randomization and bootstrap tests.")] = 0,
     gains: options.GainsText = "linear",
     unjudged: options.UnjudgedChoice = "zero",
+    unjudged_label: options.UnjudgedLabel = None,
     queries: options.QueriesChoice = "qrels",
     on_duplicate: options.DuplicateChoice = "error",
     details: Annotated[bool, typer.Option("--details", help="Show differences, intervals and p values.")] = False,
@@ -62,6 +63,7 @@ def compare(
 
     wanted = options.chosen(measures)
     judgments, named = options.read(qrels, runs, on_duplicate)
+    judgments = options.without_unjudged(judgments, unjudged_label, gains, wanted)
     if baseline is not None and len(named) == 1:
         raise InputError(
             "a comparison needs at least 2 runs", remedy="give the file of the baseline among the runs too"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ranksift.evaluation.table import Table
 
 cutoff = typer.Typer(
-    help="Which results should not be shown: rules on anybody's scores.",
+    help="Learn, apply and compare rules that say which results not to show, by the scores of any system.",
     no_args_is_help=True,
     rich_markup_mode=None,
     add_completion=False,
@@ -320,7 +320,7 @@ def audit(
     ] = "table",
     out: options.OutFile = None,
 ) -> None:
-    """Tell what a cutoff dropped, by what margin, and which of its errors cost most.
+    """Show what a cutoff dropped, by what margin, and which of its errors cost most.
 
     ranksift cutoff audit cutoff.json qrels.txt bm25.run --gains="-2=-10"
     """

@@ -56,7 +56,7 @@ def demo(
             chapter(stage)
         html = page(
             "Rank the good, filter the forbidden",
-            "What changes when a system may refuse to show a document, told on a small made-up collection.",
+            "What changes when a system may refuse to show a document, told on a small synthetic collection.",
             stage.sections,
             f"Made by `ranksift demo` of RankSift {__version__}. The data is made up, so it shows how the measures "
             "behave and says nothing about real systems. Every command above can be run in the folder of this page.",

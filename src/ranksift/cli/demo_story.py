@@ -38,7 +38,7 @@ LABELLED, FEWEST_TO_LABEL, ERRORS = 8, 15, 0.05
 def a_collection(stage: Stage) -> None:
     """Show what is in it."""
     stage.say(
-        """Fifty made-up queries. Assessors gave good documents the labels 1 to 3, harmless ones 0, and spam, which
+        """Fifty synthetic queries. Assessors gave good documents the labels 1 to 3, harmless ones 0, and spam, which
         nobody should ever see, -2. Spam is written to look relevant."""
     )
     stage.run("ranksift describe qrels.txt")
@@ -213,9 +213,9 @@ def cutoff(stage: Stage) -> None:
 def training(stage: Stage) -> None:
     """Train LambdaMART with the best threshold, and LambdaMART-f; judge both on products that they have not seen."""
     stage.say(
-        """Where documents have features, the ranker itself can be trained. The folder `reviews` has made-up reviews of
-        products: 14 features each, and a label that is -1 for spam, 0 without helpful votes, 1 or 2 with some. Spam is
-        worth -10, a review without votes 0.1."""
+        """Where documents have features, the ranker itself can be trained. The folder `reviews` has synthetic reviews
+        of products: 14 features each, and a label that is -1 for spam, 0 without helpful votes, 1 or 2 with some. Spam
+        is worth -10, a review without votes 0.1."""
     )
     if not _can_train(stage):
         return
@@ -267,8 +267,8 @@ def texts(stage: Stage) -> None:
     from ranksift.learning.text.ranker import TextRanker
 
     stage.say(
-        """Where there are no features, a ranker reads the words. `forum.jsonl` has made-up threads: somebody asks for a
-        dentist or a plumber, others answer. An answer that helps has the label 2, one that might 1, and what answers
+        """Where there are no features, a ranker reads the words. `forum.jsonl` has synthetic threads: somebody asks for
+        a dentist or a plumber, others answer. An answer that helps has the label 2, one that might 1, and what answers
         nothing, or names the wrong kind of place, -1: nobody should have to read it."""
     )
     if not _can_read(stage):

@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from ranksift.cli import options
 from ranksift.cli.output import note, show, write, write_csv, write_json
-
-if TYPE_CHECKING:
-    from ranksift.measures.measure import Measure
-
-_MINUS_ONE = (
-    "the label -1 is taken for a forbidden document (gain -1); where it says that nobody judged the document, as "
-    "in TREC's files, write --unjudged-label -1, and where it is forbidden, --gains with its gain ends this note"
-)
 
 
 def evaluate(
@@ -55,10 +47,7 @@ def evaluate(
     wanted, named = options.chosen(measures), options.columns_of(columns)
     options.check_standard_input(qrels, runs)
     judgments = read_qrels(qrels, on_duplicate=on_duplicate, columns=named)
-    if unjudged_label is not None:
-        judgments = judgments.without_label(unjudged_label)
-    elif gains == "linear" and bool((judgments.labels == -1).any()) and any(map(_minds_negative_labels, wanted)):
-        note(_MINUS_ONE)
+    judgments = options.without_unjudged(judgments, unjudged_label, gains, wanted)
     scores = library.evaluate(
         judgments,
         runs,
@@ -96,8 +85,3 @@ def evaluate(
     else:
         tag = tag_of(runs[0]) if len(runs) == 1 else None
         write("".join(report.trec_lines(scores, per_query=per_query, digits=shown, rel=rel, tag=tag)), out)
-
-
-def _minds_negative_labels(measure: Measure) -> bool:
-    """Whether a negative label is another thing to it than none."""
-    return measure.takes("gains") and measure.gains is None and measure.name not in ("nDCG", "nDCG_0", "RBP")

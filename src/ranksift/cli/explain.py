@@ -38,6 +38,7 @@ def explain(
     ] = None,
     gains: options.GainsText = "linear",
     unjudged: options.UnjudgedChoice = "zero",
+    unjudged_label: options.UnjudgedLabel = None,
     queries: options.QueriesChoice = "qrels",
     on_duplicate: options.DuplicateChoice = "error",
     form: Annotated[
@@ -53,6 +54,7 @@ def explain(
     from ranksift.evaluation.explain import explain as library
 
     judgments, (named,) = options.read(qrels, [run], on_duplicate)
+    judgments = options.without_unjudged(judgments, unjudged_label, gains, options.chosen([measure]))
     result: QueryExplanation | RunExplanation = library(
         judgments, named, measure, query, gains=gains, unjudged=unjudged, queries=queries, worst=worst or 10
     )

@@ -23,24 +23,24 @@ from ranksift.errors import InputError
 #: The commands with what they do, in one line; each is the function of its own name in the file of its own name, or a
 #: group of commands of that name.
 COMMANDS = {
-    "evaluate": "Scores of runs against judgments.",
-    "compare": "Which differences between runs are significant.",
-    "explain": "What every document gave or cost, and the worst queries.",
-    "describe": "What is in judgments and runs: labels, pools, lengths.",
-    "verdict": "Is a filter worth it: what it removed, cost and gained.",
-    "check": "A release gate: fails when a requirement is not met.",
-    "study": "What measures are worth on your runs: a report with figures.",
-    "cutoff": "Which results not to show: fit, apply, compare rules.",
-    "split": "Examples in three parts: to learn from, to validate, to test.",
-    "train": "A ranker from labelled examples.",
-    "tune": "The best parameters of a ranker, by validation.",
-    "rank": "A run from a trained ranker.",
-    "distil": "One text network in the place of several, for serving.",
-    "serve": "A rerank service that may refuse, over HTTP.",
-    "label": "Judgments of assessors: the ordered top k with few questions.",
-    "measures": "The catalogue of measures, with formulas and papers.",
-    "demo": "The whole story on built-in data.",
-    "completion": "Completion of commands and options by the Tab key.",
+    "evaluate": "Score runs against judgments.",
+    "compare": "Test which differences between runs are significant.",
+    "explain": "Show what every document gave or cost, and the worst queries.",
+    "describe": "Describe judgments and runs: labels, pools, lengths.",
+    "verdict": "Say whether a filter is worth it, and from which penalty on.",
+    "check": "Guard a release: fail when a requirement is not met.",
+    "study": "Study what measures are worth on your runs, with figures.",
+    "cutoff": "Learn, apply and compare rules that drop results.",
+    "split": "Split examples in three: to learn from, to validate, to test.",
+    "train": "Train a ranker from labelled examples.",
+    "tune": "Search for the best parameters of a ranker.",
+    "rank": "Rank examples by a trained model.",
+    "distil": "Train one text network in the place of several, for serving.",
+    "serve": "Serve models over HTTP as a reranker that may refuse.",
+    "label": "Collect judgments: an ordered top k with few questions.",
+    "measures": "Show the catalogue of measures, with formulas and papers.",
+    "demo": "Tell the whole story on built-in data.",
+    "completion": "Let the Tab key complete commands and options.",
 }
 
 #: Commands of two words, where the first one alone is another command, whose help names them. Each is the function of
@@ -109,6 +109,8 @@ def application(load: Collection[str] = tuple(COMMANDS)) -> typer.Typer:
             getattr(import_module(f"ranksift.cli.{name}"), name) if name in load else _not_loaded
         )
         if isinstance(what, typer.Typer):
+            for command in what.registered_commands:  # else a list of commands has the first 45 characters of each
+                command.short_help = " ".join((command.callback.__doc__ or "").partition("\n\n")[0].split())
             app.add_typer(what, name=name, short_help=line)
         else:
             app.command(name, short_help=line, help=None if name in load else line)(what)

@@ -119,6 +119,28 @@ def read(qrels: str, runs: list[str], on_duplicate: Literal["error", "first", "b
     return judgments, named_runs(runs, on_duplicate=on_duplicate, progress=progress_of(runs))
 
 
+_MINUS_ONE = (
+    "the label -1 is taken for a forbidden document (gain -1); where it says that nobody judged the document, as "
+    "in TREC's files, write --unjudged-label -1, and where it is forbidden, --gains with its gain ends this note"
+)
+
+
+def without_unjudged(judgments: Qrels, label: float | None, gains: str, measures: Iterable[Measure]) -> Qrels:
+    """The judgments without the label that says "unjudged"; a note where -1 may say so and a measure minds it."""
+    if label is not None:
+        return judgments.without_label(label)
+    if gains == "linear" and bool((judgments.labels == -1).any()) and any(map(_minds_negative_labels, measures)):
+        from ranksift.cli.output import note
+
+        note(_MINUS_ONE)
+    return judgments
+
+
+def _minds_negative_labels(measure: Measure) -> bool:
+    """Whether a negative label is another thing to it than none."""
+    return measure.takes("gains") and measure.gains is None and measure.name not in ("nDCG", "nDCG_0", "RBP")
+
+
 def check_standard_input(qrels: str, runs: list[str]) -> None:
     """Refuse to read standard input twice."""
     if [qrels, *runs].count("-") > 1:

@@ -133,7 +133,7 @@ def study(
     """
     from ranksift.evaluation.cache import forget
     from ranksift.plotting import can_draw
-    from ranksift.report.study import write_study
+    from ranksift.report.study import scores_of, write_study
     from ranksift.report.study_folder import PAGE, check_folder
     from ranksift.study.survey import QUESTIONS, survey
 
@@ -190,7 +190,8 @@ def study(
     drawn = progress("Drawing", len(found.parts))
     write_study(found, folder, title=title, command=_command(context.obj), progress=drawn)
     forget(folder / CACHE)
-    show(*found.tables(), f"The page: {folder / PAGE}")
+    scores_first = [] if chosen or found.against else [scores_of(found)]
+    show(*scores_first, *found.tables(), f"The page: {folder / PAGE}")
 
 
 def _size(text: str) -> int | float:

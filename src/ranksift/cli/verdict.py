@@ -29,6 +29,7 @@ def verdict(
     ] = "nDCG_f@10",
     gains: options.GainsText = "linear",
     unjudged: options.UnjudgedChoice = "zero",
+    unjudged_label: options.UnjudgedLabel = None,
     queries: Annotated[
         Literal["qrels", "run"],
         typer.Option("--queries", help="Count every judged query, or only those that the base answers."),
@@ -63,8 +64,9 @@ def verdict(
         raise InputError(f"a page is not {form}", remedy=f"leave out --format, or write to a file other than {out}")
     written = options.form_of(form, out)
     options.check_standard_input(qrels, [base, *filtered])
+    judgments, _ = options.read(qrels, [], on_duplicate)
     found = library(
-        qrels,
+        options.without_unjudged(judgments, unjudged_label, gains, options.chosen([measure])),
         base,
         filtered,
         measure,

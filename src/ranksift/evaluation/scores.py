@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -165,6 +166,16 @@ class Scores(Tabular):
     def __getitem__(self, measure: MeasureLike) -> float | dict[str, float]:
         """:meth:`mean_of` a measure: ``scores["AP"]``."""
         return self.mean_of(measure)
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the measures, as ``scores[name]`` takes them."""
+        return map(str, self.measures)
+
+    def __contains__(self, measure: MeasureLike) -> bool:
+        """Whether a measure was computed, in any spelling: ``"map" in scores``."""
+        with suppress(InputError):
+            return self.column(measure) >= 0
+        return False
 
     def table(self, *, per_query: bool = False, digits: int = 4, title: str = "") -> Table:
         """Runs as rows and measures as columns, the best values bold; of one run alone, measures as rows."""

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from ranksift.report.page import escape
 
 WIDTH = 440
-_LEFT, _RIGHT = 116, 40  # room for names and for numbers
+_LEFT, _RIGHT = 130, 40  # room for names and for numbers
 _ROW = 34
-_OF_A_ROW, _OF_THE_KEY = 14, 26  # the characters of a name for which there is room in a wide font
+_OF_A_ROW, _OF_THE_KEY = 14, 22  # the characters of a name for which there is room in a phone's font
 
 
 def dumbbells(rows: Sequence[tuple[str, float, float]], names: tuple[str, str]) -> str:
@@ -35,11 +35,18 @@ def dumbbells(rows: Sequence[tuple[str, float, float]], names: tuple[str, str]) 
             f'<line class="bond" x1="{x1:.1f}" y1="{y:.1f}" x2="{x2:.1f}" y2="{y:.1f}"/>',
             f'<circle class="first" cx="{x1:.1f}" cy="{y:.1f}" r="6"/>',
             f'<circle class="second" cx="{x2:.1f}" cy="{y:.1f}" r="6"/>',
-            _text(x1 - outward, y + 4, f"{one:.2f}", "number", "end" if outward > 0 else "start"),
-            _text(x2 + outward, y + 4, f"{two:.2f}", "number", "start" if outward > 0 else "end"),
+            _beside(x1, y, one, -outward),
+            _beside(x2, y, two, outward),
         ]
     words = "; ".join(f"{name}: {names[0]} {one:.2f}, {names[1]} {two:.2f}" for name, one, two in rows)
     return _svg(height, parts, words)
+
+
+def _beside(x: float, y: float, value: float, offset: int) -> str:
+    """The number of a dot, on its left or right; above it where the name of the row leaves no room on the left."""
+    if offset < 0 and x + offset - 32 < _LEFT - 12:
+        return _text(x, y - 10, f"{value:.2f}", "number", "middle")
+    return _text(x + offset, y + 4, f"{value:.2f}", "number", "start" if offset > 0 else "end")
 
 
 def stacks(rows: Sequence[tuple[str, Sequence[float]]], names: Sequence[str], classes: Sequence[str]) -> str:

@@ -190,7 +190,7 @@ h2 span{color:var(--second);font-variant-numeric:tabular-nums;font-size:1rem;min
 header>p{font-size:1.1rem;color:var(--soft);margin:0 0 1.2rem}
 nav ol{margin:0;padding-left:1.4rem;color:var(--soft)}
 a{color:var(--second);text-decoration-thickness:1px;text-underline-offset:3px}
-p{margin:.8rem 0}p,li,h1,h3,figcaption{overflow-wrap:anywhere}
+p{margin:.8rem 0}p,li,h1,h2,h3,figcaption{overflow-wrap:anywhere}
 code{font:.88em ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;background:var(--line);padding:.1em .3em;
 border-radius:4px;overflow-wrap:anywhere}
 pre{background:var(--term);color:var(--term-ink);font:13px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;
@@ -221,7 +221,8 @@ table{border-collapse:collapse;font-size:.88rem;line-height:1.4;font-variant-num
 caption{text-align:left;color:var(--soft);padding:0 0 .5rem}
 th,td{padding:.32rem .7rem;text-align:left;border-bottom:1px solid var(--line);white-space:nowrap}
 th{font-weight:600;border-bottom-width:2px;white-space:normal;vertical-align:bottom}
-@media (max-width:40rem){th,td{padding:.32rem .45rem}td:first-child{white-space:normal}}
+@media (max-width:40rem){th,td{padding:.32rem .45rem}td:first-child{white-space:normal}
+svg{font-size:15.5px}svg .mark,svg .number,svg .inside{font-size:14.5px}}
 th.num,td.num{text-align:right}td small{color:var(--soft)}
 .note,.files{color:var(--soft);font-size:.88rem;line-height:1.5;margin:.5rem 0}
 .files a{margin-right:.7rem;display:inline-block;max-width:100%;overflow-wrap:anywhere}

@@ -164,10 +164,10 @@ def _page(survey: Survey, blocks: dict[int, list[Block]], title: str, command: s
     files = Files(["overview.csv", "overview.tex", *(f"{_of(side)}scores.csv" for side in survey.sides)])
     glance = Section("At a glance", [Bullets(survey.reading()), Grid(survey.table()), files])
     sections = [glance, *_sections(survey, blocks), _made(survey, command)]
-    return page(title, lead, sections, f"Made by RankSift {__version__}.", answer=[Grid(_scores(survey))])
+    return page(title, lead, sections, f"Made by RankSift {__version__}.", answer=[Grid(scores_of(survey))])
 
 
-def _scores(survey: Survey) -> Table:
+def scores_of(survey: Survey) -> Table:
     """What is studied: the scores of each run, the best run by the first measure first."""
     table = survey.scores.table()
     sign = -1 if higher_is_better(survey.scores.measures[0]) else 1

@@ -255,6 +255,7 @@ padding:.35rem .8rem;cursor:pointer}
 margin:0}
 .near .forbidden{color:var(--bad);font-weight:600}.near .relevant{color:var(--good);font-weight:600}
 svg .here{fill:var(--ink);stroke:var(--card);stroke-width:2}svg .ring{fill:none;stroke:var(--ink);stroke-width:1.5}
+@media (max-width:40rem){.charts svg{font-size:13px}.charts svg .mark,.charts svg .number{font-size:12px}}
 @media (min-width:46rem){.charts{grid-template-columns:1fr 1fr}}
 @media print{.ends,.dial input{display:none}}
 """

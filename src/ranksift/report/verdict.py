@@ -40,7 +40,7 @@ def verdict_page(found: Verdict, *, command: str = "") -> str:
     first = found.filters[0]
     title = headline(first) if one else _of_several(found)
     best = max(found.filters, key=lambda each: each.after)
-    lead = f"{found.change(first)}." if one else f"The highest {found.measure} has {best.run}: {best.after:.4f}."
+    lead = f"{found.change(first)}." if one else f"{best.run} has the highest {found.measure}: {best.after:.4f}."
     answer = [*_charts(found), Bullets(found.why(first) if one else found.sentences())]
     return page(title, lead, sections, f"Written by RankSift {__version__}.", answer=answer)
 
