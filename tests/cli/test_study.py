@@ -103,7 +103,9 @@ def test_a_procedure_that_compares_no_measures_prints_its_own_table(ranksift: Co
     assert answerable.startswith("Truncation: 2 runs, 1 query, 0 without an answer")
     assert page.startswith("The page: ")
     shown = (tmp_path / "out" / "index.html").read_text()
-    assert shown.count("<h2>") == 3  # at a glance, truncation, how it was made
+    assert shown.count("<h2>") == 3  # files, truncation, how it was made
+    assert "At a glance" not in shown
+    assert "8 measures studied on 2 runs and 2 topics.<" in shown
     assert "The 1 query that has an answer" in shown
     assert (tmp_path / "out" / "truncation-answerable.csv").is_file()
     alone = ranksift("study", *files, "--preset", "quit-2016", "--only", "truncation")

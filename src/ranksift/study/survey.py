@@ -176,10 +176,14 @@ class Survey:
         names = [str(m) for m in self.scores.measures]
         return {"measure": dict.fromkeys(names), **{c.name: {m: of(whole, m) for m in names} for c, of in _GLANCES}}
 
+    @property
+    def has_glance(self) -> bool:
+        """Whether the table of measures has more than their names."""
+        return self.table().columns[-1].name not in ("measure", "on")
+
     def tables(self, *, whole: bool = False) -> list[Table]:
         """The table of measures; where it has nothing but their names, what each procedure found; ``whole``: both."""
-        glance = self.table()
-        brief = [glance] if glance.columns[-1].name not in ("measure", "on") else []
+        brief = [self.table()] if self.has_glance else []
         if brief and not whole:
             return brief
         between = [_titled(self.between, "")] if self.between else []
