@@ -144,8 +144,9 @@ class TestAnswerable:
         }
         found = study.truncation(qrels, runs, nil="NIL", limit=5)
         assert found.nil_accuracy == {"always": 1 / 3, "never": 2 / 3, "hedges": 2 / 3, "late": 1 / 3}
-        assert "never and hedges tell best whether there is an answer, in 66.7% of the queries; to say always" in " ".join(
-            found.reading()
+        assert (
+            "never and hedges tell best whether there is an answer, in 66.7% of the queries; to say always"
+            in " ".join(found.reading())
         )
 
     def test_without_any_answer_there_is_nothing_to_look_at(self):
