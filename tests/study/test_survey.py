@@ -462,7 +462,7 @@ class TestAgainst:
         one, two = both.sides
         assert both.between.result.tau == study.consistency(one.scores, two.scores).tau
         assert any(sentence.startswith("On new: ") for sentence in both.reading())
-        assert both.reading()[-1].startswith("Pairs of runs in the opposite order: ")
+        assert both.reading()[-1].startswith("Of 10 pairs of runs that both have, in the opposite order: ")
 
     def test_orders_are_over_k_where_the_preset_has_it(self, collection):
         sides = {"qrels": collection[0], "runs": collection[1]}
