@@ -222,8 +222,7 @@ class Agreement(Result):
                     ha=side, va="center", fontsize="small",
                 )  # fmt: skip
         axes.set(xlim=(0.3, n + 0.7), ylim=(n + 0.7, 0.3), aspect="equal")  # the best in the upper left corner
-        for axis in (axes.xaxis, axes.yaxis):
-            axis.get_major_locator().set_params(integer=True)
+        axes.locator_params(integer=True)
         return figure
 
     def _plot_tau(self) -> Figure:

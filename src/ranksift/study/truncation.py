@@ -336,7 +336,8 @@ def truncation(
     documents = before - (after < before)
     full = documents.max(axis=0) if limit is None else limit
     positive = judgments.pool_of(found.queries).count(lambda label: worth(label) > 0)
-    notes = _notes(scores, nil, before, after, np.count_nonzero(documents > full) if limit else 0, limit)
+    longer = 0 if limit is None else int(np.count_nonzero(documents > limit))
+    notes = _notes(scores, nil, before, after, longer, limit)
     tell(notes, checked=True)
     return _of(
         scores,
