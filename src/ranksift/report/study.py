@@ -115,8 +115,7 @@ def _files(
     add("overview.csv", _csv(_overview(survey)))
     add("overview.tex", survey.table().latex(label="tab:overview") + "\n")
     parts = [(_of(side), part) for side in survey.sides for part in side.parts]
-    if survey.between:
-        parts.append(("", survey.between))
+    parts += [("", part) for part in survey.across]
     blocks = {id(part): list(_blocks(part, of, add)) for of, part in progress(parts)}
     return {**files, PAGE: _encoded(_page(survey, blocks, title, command))}
 
@@ -203,9 +202,9 @@ def _sections(survey: Survey, blocks: dict[int, list[Block]]) -> Iterator[Sectio
                     )
                     section.blocks += [*([Heading(heading)] if heading else []), *blocks[id(part)]]
         yield section
-    if survey.between:
-        subject = Heading(survey.between.subject)
-        yield Section(_TITLES["consistency"], [Paragraph(_ASKED["consistency"]), subject, *blocks[id(survey.between)]])
+    if survey.across:
+        compared = [block for part in survey.across for block in (Heading(part.subject), *blocks[id(part)])]
+        yield Section(_TITLES["consistency"], [Paragraph(_ASKED["consistency"]), *compared])
 
 
 def _section_of(part: Part) -> str:
