@@ -105,7 +105,9 @@ def test_a_procedure_that_compares_no_measures_prints_its_own_table(ranksift: Co
     assert answerable.startswith("Truncation: 2 runs, 1 query, 0 without an answer")
     assert page.startswith("The page: ")
     shown = (tmp_path / "out" / "index.html").read_text()
-    assert shown.count("<h2>") == 3  # at a glance, truncation, how it was made
+    assert shown.count("<h2>") == 3  # files, truncation, how it was made
+    assert "At a glance" not in shown
+    assert "8 measures studied on 2 runs and 2 topics.<" in shown
     assert "The 1 query that has an answer" in shown
     assert (tmp_path / "out" / "truncation-answerable.csv").is_file()
     alone = ranksift("study", *files, "--preset", "quit-2016", "--only", "truncation")
@@ -356,6 +358,14 @@ def test_collections_are_called_by_what_sets_their_files_apart(ranksift: Command
     done = ranksift("study", *files, "--against", tmp_path / "qrels.web2013.adhoc.txt", "--only", "discrimination")
     assert done.code == 0
     assert "on web2012 (2 runs, 2 topics) and web2013 (2 runs, 2 topics)" in done.out
+    tables = []
+    for option, year in (("--scores", "2012"), ("--against", "2013")):
+        for name in ("ap", "rr"):
+            path = tmp_path / f"trec{year}_{name}.csv"
+            path.write_text("topic,a,b\n1,0.5,0.1\n2,0.5,0.4\n3,0.1,0.4\n")
+            tables += [option, f"{name.upper()}={path}"]
+    done = ranksift("study", *tables, "--only", "reliability", *QUICK)
+    assert "2 measures on trec2012 (2 runs, 3 topics) and trec2013 (2 runs, 3 topics)" in done.out
 
 
 def test_without_a_page_every_procedure_prints_its_table(ranksift: Command, files: Files):

@@ -150,8 +150,9 @@ TREC_EVAL = {
 ANY_CASE = {
     "ndcg_f@10": "nDCG_f@10", "NDCG_F@10": "nDCG_f@10", "ap": "AP", "p@5": "P@5", "r@5": "R@5", "rr": "RR",
     "Rbp": "RBP", "goodfiltered": "GoodFiltered", "rbp_QWA(p=0.7)": "RBP_qwa(p=0.7)", "ul2(DCG@5)": "UL2(DCG@5)",
-    "kndcg@5": "kNDCG@5",
+    "kndcg@5": "kNDCG@5", "q@5": "Q@5",
 }  # fmt: skip
+SAKAIS = {"Qmeasure@10": "Q@10", 'Q-measure(nil="NIL")': 'Q(nil="NIL")'}
 RANX = {
     "hit_rate@5": "Success@5", "precision@5": "P@5", "recall@100": "R@100", "r-precision": "Rprec", "bpref": "Bpref",
     "mrr@10": "RR@10", "map@100": "AP@100", "ndcg@10": "nDCG@10", "ndcg_burges@10": 'nDCG(gains="exp")@10',
@@ -214,7 +215,7 @@ def test_sets_of_trec_eval():
 
 
 @pytest.mark.parametrize(
-    ("theirs", "ours"), [*TREC_EVAL.items(), *ANY_CASE.items(), *RANX.items(), *IR_MEASURES.items()]
+    ("theirs", "ours"), [*TREC_EVAL.items(), *ANY_CASE.items(), *RANX.items(), *SAKAIS.items(), *IR_MEASURES.items()]
 )
 def test_names_of_other_tools(theirs, ours):
     assert rs.parse_measure(theirs) == rs.parse_measure(ours)

@@ -462,7 +462,7 @@ class TestAgainst:
         one, two = both.sides
         assert both.between.result.tau == study.consistency(one.scores, two.scores).tau
         assert any(sentence.startswith("On new: ") for sentence in both.reading())
-        assert both.reading()[-1].startswith("Pairs of runs in the opposite order: ")
+        assert both.reading()[-1].startswith("Of 10 pairs of runs that both have, in the opposite order: ")
 
     def test_orders_are_over_k_where_the_preset_has_it(self, collection):
         sides = {"qrels": collection[0], "runs": collection[1]}
@@ -471,6 +471,29 @@ class TestAgainst:
             "nDCG", "DCG_ul1", "DCG_ul2", "MSP", 'MSP_ul1(expected="paper")', 'MSP_ul2(expected="paper")',
         ]  # fmt: skip
         assert set(found.between.result.swap_rate.values()) == {0.0}
+
+    def test_orders_on_the_sets_of_queries_of_both_are_compared(self, collection, tmp_path):
+        """Paper 3's Tables 10 and 20: each base measure on its own sets of either collection."""
+        (qrels, runs), (other, others) = collection, synthetic_collection(queries=18, seed=9)
+        found = study.survey(
+            qrels=qrels, runs=runs, measures="nDCG@5 DCG_ul2@5 AP nDCG_f@5", only=["query_types"],
+            parameters={"query_types": {"size": 6}}, against={"qrels": other, "runs": others}, names=("old", "new"),
+        )  # fmt: skip
+        sets = {part.word: part for part in found.between_sets}
+        assert list(sets) == ["nDCG uninformative", "nDCG ideal", "AP uninformative", "AP ideal"]
+        assert sets["AP ideal"].subject == "The orders on ideal queries by AP of old and of new"
+        for base, studied in (("nDCG@5", ["nDCG@5", "DCG_ul2@5", "nDCG_f@5"]), ("AP", ["AP", "nDCG_f@5"])):
+            on_sets = []
+            for of, by in ((qrels, runs), (other, others)):
+                types = study.query_types(rs.evaluate(of, by, base), study.expected_scores(of, base), size=6)
+                on_sets.append(study.on_queries(rs.evaluate(of, by, studied), types.uninformative))
+            assert sets[f"{base.partition('@')[0]} uninformative"].result.tau == study.consistency(*on_sets).tau
+        assert [table.title for table in found.tables()][-1] == (
+            "Consistency of each measure's two orders of 5 runs (the orders on ideal queries by AP of old and of new)"
+        )
+        rs.write_study(found, tmp_path)
+        assert (tmp_path / "consistency-ap-ideal.csv").is_file()
+        assert "The orders on uninformative queries by nDCG of old and of new" in (tmp_path / "index.html").read_text()
 
     def test_collections_of_other_runs_are_told(self):
         renamed = replace(drawn(seed=1), runs=("w", "x", "y", "z"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import reduce
 from itertools import takewhile
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -171,7 +172,7 @@ def study(
     found = survey(
         **subject,
         against=beside,
-        names=_collections(scores or [qrels or ""], against),
+        names=_collections(scores or [qrels or ""], against if scores else against[:1]),
         measures=measures or None,
         preset=preset,
         gains=gains,
@@ -230,21 +231,28 @@ def _named(table: str) -> tuple[str, str]:
 
 def _collections(first: list[str], second: list[str]) -> tuple[str, str]:
     """What two collections are called: what sets the names of their first files apart, or else with the folders."""
-    paths = [Path(_named(files[0])[1] if files else "") for files in (first, second)]
+    both = [[Path(_named(file)[1]) for file in files] or [Path()] for files in (first, second)]
+    paths = [files[0] for files in both]
     stems = [path.name.strip(".").partition(".")[0] or "-" for path in paths]
+    shared = [_beginning([path.stem for path in files]) for files in both]  # web2012_ap.csv, web2012_rr.csv: web2012
     words = [path.name.split(".") for path in paths]  # qrels.web2012.txt and qrels.web2013.txt: web2012 and web2013
     start = _alike(*words)
     end = _alike(*(word[start:][::-1] for word in words))
     apart = [".".join(word[start : len(word) - end]) for word in words]
     whole = [f"{path.parent.name}/{path.name}" for path in paths]
-    for one, two in (stems, apart, whole):
+    for one, two in (*([shared] if max(map(len, both)) > 1 else []), stems, apart, whole):
         if one and two and one != two:
             return one, two
     return "the first", "the second"
 
 
+def _beginning(names: list[str]) -> str:
+    """What all names begin with."""
+    return reduce(lambda one, two: one[: _alike(one, two)], names).rstrip("_-. ")
+
+
 def _alike(one: Sequence[str], two: Sequence[str]) -> int:
-    """How many words they begin with in common."""
+    """How many words, or letters, they begin with in common."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, two, strict=False)))
 
 

@@ -41,6 +41,8 @@ ALIASES: dict[str, tuple[str, dict[str, Any]]] = {
     "RPrec": ("Rprec", {}),
     "r-precision": ("Rprec", {}),
     "BPref": ("Bpref", {}),
+    "Qmeasure": ("Q", {}),
+    "Q-measure": ("Q", {}),
     "success": ("Success", {}),
     "hit_rate": ("Success", {}),
     "ERR_gdeval": ("ERR", {"max_grade": 4}),
@@ -49,6 +51,8 @@ ALIASES: dict[str, tuple[str, dict[str, Any]]] = {
 
 # Names of other tools for what RankSift does not have, or has with another meaning, and what comes near.
 _ELSEWHERE = {
+    "nil_accuracy": "ranksift study --only truncation has it of every run",
+    "NilAccuracy": "ranksift study --only truncation has it of every run",
     "hits": "P@k is their share of the top k, R@k of all relevant documents",
     "f1": "SetF is F1 of the whole list, P@k and R@k are the two parts of F1@k",
     "SetAP": "it is the product of SetP and SetR",

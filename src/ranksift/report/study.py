@@ -22,7 +22,7 @@ from ranksift.report.figures import pdf_of, svg_of
 from ranksift.report.page import Block, Bullets, Files, Grid, Heading, Image, Paragraph, Section, Session, page
 from ranksift.report.study_folder import PAGE, check_folder, write_files
 from ranksift.study.survey import OF_SCORES, QUESTIONS, Part, Survey
-from ranksift.study.wording import counted
+from ranksift.study.wording import counted, joined
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,6 +36,15 @@ _ASKED = {**QUESTIONS, "consistency": "Does each measure put the same runs in th
 
 # What is repeated on sets of queries.
 _ON_SETS = ("query_types", *OF_SCORES, "consistency")
+
+# What a procedure asks of measures, in a word.
+_QUALITIES = {
+    "boundedness": "bounded",
+    "stability": "stable",
+    "sensitivity": "sensitive",
+    "reliability": "reliable",
+    "discrimination": "discriminating",
+}
 
 _TITLES = {
     "boundedness": "Boundedness",
@@ -106,8 +115,7 @@ def _files(
     add("overview.csv", _csv(_overview(survey)))
     add("overview.tex", survey.table().latex(label="tab:overview") + "\n")
     parts = [(_of(side), part) for side in survey.sides for part in side.parts]
-    if survey.between:
-        parts.append(("", survey.between))
+    parts += [("", part) for part in survey.across]
     blocks = {id(part): list(_blocks(part, of, add)) for of, part in progress(parts)}
     return {**files, PAGE: _encoded(_page(survey, blocks, title, command))}
 
@@ -157,13 +165,17 @@ def _name(part: Part, word: str) -> str:
 def _page(survey: Survey, blocks: dict[int, list[Block]], title: str, command: str) -> str:
     runs, queries, measures = survey.scores.values.shape
     size = survey.size if survey.against else f"{counted(runs, 'run')} and {counted(queries, 'topic')}"
-    lead = (
-        f"{counted(measures, 'measure')} studied on {size}: "
-        "how bounded, stable, sensitive, reliable and discriminating they are on this data."
-    )
+    applied = {part.procedure for side in survey.sides for part in side.parts}
+    asked = [word for procedure, word in _QUALITIES.items() if procedure in applied]
+    lead = f"{counted(measures, 'measure')} studied on {size}"
+    lead += f": how {joined(asked, most=9)} they are on this data." if asked else "."
     files = Files(["overview.csv", "overview.tex", *(f"{_of(side)}scores.csv" for side in survey.sides)])
-    glance = Section("At a glance", [Bullets(survey.reading()), Grid(survey.table()), files])
-    sections = [glance, *_sections(survey, blocks), _made(survey, command)]
+    table = survey.table()
+    if survey.has_glance:
+        first = Section("At a glance", [Bullets(survey.reading()), Grid(table), files])
+    else:
+        first = Section("Files", [*map(Paragraph, table.notes), files])
+    sections = [first, *_sections(survey, blocks), _made(survey, command)]
     return page(title, lead, sections, f"Made by RankSift {__version__}.", answer=[Grid(scores_of(survey))])
 
 
@@ -190,9 +202,9 @@ def _sections(survey: Survey, blocks: dict[int, list[Block]]) -> Iterator[Sectio
                     )
                     section.blocks += [*([Heading(heading)] if heading else []), *blocks[id(part)]]
         yield section
-    if survey.between:
-        subject = Heading(survey.between.subject)
-        yield Section(_TITLES["consistency"], [Paragraph(_ASKED["consistency"]), subject, *blocks[id(survey.between)]])
+    if survey.across:
+        compared = [block for part in survey.across for block in (Heading(part.subject), *blocks[id(part)])]
+        yield Section(_TITLES["consistency"], [Paragraph(_ASKED["consistency"]), *compared])
 
 
 def _section_of(part: Part) -> str:

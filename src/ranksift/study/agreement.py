@@ -19,7 +19,7 @@ from ranksift.plotting import drawing, shown
 from ranksift.study.preconditions import check_scores, peculiarities, tell
 from ranksift.study.result import PerMeasure, Picture, Result
 from ranksift.study.systems import families, system_levels
-from ranksift.study.wording import percent, ranked
+from ranksift.study.wording import counted, percent, ranked
 
 if TYPE_CHECKING:
     import polars as pl
@@ -222,8 +222,7 @@ class Agreement(Result):
                     ha=side, va="center", fontsize="small",
                 )  # fmt: skip
         axes.set(xlim=(0.3, n + 0.7), ylim=(n + 0.7, 0.3), aspect="equal")  # the best in the upper left corner
-        for axis in (axes.xaxis, axes.yaxis):
-            axis.get_major_locator().set_params(integer=True)
+        axes.locator_params(integer=True)
         return figure
 
     def _plot_tau(self) -> Figure:
@@ -366,7 +365,8 @@ class Consistency(Result):
 
     def reading(self) -> list[str]:
         """How many pairs of runs each measure puts in the opposite order."""
-        return [f"Pairs of runs in the opposite order: {ranked(self.swap_rate, '{:.1%}')}."]
+        pairs = counted(len(self.runs) * (len(self.runs) - 1) // 2, "pair")
+        return [f"Of {pairs} of runs that both have, in the opposite order: {ranked(self.swap_rate, '{:.1%}')}."]
 
 
 def consistency(first: Scores, second: Scores, *, over_k: bool = False) -> Consistency:

@@ -33,7 +33,7 @@ from ranksift.study.discrimination import discrimination
 from ranksift.study.penalty import penalty_sweep
 from ranksift.study.preconditions import check_scores, peculiarities
 from ranksift.study.presets import preset as find_preset
-from ranksift.study.query_types import expected_scores, query_types
+from ranksift.study.query_types import expected_scores, on_queries, query_types
 from ranksift.study.reliability import reliability
 from ranksift.study.result import Result
 from ranksift.study.sensitivity import sensitivity
@@ -89,12 +89,15 @@ class Part:
         What it was applied to, where that is not all queries and measures: a set of queries, or one measure.
     word
         The subject in one word, which sets the part's files apart.
+    measures
+        Of types of queries, those that are studied on their sets.
     """
 
     procedure: str
     result: Result
     subject: str = ""
     word: str = ""
+    measures: tuple[Measure, ...] = ()
 
     @property
     def name(self) -> str:
@@ -124,6 +127,8 @@ class Survey:
         The same study of another collection.
     between
         How alike both order the runs that they have in common, by measure.
+    between_sets
+        The same on the uninformative queries of both, and on the ideal ones, for each base measure.
     """
 
     scores: Scores
@@ -134,11 +139,13 @@ class Survey:
     name: str = ""
     against: Survey | None = None
     between: Part | None = None
+    between_sets: tuple[Part, ...] = ()
 
     @property
     def sides(self) -> tuple[Survey, ...]:
         """Each collection's own study."""
-        return tuple(replace(side, against=None, between=None) for side in (self, self.against) if side is not None)
+        sides = (side for side in (self, self.against) if side is not None)
+        return tuple(replace(side, against=None, between=None, between_sets=()) for side in sides)
 
     def table(self) -> Table:
         """A row a measure, and one for each collection where there are two: what each procedure found, at a glance."""
@@ -176,14 +183,23 @@ class Survey:
         names = [str(m) for m in self.scores.measures]
         return {"measure": dict.fromkeys(names), **{c.name: {m: of(whole, m) for m in names} for c, of in _GLANCES}}
 
+    @property
+    def has_glance(self) -> bool:
+        """Whether the table of measures has more than their names."""
+        return self.table().columns[-1].name not in ("measure", "on")
+
     def tables(self, *, whole: bool = False) -> list[Table]:
         """The table of measures; where it has nothing but their names, what each procedure found; ``whole``: both."""
-        glance = self.table()
-        brief = [glance] if glance.columns[-1].name not in ("measure", "on") else []
+        brief = [self.table()] if self.has_glance else []
         if brief and not whole:
             return brief
-        between = [_titled(self.between, "")] if self.between else []
+        between = [_titled(part, "") for part in self.across]
         return [*brief, *(_titled(part, side.name) for side in self.sides for part in side.parts), *between]
+
+    @property
+    def across(self) -> tuple[Part, ...]:
+        """What compares the two collections, where there are two."""
+        return (*((self.between,) if self.between else ()), *self.between_sets)
 
     def reading(self) -> list[str]:
         """The study in plain words: which measures come first by what."""
@@ -415,8 +431,31 @@ def _side_by_side(first: Survey, second: Survey, names: tuple[str, str], *, over
             notes = (*notes, f"orders of runs are not compared: {reason}")
         else:
             between = Part("consistency", found, f"The orders on {names[0]} and on {names[1]}")
+        sets = tuple(_between_sets(first, second, names, over_k))
     second = replace(second, name=names[1])
-    return replace(first, name=names[0], notes=notes, against=second, between=between)
+    return replace(first, name=names[0], notes=notes, against=second, between=between, between_sets=sets)
+
+
+def _between_sets(first: Survey, second: Survey, names: tuple[str, str], over_k: bool) -> Iterator[Part]:
+    """The orders on the sets of queries that both have, each base measure on its own sets."""
+    theirs = {part.word: part for part in second.parts if part.procedure == "query_types"}
+    for part in first.parts:
+        if part.procedure != "query_types" or part.word not in theirs:
+            continue
+        for kind in ("uninformative", "ideal"):
+            one, two = (
+                on_queries(_picked(side.scores, of.measures), getattr(of.result, kind))
+                for side, of in ((first, part), (second, theirs[part.word]))
+            )
+            if min(len(one.queries), len(two.queries)) < _LEAST_QUERIES:
+                continue
+            try:
+                found = consistency(one, two, over_k=over_k)
+            except InputError:  # nothing in common
+                continue
+            by = f" by {part.word}" if part.word else ""
+            subject = f"The orders on {kind} queries{by} of {names[0]} and of {names[1]}"
+            yield Part("consistency", found, subject, f"{part.word} {kind}".strip())
 
 
 def _survey(
@@ -636,7 +675,7 @@ def _case(
     topics = len(real.queries)
     expected = expected_scores(qrels, case.lower_bounds, gains=subject.how["gains"], queries=real.queries)
     types = query_types(real, expected, **{"size": max(1, min(topics // 2, max(10, topics // 10))), **given})
-    yield Part("query_types", types, case.words, word)
+    yield Part("query_types", types, case.words, word, case.measures)
     studied = _picked(subject.scores, case.measures)
     sets = {name: part for name, part in types.split(studied).items() if name in ("uninformative", "ideal")}
     if min(len(part.queries) for part in sets.values()) < _LEAST_QUERIES:

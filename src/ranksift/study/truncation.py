@@ -31,7 +31,7 @@ from ranksift.study.preconditions import tell
 from ranksift.study.query_types import on_queries
 from ranksift.study.result import PerMeasure, Picture, Result
 from ranksift.study.systems import system_levels
-from ranksift.study.wording import counted, percent
+from ranksift.study.wording import counted, joined, percent
 
 if TYPE_CHECKING:
     import polars as pl
@@ -246,10 +246,12 @@ class Truncation(Result):
             f"{counted(self.nil_queries, 'query', 'queries')} {'has' if self.nil_queries == 1 else 'have'} no answer."
         ]
         if 0 < self.nil_queries < len(self.answerable):
-            best, right = max(self.nil_accuracy.items(), key=lambda item: item[1])
+            right = max(self.nil_accuracy.values())
+            best = [run for run, share in self.nil_accuracy.items() if share == right]
             share = float(self.answerable.mean())
             found.append(
-                f"{best} tells best whether there is an answer, in {percent(right)} of the queries; to say always the "
+                f"{joined(best)} {'tells' if len(best) == 1 else 'tell'} best whether there is an answer, in "
+                f"{percent(right)} of the queries; to say always the "
                 f"same is right in {percent(max(share, 1 - share))}."
             )
         for a, b in self.pairs:
@@ -334,7 +336,8 @@ def truncation(
     documents = before - (after < before)
     full = documents.max(axis=0) if limit is None else limit
     positive = judgments.pool_of(found.queries).count(lambda label: worth(label) > 0)
-    notes = _notes(scores, nil, before, after, np.count_nonzero(documents > full) if limit else 0, limit)
+    longer = 0 if limit is None else int(np.count_nonzero(documents > limit))
+    notes = _notes(scores, nil, before, after, longer, limit)
     tell(notes, checked=True)
     return _of(
         scores,
