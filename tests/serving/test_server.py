@@ -15,6 +15,7 @@ import pytest
 import ranksift as rs
 from ranksift.cli.main import run
 from ranksift.web.door import listening
+from tests.serving.fuzz import hunt
 from tests.serving.running import PATIENCE, Server
 
 ASKED = {"query": "w100 w110", "documents": ["w100 w101 w2", "w1 w120", "w3 w130 w140"]}
@@ -147,6 +148,12 @@ class TestBadClients:
         chunked = HEAD + b"transfer-encoding: chunked\r\n\r\n"
         assert _status(server.sent(chunked + b"16\r\n" + BODY + b"\r\n0\r\n\r\n")) == 200
         assert _status(server.sent(chunked + b"zz\r\n")) == 400
+
+
+def test_requests_that_nobody_would_send_on_purpose(server):
+    counts = hunt(server, 400, seed=0)
+    assert {"200", "400", "404", "405", "422"} <= {*counts}
+    assert sum(counts.values()) == 400
 
 
 def _stream(port: int, path: str, body: str, stop: threading.Event, counts: Counter[str]) -> None:
