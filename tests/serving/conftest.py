@@ -42,8 +42,12 @@ def drawn(queries: int = 16, seed: int = 0) -> Examples:
 
 @pytest.fixture(scope="session")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What :func:`save_models` makes."""
+    return save_models(tmp_path_factory.mktemp("served"))
+
+
+def save_models(place: Path) -> Path:
     """Folders ``text``, ``frozen``, ``stacked`` and ``features``, and ``cutoff.json``."""
-    place = tmp_path_factory.mktemp("served")
     encoder = write_encoder(place / "encoder", "bert", hidden_dropout_prob=0.0)
     examples = drawn()
     options = {"encoder": str(encoder), "gains": GAINS, "max_length": 32, "context": False}

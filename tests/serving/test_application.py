@@ -365,7 +365,7 @@ def test_a_fault_is_answered_and_logged_without_texts(models, caplog, monkeypatc
     def broken(*_: object) -> None:
         raise RuntimeError("w100 w110")
 
-    monkeypatch.setattr("ranksift.serving.service._answer", broken)
+    monkeypatch.setattr("ranksift.serving.service.ranked_answer", broken)
     with caplog.at_level(logging.INFO, "ranksift.serving"), client_of(models, "text") as client:
         answer = client.post("/v1/rerank", json=ASKED)
         assert (answer.status_code, answer.json()["error"]["type"]) == (500, "internal")

@@ -38,8 +38,8 @@ LOG = logging.getLogger("ranksift.serving")
 _STATIC = Path(__file__).parent / "static"
 _REQUEST_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/+=-]{0,127}")
 _JSON = "application/json"
-# Of a body that is too large, what is read to its end, so that whoever sends it hears of it: in bodies that are not.
-_READ_ON = 8
+# A body that is too large is read to its end, so that whoever sends it hears of it; but not beyond so many bytes.
+_READ_ON = 64 << 20
 
 
 def application(settings: Settings) -> Starlette:
@@ -188,18 +188,18 @@ def _check_token(request: Request) -> None:
 async def _body(request: Request) -> bytes:
     """The body of a request, within the limits of its size and of its time."""
     settings = _service(request).settings
-    limit = settings.body_bytes
+    limit, most = settings.body_bytes, max(_READ_ON, settings.body_bytes)
     too_large = Problem(413, f"The body of a request may have {limit:,} bytes.", headers={"connection": "close"})
     length = request.headers.get("content-length", "0")
     announced = int(length) if length.isdigit() and len(length) < 19 else 0
-    if announced > _READ_ON * limit:
+    if announced > most:
         raise too_large
     parts, got = [], 0
     try:
         async with asyncio.timeout(settings.body_seconds):
             async for part in request.stream():
                 got += len(part)
-                if got > _READ_ON * limit:
+                if got > most:
                     raise too_large
                 if got <= limit:
                     parts.append(part)

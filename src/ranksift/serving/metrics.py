@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from ranksift.collection.ragged import Floats
+from ranksift.serving.answers import Shown
 from ranksift.serving.served import Served
 
 #: Names the folder that workers share.
@@ -33,19 +33,6 @@ _EXPECTED = np.array([0.0, 0.25, 0.25, 0.25, 0.25, 0.0])
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 _REQUESTS = (1, 2, 4, 8, 16, 32, 64, 128)
 _TOKENS = tuple(4**n for n in range(2, 11))
-
-
-@dataclass(frozen=True)
-class Shown:
-    """What came of one list."""
-
-    scores: Floats
-    kept: int
-
-    @property
-    def dropped(self) -> int:
-        """How many documents are not shown."""
-        return len(self.scores) - self.kept
 
 
 class Metrics:

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from multiprocessing.connection import wait
 from socket import socket
@@ -27,6 +28,8 @@ from ranksift.serving.settings import Settings
 
 # Seconds that a connection has for the head of its first request, and that answers in flight have to be finished.
 _HEAD_SECONDS, _LAST_SECONDS = 10, 30
+# Seconds that an idle connection is kept open at the end, for a request that is on its way.
+_LAST_MOMENT = 0.2
 # Seconds before a worker that died is replaced.
 _PAUSE = 1.0
 _SHARED = "PROMETHEUS_MULTIPROC_DIR"
@@ -73,8 +76,12 @@ class _Server(uvicorn.Server):
         self.interrupted = False
 
     async def startup(self, sockets: list[socket] | None = None) -> None:
+        from ranksift.serving.application import log
+
         self._loop = asyncio.get_running_loop()
         await super().startup(sockets)
+        if self.started:
+            log("ready")
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         if self._service.stopping or self._loop is None:
@@ -89,6 +96,34 @@ class _Server(uvicorn.Server):
 
     def _stop(self) -> None:
         self.should_exit = True
+
+    async def shutdown(self, sockets: list[socket] | None = None) -> None:
+        loop = asyncio.get_running_loop()
+        # Who has connected already is let in: the system would turn away what waits at a door that is shut.
+        last = [connection for door in sockets or () for connection in _waiting_at(door)]
+        for server in self.servers:
+            server.close()
+        for connection in last:
+            with suppress(OSError):  # somebody who went away
+                await loop.connect_accepted_socket(self._protocol, connection)
+        await super().shutdown(sockets)
+
+    def _protocol(self) -> asyncio.Protocol:
+        kind: Any = self.config.http_protocol_class
+        made: asyncio.Protocol = kind(self.config, self.server_state, self.lifespan.state)
+        return made
+
+
+def _waiting_at(door: socket) -> Iterator[socket]:
+    """The connections that nobody has taken yet."""
+    with suppress(BlockingIOError):
+        while True:
+            try:
+                connection, _ = door.accept()
+            except ConnectionAbortedError:
+                continue
+            connection.setblocking(False)
+            yield connection
 
 
 class _Protocol(H11Protocol):
@@ -105,6 +140,17 @@ class _Protocol(H11Protocol):
     def _check_head(self) -> None:
         if self.cycle is None and not self.transport.is_closing():
             self._refuse(408, "The request took too long to arrive.", "timeout")
+
+    def shutdown(self) -> None:
+        """Finish what has begun, and give a request a moment that is on its way."""
+        if self.cycle is None or self.cycle.response_complete:
+            self.loop.call_later(_LAST_MOMENT, self._end)
+        else:
+            super().shutdown()
+
+    def _end(self) -> None:
+        if not self.transport.is_closing():
+            super().shutdown()
 
     def send_400_response(self, msg: str) -> None:
         self._refuse(400, "This is not HTTP.", "bad_request")

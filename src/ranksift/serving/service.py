@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-import numpy as np
-
-from ranksift.collection.ragged import Floats
-from ranksift.errors import InputError
+from ranksift.serving.answers import asked_list, filtered_answer, ranked_answer
 from ranksift.serving.batching import QueueFull
-from ranksift.serving.metrics import Metrics, Shown
+from ranksift.serving.metrics import Metrics
 from ranksift.serving.models import Models
-from ranksift.serving.requests import Filter, Rerank, matrix
-from ranksift.serving.served import List, ServedCutoff, ServedRanker
+from ranksift.serving.requests import Filter, Rerank
+from ranksift.serving.served import ServedCutoff, ServedRanker
 from ranksift.serving.settings import Settings
 from ranksift.web.problems import Problem
 
@@ -26,6 +22,8 @@ Made = TypeVar("Made")
 
 # Documents from which on an answer is put together in another thread, so that the event loop goes on.
 _MANY = 200
+# Bytes of a body that is read in no time.
+_SHORT = 1 << 14
 # Seconds after which somebody who was refused may come again, where nothing is known of the speed.
 _SOON = 1
 
@@ -67,12 +65,12 @@ class Service:
     async def rerank(self, body: bytes, identity: str, told: Told) -> bytes:
         """The answer to a request to rank."""
         async with asyncio.timeout(self.settings.request_seconds):
-            asked = await self._in_thread(len(body), Rerank.read, body, self.settings.documents)
+            asked = await self._read(Rerank.read, body)
             served: ServedRanker = self.models.find(asked.model, ServedRanker, "ranker")
             told.model, told.version = served.name, served.version
             self._check_room(served)
             with self.models.using(served):
-                listed = await self._in_thread(len(body), _listed, served, asked)
+                listed = await self._in_thread(len(body), asked_list, served, asked)
                 told.documents, told.tokens = len(listed), listed.size
                 self.metrics.waiting.labels(served.name).set(served.batcher.waiting)
                 try:
@@ -80,9 +78,9 @@ class Service:
                 except QueueFull as full:
                     raise _full(full) from None
                 if len(listed) > _MANY or asked.return_documents:
-                    shown, answer = await self._run(_answer, served, asked, listed, scores, identity)
+                    shown, answer = await self._run(ranked_answer, served, asked, listed, scores, identity)
                 else:
-                    shown, answer = _answer(served, asked, listed, scores, identity)
+                    shown, answer = ranked_answer(served, asked, listed, scores, identity)
         told.dropped = shown.dropped
         self.metrics.list_shown(served, shown)
         return answer
@@ -90,10 +88,10 @@ class Service:
     async def filter(self, body: bytes, identity: str, told: Told) -> bytes:
         """The answer to a request to drop documents by their scores."""
         async with asyncio.timeout(self.settings.request_seconds):
-            asked = await self._in_thread(len(body), Filter.read, body, self.settings.documents)
+            asked = await self._read(Filter.read, body)
             served: ServedCutoff = self.models.find(asked.model, ServedCutoff, "cutoff")
             told.model, told.version = served.name, served.version
-            shown, answer = await self._run(_filtered, served, asked, identity)
+            shown, answer = await self._run(filtered_answer, served, asked, identity)
         told.documents, told.dropped = len(shown.scores), shown.dropped
         self.metrics.list_shown(served, shown)
         return answer
@@ -104,6 +102,12 @@ class Service:
             served.batcher.check_room()
         except QueueFull as full:
             raise _full(full) from None
+
+    async def _read(self, read: Callable[[bytes, int], Made], body: bytes) -> Made:
+        """What a body asks: a short one is read at once, as another thread would take longer to begin."""
+        if len(body) <= _SHORT:
+            return read(body, self.settings.documents)
+        return await self._in_thread(len(body), read, body, self.settings.documents)
 
     async def _in_thread(self, size: int, function: Callable[..., Made], *arguments: Any) -> Made:
         """Do something for a body of this size in another thread, unless too many bytes wait for one."""
@@ -148,59 +152,3 @@ class Service:
 def _full(full: QueueFull) -> Problem:
     sentence = f"Too much waits to be scored. Come back in {full.seconds} s."
     return Problem(429, sentence, headers={"retry-after": str(full.seconds)})
-
-
-def _listed(served: ServedRanker, asked: Rerank) -> List:
-    try:
-        names = served.ranker.feature_names_
-        rows = None if asked.features is None else matrix(asked.features, names)
-        return served.listed(asked.query, asked.documents, rows)
-    except InputError as error:
-        text = str(error)
-        raise Problem(422, f"{text[:1].upper()}{text[1:]}.") from None
-
-
-def _answer(served: ServedRanker, asked: Rerank, listed: List, scores: Floats, identity: str) -> tuple[Shown, bytes]:
-    ranked = served.ranked(listed, scores)
-    kept = [one for one in ranked if one.kept]
-    results: list[dict[str, Any]] = [{"index": one.index, "relevance_score": one.score} for one in kept[: asked.top_n]]
-    if asked.return_documents:
-        for one, result in zip(kept, results, strict=False):
-            result["document"] = {"text": one.text}
-    answer: dict[str, Any] = {"id": identity, "model": served.name, "version": served.version, "results": results}
-    if asked.return_dropped:
-        answer["dropped"] = [
-            {"index": one.index, "relevance_score": one.score, "margin": _finite(one.margin)}
-            for one in ranked
-            if not one.kept
-        ]
-    if asked.as_data:
-        answer |= {"object": "list", "data": results, "usage": {"total_tokens": listed.size}}
-    return Shown(scores, len(kept)), _as_bytes(answer)
-
-
-def _filtered(served: ServedCutoff, asked: Filter, identity: str) -> tuple[Shown, bytes]:
-    two = bool(served.cutoff.fitted_on_["two_scores"])
-    if two and asked.rank_scores is None:
-        what = "The cutoff was fitted on two scores: send rank_scores, too, which rank the documents."
-        raise Problem(422, what)
-    keeps = served.cutoff.keep(asked.scores, rank_scores=asked.rank_scores)
-    order = np.argsort(-(asked.scores if asked.rank_scores is None else asked.rank_scores), kind="stable")
-    answer = {
-        "id": identity,
-        "model": served.name,
-        "version": served.version,
-        "kept": order[keeps[order]].tolist(),
-        "dropped": order[~keeps[order]].tolist(),
-        "threshold": served.threshold,
-    }
-    return Shown(asked.scores, int(keeps.sum())), _as_bytes(answer)
-
-
-def _finite(margin: float | None) -> float | None:
-    """A margin as JSON can have it: from a threshold that is infinite, nothing is a number of steps away."""
-    return margin if margin is not None and np.isfinite(margin) else None
-
-
-def _as_bytes(answer: dict[str, Any]) -> bytes:
-    return json.dumps(answer, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
