@@ -94,7 +94,10 @@ def test_version_is_the_installed_one():
 
 ROOMS = [
     ranksift,
-    *(getattr(ranksift, room) for room in ("cutoffs", "datasets", "labelling", "learning", "measures", "study")),
+    *(
+        getattr(ranksift, room)
+        for room in ("cutoffs", "datasets", "integrations", "labelling", "learning", "measures", "study")
+    ),
 ]
 
 
@@ -114,7 +117,16 @@ class TestPublicNames:
 
     def test_none_is_a_module_but_the_rooms_and_the_losses(self, room: ModuleType):
         modules = {name for name in room.__all__ if isinstance(getattr(room, name), ModuleType)}
-        assert modules <= {"cutoffs", "datasets", "labelling", "learning", "measures", "study", "losses"}
+        assert modules <= {
+            "cutoffs",
+            "datasets",
+            "integrations",
+            "labelling",
+            "learning",
+            "measures",
+            "study",
+            "losses",
+        }
 
     def test_a_misspelt_one_is_an_attribute_error(self, room: ModuleType):
         with pytest.raises(AttributeError, match="has no attribute 'nDCG_x'"):

@@ -4,6 +4,7 @@ from typing import Any
 
 import catalogue
 import docstrings  # noqa: F401 (found by reference.py, which does not know this folder)
+import examples_page
 import mathematics
 import prompts
 import readings
@@ -14,6 +15,7 @@ from mkdocs.structure.files import File, Files
 def on_files(files: Files, config: Any) -> Files:
     """Add the pages that are made from the code."""
     files.append(File.generated(config, "measures.md", content=catalogue.page(readings.links())))
+    files.append(File.generated(config, "examples.md", content=examples_page.page()))
     return files
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     # The rooms that have public names of their own.
     from ranksift import cutoffs as cutoffs
     from ranksift import datasets as datasets
+    from ranksift import integrations as integrations
     from ranksift import labelling as labelling
     from ranksift import learning as learning
     from ranksift import measures as measures
