@@ -57,6 +57,11 @@ class Spool:
         """The number by which the system knows the file."""
         return self._file.fileno()
 
+    def clear(self) -> None:
+        """Forget all that was written."""
+        self._file.truncate(0)
+        self._end = 0
+
     def append(self, data: Any) -> int:
         """Write bytes behind what is there; return where they begin."""
         start, view = self._end, memoryview(data).cast("B")
