@@ -128,6 +128,7 @@ def fit(
     from ranksift.collection.qrels import read_qrels
     from ranksift.cutoffs.streaming import summarised_in_parts
     from ranksift.cutoffs.summary import summarised
+    from ranksift.cutoffs.threshold import GlobalCutoff
 
     given = {"measure": measure, "at_most": at_most, "alpha": alpha, "delta": _delta(delta), "k": k}
     learned = _rule(rule, given, delta, settings)
@@ -143,7 +144,7 @@ def fit(
         if page.suffix.lower() not in (".html", ".htm"):
             raise InputError("a page is HTML", source=str(page), remedy="name it .html")
     parts = _in_parts(files, learned, cut_scores, page, memory)
-    if parts is None:
+    if parts is None or not isinstance(learned, GlobalCutoff):
         data = _read(files, cut_scores)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RankSiftWarning)  # the table shows its notes

@@ -251,7 +251,8 @@ def _order_statistics(pieces: Callable[[], Iterable[Floats]], ranks: Sequence[in
             digit = int(np.searchsorted(below, left[r], side="right"))
             left[r] -= int(below[digit - 1]) if digit else 0
             prefixes[r] = (prefix << np.uint64(_DIGIT)) | np.uint64(digit)
-    return _numbers(prefixes).tolist()
+    numbers: list[float] = _numbers(prefixes).tolist()
+    return numbers
 
 
 def _sortable(numbers: Floats) -> NDArray[np.uint64]:

@@ -54,8 +54,8 @@ def parquet_source(source: str | os.PathLike[str], noun: str, called: Called = N
             raise parquet_check.DamagedError(str(error).partition("\n")[0]) from None
 
     try:
-        columns = _readable(before[0], lambda checker, limit: checker.names_at(path, before[0], limit), wanted, name)
-        columns = wanted(parquet_check.names(path)) if columns is None else columns
+        readable = _readable(before[0], lambda checker, limit: checker.names_at(path, before[0], limit), wanted, name)
+        columns = wanted(parquet_check.names(path)) if readable is None else readable
         yield frame_source(batches, parquet_check.height(path), noun, name)
     except parquet_check.DamagedError as error:
         raise _damaged(error, name) from None

@@ -84,7 +84,7 @@ def _refuse_blank(text: Text, form: _Form) -> None:
 class _Form(NamedTuple):
     """How many columns a line has, which one the number is, what it is called, and how a line looks."""
 
-    count: int
+    width: int
     number: int
     noun: str
     layout: str
@@ -93,10 +93,10 @@ class _Form(NamedTuple):
     def rows(self, block: Block, tags: dict[int, bytes]) -> Rows:
         """The rows of a block, whose first tag is noted."""
         # As in trec_eval, a run may say more behind its tag; judgments may not: six columns are a run's.
-        wanted = (0, 2, self.number, self.count - 1)
-        columns = block.columns(self.count, wanted, self.layout, or_more=self.noun == "score")
+        wanted = (0, 2, self.number, self.width - 1)
+        columns = block.columns(self.width, wanted, self.layout, or_more=self.noun == "score")
         if len(columns):
-            tags[block.start] = columns.token(self.count - 1, 0)
+            tags[block.start] = columns.token(self.width - 1, 0)
         return Rows.of(columns, 0, 2, self.number, self.noun)
 
 
