@@ -6,8 +6,9 @@ import argparse
 import os
 import platform
 import sys
+from pathlib import Path
 
-from benchmarks import compare, cutoffs, evaluation, labelling, learning, study
+from benchmarks import compare, cutoffs, evaluation, labelling, learning, streaming, study
 
 
 def main() -> None:
@@ -25,8 +26,12 @@ def main() -> None:
         "learning": learning.report,
         "memory": learning.many_documents,
         "labelling": labelling.report,
+        "streaming": lambda quick: streaming.report(quick, options.folder, options.sizes, options.jobs),
     }
     parser.add_argument("--only", default=",".join(parts), help=f"some parts, with commas between: {', '.join(parts)}")
+    parser.add_argument("--sizes", default="1M,10M", help="of streaming: rows of the runs")
+    parser.add_argument("--jobs", default="", help="of streaming: some of its commands, with ; between them")
+    parser.add_argument("--folder", type=Path, default=evaluation.FOLDER, help="of streaming: where its files go")
     options = parser.parse_args()
     wanted = options.only.split(",")
     unknown = [name for name in wanted if name not in parts]

@@ -11,10 +11,10 @@ import stat
 import sys
 import time
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, BinaryIO
+from typing import IO, Any, BinaryIO, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,12 +134,15 @@ class Text:
 
 
 @contextmanager
-def reading(source: str | os.PathLike[str], *, if_empty: str = NOTHING_RETRIEVED) -> Iterator[Text]:
+def reading(
+    source: str | os.PathLike[str], *, if_empty: str = NOTHING_RETRIEVED, on_disk: bool = False
+) -> Iterator[Text]:
     """Open a text source: a path (``.gz`` and ``.zst`` are decompressed) or ``"-"`` for standard input.
 
-    ``if_empty`` is what to do about a file of no bytes.
+    ``if_empty`` is what to do about a file of no bytes. What is decompressed or comes from a pipe is held in memory, or
+    ``on_disk``, in a temporary file.
     """
-    with _opened(source) as text:
+    with _opened(source, on_disk) as text:
         yield _without_mark(text, if_empty)
 
 
@@ -279,11 +282,11 @@ def not_utf8(text: Text, position: int, byte: int) -> InputError:
 
 
 @contextmanager
-def _opened(source: str | os.PathLike[str]) -> Iterator[Text]:
+def _opened(source: str | os.PathLike[str], on_disk: bool = False) -> Iterator[Text]:
     name = display_name(source)
     with ExitStack() as stack:
         try:
-            text = _open(source, name, stack)
+            text = _open(source, name, stack, _on_disk if on_disk and hasattr(os, "preadv") else _in_memory)
         except FileNotFoundError:
             raise InputError("no such file", source=name, remedy="check the path") from None
         except OSError as error:
@@ -302,11 +305,11 @@ def _opened(source: str | os.PathLike[str]) -> Iterator[Text]:
             raise InputError("the file changed while it was read", source=name, remedy="read it again")
 
 
-def _open(source: str | os.PathLike[str], name: str, stack: ExitStack) -> Text:
+def _open(source: str | os.PathLike[str], name: str, stack: ExitStack, held: _Held) -> Text:
     if os.fspath(source) == STANDARD:
         if sys.stdin is None:
             raise InputError("standard input is closed", source=name, remedy="name a file")
-        return _in_memory(name, _whole_stream(sys.stdin.buffer, name))
+        return held(name, _whole_stream(sys.stdin.buffer, name), stack)
     path = Path(source)
     if path.is_dir():
         raise InputError("this is a directory", source=name, remedy="name a file")
@@ -316,35 +319,44 @@ def _open(source: str | os.PathLike[str], name: str, stack: ExitStack) -> Text:
     suffix = path.suffix.lower()
     if suffix in _PACKED:
         if regular:
-            return _in_memory(name, _whole_unpacked(file, suffix, status.st_size, name))
-        packed = _whole_stream(file, name)
-        return _in_memory(name, _whole_unpacked(io.BytesIO(packed), suffix, len(packed), name))
+            return held(name, _whole_unpacked(file, suffix, status.st_size, name), stack)
+        packed = b"".join(_whole_stream(file, name))
+        return held(name, _whole_unpacked(io.BytesIO(packed), suffix, len(packed), name), stack)
     if not regular:
-        return _in_memory(name, _whole_stream(file, name))
+        return held(name, _whole_stream(file, name), stack)
     if not hasattr(os, "preadv"):  # Windows
-        return _in_memory(name, bytearray(file.read()))
+        return held(name, [file.read()], stack)
     return Text(name, None, file.fileno(), 0, status.st_size)
 
 
-def _whole_stream(file: BinaryIO, name: str) -> bytearray:
-    """All bytes of a pipe or a device, if they end."""
+def _whole_stream(file: BinaryIO, name: str) -> Iterator[bytes]:
+    """All bytes of a pipe or a device, if they end, piece by piece."""
     limit = unpacked_limit(0)
-    data = _gathered(iter(lambda: file.read(_PIECE), b""), limit)
-    if len(data) > limit:
-        raise beyond_limit(f"a stream of more than {limit:,} bytes", name)
-    return data
+    yield from _limited(iter(lambda: file.read(_PIECE), b""), limit, f"a stream of more than {limit:,} bytes", name)
 
 
-def _whole_unpacked(file: BinaryIO, suffix: str, size: int, name: str) -> bytearray:
+def _whole_unpacked(file: BinaryIO, suffix: str, size: int, name: str) -> Iterator[bytes]:
     """What a compressed file of ``size`` bytes holds: a small one may hold more than fits into any memory."""
     limit = unpacked_limit(size)
-    try:
-        data = _gathered(_unpacked(file, suffix), limit)
-    except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"damaged {_PACKED[suffix]} data ({error})", source=name, remedy="fetch it again") from None
-    if len(data) > limit:
-        raise beyond_limit(f"{size:,} bytes unpack to more than {limit:,}", name)
-    return data
+    pieces = _limited(_unpacked(file, suffix), limit, f"{size:,} bytes unpack to more than {limit:,}", name)
+    while True:  # what is done with a piece may fail in ways of its own
+        try:
+            piece = next(pieces, None)
+        except (OSError, EOFError, zlib.error) as error:
+            what = f"damaged {_PACKED[suffix]} data ({error})"
+            raise InputError(what, source=name, remedy="fetch it again") from None
+        if piece is None:
+            return
+        yield piece
+
+
+def _limited(pieces: Iterator[bytes], limit: float, what: str, name: str) -> Iterator[bytes]:
+    size = 0
+    for piece in pieces:
+        size += len(piece)
+        if size > limit:
+            raise beyond_limit(what, name)
+        yield piece
 
 
 def _gathered(pieces: Iterator[bytes], limit: float) -> bytearray:
@@ -405,24 +417,50 @@ def unpacked_limit(packed: int) -> float:
     >>> unpacked_limit(1000) == 2**30, unpacked_limit(2**30) == 100 * 2**30
     (True, True)
     """
-    asked = os.environ.get(UNPACKED_VARIABLE, "").strip().upper()
+    asked = os.environ.get(UNPACKED_VARIABLE, "").strip()
     if not asked:
         return max(_ALWAYS_ALLOWED, _TIMES_PACKED * packed)
-    if asked == "NONE":
+    if asked.upper() == "NONE":
         return math.inf
-    size = re.fullmatch("([0-9]{1,18})([KMG]?)", asked, re.ASCII)
+    size = size_of(asked)
     if size is None:
         raise InputError(
             f"{UNPACKED_VARIABLE}={os.environ[UNPACKED_VARIABLE]!r} is not a size",
             remedy="write a number of bytes such as 500M or 20G, or none",
         )
-    return int(size[1]) << _UNITS[size[2]]
+    return size
 
 
-def _in_memory(name: str, data: bytearray) -> Text:
+def size_of(text: str) -> int | None:
+    """A number of bytes as people write it; None where it is none.
+
+    >>> size_of("20G") == 20 * 2**30, size_of("512 MB") == 512 * 2**20, size_of("a lot")
+    (True, True, None)
+    """
+    size = re.fullmatch("([0-9]{1,18}) ?([KMG]?)B?", text.strip().upper(), re.ASCII)
+    return None if size is None else int(size[1]) << _UNITS[size[2]]
+
+
+# Makes a text of the pieces of a stream; what it opens is closed with the stack.
+_Held: TypeAlias = Callable[[str, Iterable[bytes], ExitStack], "Text"]
+
+
+def _in_memory(name: str, pieces: Iterable[bytes], stack: ExitStack) -> Text:
+    data = bytearray()
+    for piece in pieces:
+        data += piece
     size = len(data)
     data += bytes(PADDING)
     return Text(name, np.frombuffer(data, dtype=np.uint8), -1, 0, size)
+
+
+def _on_disk(name: str, pieces: Iterable[bytes], stack: ExitStack) -> Text:
+    from ranksift.spool import Spool
+
+    spool = stack.enter_context(Spool())
+    for piece in pieces:
+        spool.append(piece)
+    return Text(name, None, spool.fileno(), 0, spool.size)
 
 
 def _without_mark(text: Text, if_empty: str) -> Text:

@@ -52,24 +52,36 @@ def compare(
     ] = None,
     digits: options.Digits = None,
     out: options.OutFile = None,
+    memory: options.Memory = None,
 ) -> None:
     """Compare runs query by query, with a test of significance.
 
     ranksift compare qrels.txt bm25.run ours.run -m nDCG_f@10 --baseline bm25
     """
+    from ranksift.collection.qrels import read_qrels
     from ranksift.evaluation.compare import compare as library
     from ranksift.evaluation.evaluate import evaluate
     from ranksift.report.scores import degenerate_notes
 
     wanted = options.chosen(measures)
-    judgments, named = options.read(qrels, runs, on_duplicate)
-    judgments = options.without_unjudged(judgments, unjudged_label, gains, wanted)
-    if baseline is not None and len(named) == 1:
+    options.check_standard_input(qrels, runs)
+    if baseline is not None and len(runs) == 1:
         raise InputError(
             "a comparison needs at least 2 runs", remedy="give the file of the baseline among the runs too"
         )
-    name = options.name_of(baseline, [run.name for run in named], runs)
-    scores = evaluate(judgments, named, wanted, gains=gains, unjudged=unjudged, queries=queries)
+    judgments = read_qrels(qrels, on_duplicate=on_duplicate)
+    scores = evaluate(
+        options.without_unjudged(judgments, unjudged_label, gains, wanted),
+        runs,
+        wanted,
+        gains=gains,
+        unjudged=unjudged,
+        queries=queries,
+        on_duplicate=on_duplicate,
+        progress=options.progress_of(runs),
+        memory=memory,
+    )
+    name = options.name_of(baseline, list(scores.runs), runs)
     result = library(scores, name, test, correction, samples=samples, seed=seed, alpha=alpha)
     for line in degenerate_notes(scores):
         note(line)

@@ -21,6 +21,7 @@ from ranksift.errors import InputError, RankSiftWarning
 
 if TYPE_CHECKING:
     from ranksift.collection.readers.labelled_run import LabelledRun
+    from ranksift.collection.run_parts import RunParts
     from ranksift.cutoffs.cutoff import Cutoff
     from ranksift.evaluation.table import Table
 
@@ -114,6 +115,7 @@ def fit(
     form: Annotated[
         Literal["table", "json"], typer.Option("--format", "-f", help="How the output is written.")
     ] = "table",
+    memory: options.Memory = None,
 ) -> None:
     """Learn a cutoff from labelled documents.
 
@@ -123,7 +125,10 @@ def fit(
 
     ranksift cutoff fit scored.csv --rule risk --alpha 0.05 --out cutoff.json
     """
+    from ranksift.collection.qrels import read_qrels
+    from ranksift.cutoffs.streaming import summarised_in_parts
     from ranksift.cutoffs.summary import summarised
+    from ranksift.cutoffs.threshold import GlobalCutoff
 
     given = {"measure": measure, "at_most": at_most, "alpha": alpha, "delta": _delta(delta), "k": k}
     learned = _rule(rule, given, delta, settings)
@@ -138,12 +143,25 @@ def fit(
             raise InputError(what, remedy="leave --page out, or use --rule global")
         if page.suffix.lower() not in (".html", ".htm"):
             raise InputError("a page is HTML", source=str(page), remedy="name it .html")
-    data = _read(files, cut_scores)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RankSiftWarning)  # the table shows its notes
-        learned.fit_run(data.qrels, data.run, cut_scores=data.cut_scores, gains=gains, unjudged=unjudged)
-    lists = _lists(data, gains, unjudged)
-    summary = summarised(learned, lists, folds=folds, samples=samples, seed=seed)
+    parts = _in_parts(files, learned, cut_scores, page, memory)
+    if parts is None or not isinstance(learned, GlobalCutoff):
+        data = _read(files, cut_scores)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RankSiftWarning)  # the table shows its notes
+            learned.fit_run(data.qrels, data.run, cut_scores=data.cut_scores, gains=gains, unjudged=unjudged)
+        lists = _lists(data, gains, unjudged)
+        summary = summarised(learned, lists, folds=folds, samples=samples, seed=seed)
+    else:
+        summary = summarised_in_parts(
+            learned,
+            read_qrels(files[0]),
+            parts,
+            gains=gains,
+            unjudged=unjudged,
+            folds=folds,
+            samples=samples,
+            seed=seed,
+        )
     if out is not None:
         learned.save(out)
     if plot is not None:
@@ -405,6 +423,29 @@ def _read(files: list[str], cut_scores: str | None) -> LabelledRun:
         options.check_standard_input(files[0], files[1:])
         data = LabelledRun(read_qrels(files[0]), read_run(files[1]), None)
     return data if cut_scores is None else data._replace(cut_scores=read_run(cut_scores))
+
+
+def _in_parts(
+    files: list[str], rule: Cutoff, cut_scores: str | None, page: Path | None, memory: str | None
+) -> RunParts | None:
+    """The run, where it is to be read in parts, and the rule needs no more than one part at a time."""
+    from ranksift.collection.run_parts import MEMORY, RunParts, memory_for
+    from ranksift.cutoffs.threshold import GlobalCutoff
+
+    if memory is not None:
+        MEMORY.check("--memory", memory)
+    if len(files) != 2:
+        return None
+    options.check_standard_input(files[0], files[1:])
+    may_take = memory_for(files[1], memory)
+    if may_take is None:
+        return None
+    if type(rule) is GlobalCutoff and cut_scores is None and page is None:
+        return RunParts(files[1], memory=may_take)
+    if memory is not None:
+        what = "--memory is for --rule global, without --cut-scores and --page: all else holds all documents in memory"
+        raise InputError(what, remedy="leave --memory out")
+    return None
 
 
 def _rule(name: str, given: dict[str, Any], delta: str | None, settings: list[str]) -> Cutoff:

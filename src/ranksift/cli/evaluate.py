@@ -34,6 +34,7 @@ def evaluate(
         Path | None,
         typer.Option("--cache", metavar="DIR", help="Keep the values of every run here, and use those that are kept."),
     ] = None,
+    memory: options.Memory = None,
 ) -> None:
     """Evaluate runs against judgments.
 
@@ -61,6 +62,7 @@ def evaluate(
         columns=named,
         progress=options.progress_of(runs),
         cache=cache,
+        memory=memory,
     )
     shown = 4 if digits is None else digits
     written = options.form_of(form, out)

@@ -72,6 +72,14 @@ Depth = Annotated[
         "--depth", "-M", metavar="N", min=1, help="Count the first N documents of each list only (trec_eval -M)."
     ),
 ]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        "--memory",
+        metavar="SIZE",
+        help="What the rows of a run may take, as 2GB; a larger file is read in parts. [default: half of what is free]",
+    ),
+]
 Rel = Annotated[
     float,
     typer.Option("--rel", "-l", metavar="N", help="The smallest label that counts as relevant (trec_eval -l)."),

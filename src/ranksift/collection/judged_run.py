@@ -233,7 +233,7 @@ def join(
     """
     UNJUDGED.check("unjudged", unjudged)
     for name in set(nil):
-        _refuse_judged_nil(qrels, name)
+        refuse_judged_nil(qrels, name)
     number = {q: i for i, q in enumerate(queries)}
     of_run = np.array([number.get(q, -1) for q in run.query_ids], dtype=np.int64)
     length = np.zeros(len(queries), dtype=np.int64)
@@ -262,7 +262,7 @@ def join(
     return judged.without_unjudged() if unjudged == "drop" else judged
 
 
-def _refuse_judged_nil(qrels: Qrels, nil: str) -> None:
+def refuse_judged_nil(qrels: Qrels, nil: str) -> None:
     """A judgment of NIL would make "no answer" one of the answers."""
     for row in _rows_called(nil, qrels)[:1]:
         query = qrels.query_ids[int(np.searchsorted(qrels.offsets, row, side="right")) - 1]

@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 
 from ranksift.collection._engine.grouping import OnDuplicate
 from ranksift.collection.gains import Gains, GainsLike
-from ranksift.collection.judged_run import JudgedRun, Unjudged, join
+from ranksift.collection.judged_run import JudgedRun, Unjudged, join, refuse_judged_nil
 from ranksift.collection.pool import Pool
 from ranksift.collection.qrels import Qrels, is_two_level, read_qrels
 from ranksift.collection.readers.column_names import Columns
 from ranksift.collection.run import Run, read_run
+from ranksift.collection.run_facts import RunFacts
+from ranksift.collection.run_parts import RunParts, memory_for
 from ranksift.errors import InputError
 
 #: Which queries count: all that are judged, those that the run answers, or these.
@@ -151,29 +153,59 @@ class JudgedRuns:
                 self._kept[r] = found
         return found._replace(judged=replace(found.judged, gains=self.gains))
 
+    def in_parts(self, r: int, memory: int | str | None = None) -> RunParts | None:
+        """A run that would take more memory than it may, to be read in parts; None where it is read whole."""
+        source, name = self.sources[r]
+        may_take = None if self._kept is not None else memory_for(source, memory)
+        return None if may_take is None else RunParts(source, name, self.on_duplicate, self.columns, may_take)
+
     def joined(self, run: Run) -> OneJudgedRun:
         """Join a run that is read already."""
-        strangers = () if self.which == "named" else _strangers(self.qrels, run)
-        how = {"unjudged": self.unjudged, "gains": self.gains, "nil": self.nil}
-        run = run if self.depth is None else run.top(self.depth)
-        judged = join(self.qrels, run, self.queries, **how)  # type: ignore[arg-type]
-        return OneJudgedRun(run.name, judged, (*strangers, *self._misfits(run, judged)))
+        run = self.shown(run)
+        facts = RunFacts.of(self.qrels, run, self.queries)
+        strangers = self.strangers(facts, run.name)
+        judged = self.join(self.qrels, run, self.queries)
+        return OneJudgedRun(run.name, judged, (*strangers, *self.misfits(facts.joined(judged), run.name)))
 
-    def _misfits(self, run: Run, judged: JudgedRun) -> Iterator[str]:
+    def shown(self, run: Run) -> Run:
+        """As much of a run as counts."""
+        return run if self.depth is None else run.top(self.depth)
+
+    def join(self, qrels: Qrels, run: Run, queries: Sequence[str]) -> JudgedRun:
+        """Join a run that is shown, or what it has of some queries, with their judgments."""
+        return join(qrels, run, queries, unjudged=self.unjudged, gains=self.gains, nil=self.nil)
+
+    def check_nil(self) -> None:
+        """Refuse judgments of NIL documents, as the join does."""
+        for name in set(self.nil):
+            refuse_judged_nil(self.qrels, name)
+
+    def strangers(self, facts: RunFacts, name: str) -> tuple[str, ...]:
+        """A note about queries of the run that nobody judged; an error where that is all of them."""
+        n = facts.strangers
+        if self.which == "named" or facts.first_stranger is None or facts.first_query is None:
+            return ()
+        if n == facts.queries:
+            ids = f"the run has {facts.first_query[1]!r}, the judgments have {self.qrels.query_ids[0]!r}"
+            raise InputError(
+                f"run {name!r} and {self.qrels.name!r} have no query in common", remedy=f"{ids}: make the ids match"
+            )
+        left_out = f"{n} quer{'y' if n == 1 else 'ies'} without judgments left out"
+        return (f"run {name!r}: {left_out} (the first is {facts.first_stranger[1]!r})",)
+
+    def misfits(self, facts: RunFacts, name: str) -> Iterator[str]:
         """Notes about a run that can be evaluated with these judgments, and perhaps should not be."""
-        listed = int(judged.listed.sum())
-        no_answers = sum(int(np.count_nonzero(places)) for places in judged.nil.values())
-        if listed > no_answers and not len(judged.query) and len(self.qrels):
-            ids = f"the run has {run.docs[0]!r}, the judgments have {self.qrels.docs[0]!r}"
-            yield f"run {run.name!r}: no document that it lists is judged; make the document ids match ({ids})"
-        answered = len(set(run.query_ids).intersection(self.queries))  # a list may be empty, and is an answer
-        if self.which != "run" and listed and answered < len(judged) / 2:
+        first = facts.first_row
+        if first is not None and facts.listed > facts.no_answers and not facts.judged and len(self.qrels):
+            ids = f"the run has {first.doc!r}, the judgments have {self.qrels.docs[0]!r}"
+            yield f"run {name!r}: no document that it lists is judged; make the document ids match ({ids})"
+        if self.which != "run" and facts.listed and facts.answered < len(self.queries) / 2:
             rest = "the others count as empty lists (--queries run, in Python queries='run', leaves them out)"
-            yield f"run {run.name!r} answers {answered} of {len(judged)} queries; {rest}"
+            yield f"run {name!r} answers {facts.answered} of {len(self.queries)} queries; {rest}"
         odd = self.qrels.labels[:0] if self.qrels.whole else self.qrels.labels[self.qrels.labels % 1.0 != 0]
-        if len(odd) > len(self.qrels) / 2 and _are_labels(run.scores):
-            numbers = f"labels such as {odd[0]:g}, and scores such as {run.scores[0]:g}"
-            yield f"{self.qrels.name!r} and run {run.name!r} have {numbers}: judgments come first, are they swapped?"
+        if first is not None and len(odd) > len(self.qrels) / 2 and facts.like_labels:
+            numbers = f"labels such as {odd[0]:g}, and scores such as {first.score:g}"
+            yield f"{self.qrels.name!r} and run {name!r} have {numbers}: judgments come first, are they swapped?"
 
     @property
     def settings(self) -> tuple[Any, ...]:
@@ -257,26 +289,3 @@ def _candidates(qrels: Qrels, queries: Queries) -> tuple[str, ...]:
     if not named:
         raise InputError("the list of queries is empty", remedy="name at least one query")
     return named
-
-
-def _are_labels(numbers: NDArray[np.float64]) -> bool:
-    """Whether numbers look like labels rather than like scores: small and whole."""
-    return bool(len(numbers)) and bool(((numbers == np.floor(numbers)) & (np.abs(numbers) <= 10)).all())
-
-
-def _strangers(qrels: Qrels, run: Run) -> tuple[str, ...]:
-    """A note about queries of the run that nobody judged; an error where that is all of them."""
-    judged = set(qrels.query_ids)
-    strangers = [q for q in run.query_ids if q not in judged]
-    if not strangers:
-        return ()
-    if len(strangers) == len(run.query_ids):
-        raise InputError(
-            f"run {run.name!r} and {qrels.name!r} have no query in common",
-            remedy=f"the run has {run.query_ids[0]!r}, the judgments have {qrels.query_ids[0]!r}: make the ids match",
-        )
-    n = len(strangers)
-    return (
-        f"run {run.name!r}: {n} quer{'y' if n == 1 else 'ies'} without judgments left out "
-        f"(the first is {strangers[0]!r})",
-    )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ranksift.collection import ragged
 from ranksift.collection._engine.grouping import Floats, Grouped, OnDuplicate
@@ -35,9 +37,10 @@ class Qrels(DocumentTable):
     {'q1': {'d1': 2, 'd9': -2}}
     """
 
-    def __init__(self, rows: Grouped, whole: bool, name: str = "qrels") -> None:
+    def __init__(self, rows: Grouped, whole: bool, name: str = "qrels", all_labels: Floats | None = None) -> None:
         super().__init__(rows, name)
         self.whole = whole
+        self._all_labels = all_labels
 
     @property
     def labels(self) -> Floats:
@@ -47,17 +50,47 @@ class Qrels(DocumentTable):
     @cached_property
     def pool(self) -> Pool:
         """The labels alone."""
-        return Pool.of(self.offsets, self.labels)
+        whole = Pool.of(self.offsets, self.labels)
+        return whole if self._all_labels is None else replace(whole, all_labels=self._all_labels)
 
     def pool_of(self, queries: Sequence[str]) -> Pool:
         """The labels of some queries; one that is not judged has none."""
         if queries is self.query_ids or tuple(queries) == self.query_ids:
             return self.pool
-        number = {q: i for i, q in enumerate(self.query_ids)}
-        return self.pool.take(np.array([number.get(q, -1) for q in queries], dtype=np.int64))
+        return self.pool.take(np.array([self._number.get(q, -1) for q in queries], dtype=np.int64))
+
+    def of_queries(self, queries: Sequence[str]) -> Qrels:
+        """The judgments of some queries; those that are not judged are left out.
+
+        They are a part of a collection, and know all of its labels: some measures ask for the largest.
+
+        >>> some = read_qrels({"q1": {"d1": 1}, "q2": {"d1": 4}, "q3": {"d1": 2}}).of_queries(["q3", "q1"])
+        >>> some.to_dict(), some.pool.largest_label
+        ({'q3': {'d1': 2}, 'q1': {'d1': 1}}, 4.0)
+        """
+        known = [q for q in queries if q in self._number]
+        rows, offsets = ragged.take(self.offsets, np.array([self._number[q] for q in known], dtype=np.int64))
+        part = Grouped(tuple(known), offsets, self.docs.take(rows), self.labels[rows])
+        return Qrels(part, self.whole, self.name, self.pool.all_labels)
+
+    def part_of(self, all_labels: ArrayLike) -> Qrels:
+        """The same judgments as a part of a collection that has these labels.
+
+        >>> read_qrels({"q1": {"d1": 1}}).part_of([0, 1, 4]).pool.largest_label
+        4.0
+        """
+        labels = ragged.distinct(np.asarray(all_labels, dtype=np.float64).ravel())
+        return Qrels(self._rows, self.whole, self.name, labels)
+
+    @cached_property
+    def _number(self) -> dict[str, int]:
+        return {q: i for i, q in enumerate(self.query_ids)}
 
     def __repr__(self) -> str:
         return f"<Qrels: {self.counted('judgment')}>"
+
+    def __contains__(self, query: object) -> bool:
+        return query in self._number
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Qrels) and self.to_dict() == other.to_dict()

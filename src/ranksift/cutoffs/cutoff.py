@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ranksift import __version__
-from ranksift.collection.gains import ZERO_AS_FORBIDDEN, GainsLike
+from ranksift.collection.gains import ZERO_AS_FORBIDDEN, Gains, GainsLike
 from ranksift.collection.judged_run import Unjudged
 from ranksift.collection.lists import Lists, tell
+from ranksift.collection.pool import Pool
 from ranksift.collection.qrels import read_qrels
 from ranksift.collection.ragged import Floats
 from ranksift.collection.run import read_run
@@ -123,9 +124,7 @@ class Cutoff(Parameterised, Printed):
         labels, given = read_qrels(qrels), read_run(run)
         lists = Lists.from_run(labels, given, cut_scores=other, gains=gains, unjudged=unjudged)
         self._fit(lists, {"gains": str(lists.gains), "unjudged": unjudged, "two_scores": other is not None})
-        unlabelled = len(set(given.query_ids) - set(labels.query_ids))
-        if unlabelled:
-            self.notes_ += (f"{unlabelled} of {len(given.query_ids)} queries have no label: they are left out",)
+        self.notes_ += left_out(len(set(given.query_ids) - set(labels.query_ids)), len(given.query_ids))
         tell(self.notes_)
         return self
 
@@ -136,10 +135,13 @@ class Cutoff(Parameterised, Printed):
 
     def _fit(self, lists: Lists, how: Mapping[str, Any]) -> None:
         self.check_parameters()
-        if not lists.judged.any():
-            raise InputError("no document has a label", remedy="label some")
-        self.fitted_on_: dict[str, Any] = {**_described(lists), **how}
-        self.notes_: tuple[str, ...] = _peculiarities(lists)
+        check_labels(int(lists.judged.sum()))
+        self.learn_from(lists, {**_described(lists), **how}, lists.gains, lists.pool)
+
+    def learn_from(self, lists: Any, described: dict[str, Any], gains: Gains, pool: Pool) -> None:
+        """Learn from lists that are described, and say what is peculiar about them."""
+        self.fitted_on_: dict[str, Any] = described
+        self.notes_: tuple[str, ...] = _peculiarities(described, gains, pool)
         try:
             self._learn(lists)
         except InputError:
@@ -417,9 +419,20 @@ def cutoff_of_json(text: bytes, source: str) -> Cutoff:
         raise InputError(what, source=source, remedy="make it anew: ranksift cutoff fit") from None
 
 
+def left_out(unlabelled: int, queries: int) -> tuple[str, ...]:
+    """The note about queries of a run that nobody judged."""
+    return (f"{unlabelled} of {queries} queries have no label: they are left out",) if unlabelled else ()
+
+
+def check_labels(judged: int) -> None:
+    """Refuse documents of which none has a label."""
+    if not judged:
+        raise InputError("no document has a label", remedy="label some")
+
+
 def _described(lists: Lists) -> dict[str, Any]:
     """What a reader of the file should know of the data."""
-    five = np.quantile(lists.score, [0.0, 0.25, 0.5, 0.75, 1.0]) if len(lists.score) else np.zeros(5)
+    five = np.quantile(lists.score, [0.0, 0.25, 0.5, 0.75, 1.0]) + 0.0 if len(lists.score) else np.zeros(5)
     return {
         "queries": len(lists),
         "documents": len(lists.score),
@@ -429,26 +442,25 @@ def _described(lists: Lists) -> dict[str, Any]:
     }
 
 
-def _peculiarities(lists: Lists) -> tuple[str, ...]:
+def _peculiarities(described: Mapping[str, Any], gains: Gains, pool: Pool) -> tuple[str, ...]:
     notes = []
-    unjudged = int(len(lists.score) - lists.judged.sum())
-    if len(lists) == 1:
+    queries, documents = described["queries"], described["documents"]
+    unjudged = documents - described["judged"]
+    if queries == 1:
         notes.append("there is one query only: nothing can be said of others")
-    if len(lists.score) and lists.score.min() == lists.score.max():
+    if documents and described["scores"][0] == described["scores"][-1]:
         notes.append("all scores are equal: a cut keeps all or nothing")
-    unused = lists.gains.unused(lists.pool.all_labels)
+    unused = gains.unused(pool.all_labels)
     if unused:
         notes.append(unused)
-    if not (lists.gains(lists.pool.labels) < 0).any():
-        hint = f"; {ZERO_AS_FORBIDDEN}" if lists.pool.labels.min(initial=1) == 0 else ""
+    if not (gains(pool.labels) < 0).any():
+        hint = f"; {ZERO_AS_FORBIDDEN}" if pool.labels.min(initial=1) == 0 else ""
         notes.append(f"{NOTHING_FORBIDDEN}{hint}")
-    unlabelled = int((lists.pool.size == 0).sum())
+    unlabelled = int((pool.size == 0).sum())
     if unlabelled:
-        notes.append(
-            f"{unlabelled} of {len(lists)} queries have no label: they count, with no gain and nothing forbidden"
-        )
+        notes.append(f"{unlabelled} of {queries} queries have no label: they count, with no gain and nothing forbidden")
     if unjudged:
-        notes.append(f"{unjudged} of {len(lists.score)} documents have no label: they take a place with gain 0")
+        notes.append(f"{unjudged} of {documents} documents have no label: they take a place with gain 0")
     return tuple(notes)
 
 

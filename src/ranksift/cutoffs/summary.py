@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ranksift.collection.gains import ZERO_AS_FORBIDDEN
 from ranksift.collection.lists import Lists
+from ranksift.collection.ragged import Floats
 from ranksift.cutoffs.cutoff import NOTHING_FORBIDDEN, Cutoff, in_words
-from ranksift.cutoffs.held_out import aggregate, held_out
+from ranksift.cutoffs.held_out import held_out
 from ranksift.cutoffs.limits import Limits
 from ranksift.cutoffs.risk import RiskCutoff
-from ranksift.cutoffs.sweep import SAME
+from ranksift.cutoffs.sweep import SAME, Swept
 from ranksift.cutoffs.threshold import GlobalCutoff, Interval, one_measure
 from ranksift.cutoffs.tradeoff import with_costs
 from ranksift.errors import InputError
@@ -25,6 +25,8 @@ from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
 from ranksift.measures.measure import Measure
 from ranksift.parameters import samples_of
+
+T = TypeVar("T")
 
 
 class Cost(NamedTuple):
@@ -94,7 +96,7 @@ class Summary(Printed):
     @property
     def limits(self) -> Limits:
         """What the rule keeps to."""
-        return self.rule.limits if isinstance(self.rule, GlobalCutoff) else Limits()
+        return limits_of(self.rule)
 
     def _rows(self) -> Iterator[tuple[str, Any]]:
         if self.threshold is not None:
@@ -280,13 +282,47 @@ def summarised(rule: Cutoff, lists: Lists, *, folds: int = 5, samples: int = 100
     """
     if samples:
         samples_of(width=1).check("samples", samples, 1000)
-    measure = one_measure(rule.natural_measure)
-    limits = rule.limits if isinstance(rule, GlobalCutoff) else Limits()
     kept = rule.keep_lists(lists)
-    everything = np.ones(len(lists.score), dtype=bool)
-    fitted, keep_all, drop_all = (aggregate(measure, lists, k) for k in (kept, everything, ~everything))
-    queries = len(lists)
-    left = np.bincount(lists.query[kept], minlength=queries)
+    masks = {"kept": kept, "everything": np.ones(len(kept), dtype=bool), "nothing": np.zeros(len(kept), dtype=bool)}
+    found = beyond(rule, lists, len(lists), folds, samples, seed, lambda: held_out(rule, lists, folds, seed))
+    if found.new is not None:
+        masks["new"] = found.new
+    left = np.bincount(lists.query[kept], minlength=len(lists))
+    return summary_of(
+        rule,
+        lambda cut, measure: measure.per_query(lists.judged_by(masks[cut])),
+        found,
+        folds=folds,
+        queries=len(lists),
+        documents=len(kept),
+        dropped=int((~kept).sum()),
+        emptied=int(((left == 0) & (lists.lengths > 0)).sum()),
+    )
+
+
+class Beyond(NamedTuple, Generic[T]):
+    """What is known of a rule on other queries than those that it was fitted on.
+
+    ``new`` is what it keeps of each query when it is fitted to others; None where there are too few.
+    """
+
+    new: T | None
+    interval: Interval | None
+    kept_in_folds: tuple[bool, ...]
+    unknown: tuple[str, ...]
+
+
+def beyond(
+    rule: Cutoff,
+    lists: Lists | Swept,
+    queries: int,
+    folds: int,
+    samples: int,
+    seed: int,
+    hold_out: Callable[[], T],
+) -> Beyond[T]:
+    """See what a rule does to queries that it was not fitted on; ``hold_out`` fits it to the others of each fold."""
+    limits = limits_of(rule)
     new, interval = None, None
     kept_in_folds: tuple[bool, ...] = ()
     unknown = []
@@ -294,7 +330,7 @@ def summarised(rule: Cutoff, lists: Lists, *, folds: int = 5, samples: int = 100
         unknown.append(f"fewer queries than {folds} folds: what new queries would give is not known")
     else:
         try:
-            new = held_out(rule, lists, folds, seed)
+            new = hold_out()
             if isinstance(rule, GlobalCutoff) and limits:
                 kept_in_folds = rule.cross_validated(lists, folds, seed).kept
         except InputError as error:
@@ -306,38 +342,69 @@ def summarised(rule: Cutoff, lists: Lists, *, folds: int = 5, samples: int = 100
             interval = rule.interval(lists, samples, seed)
         except InputError as error:
             unknown.append(f"the interval is not known: {error}")
+    return Beyond(new, interval, kept_in_folds, tuple(unknown))
+
+
+def summary_of(
+    rule: Cutoff,
+    values: Callable[[str, Measure], tuple[Floats, Floats]],
+    found: Beyond[Any],
+    *,
+    folds: int,
+    queries: int,
+    documents: int,
+    dropped: int,
+    emptied: int,
+) -> Summary:
+    """Put a summary together.
+
+    ``values`` are those of a measure, a numerator and a denominator for each query, when what is shown is what the rule
+    "kept", what it keeps of "new" queries, "everything" or "nothing".
+    """
+    measure = one_measure(rule.natural_measure)
+
+    def aggregate(measure: Measure, cut: str) -> float:
+        return float(measure.aggregate(*values(cut, measure)))
+
+    new = found.new is not None
     costs = {
-        str(cost): Cost(aggregate(cost, lists, kept), None if new is None else aggregate(cost, lists, new))
-        for cost in with_costs(measure, limits.measures)[1:]
+        str(cost): Cost(aggregate(cost, "kept"), aggregate(cost, "new") if new else None)
+        for cost in with_costs(measure, limits_of(rule).measures)[1:]
     }
     return Summary(
         rule=rule,
         measure=str(measure),
-        fitted=fitted,
-        keep_all=keep_all,
-        drop_all=drop_all,
-        expected=None if new is None else aggregate(measure, lists, new),
+        fitted=aggregate(measure, "kept"),
+        keep_all=aggregate(measure, "everything"),
+        drop_all=aggregate(measure, "nothing"),
+        expected=aggregate(measure, "new") if new else None,
         folds=folds,
         threshold=vars(rule).get("threshold_"),
-        interval=interval,
-        documents=len(lists.score),
-        dropped=int((~kept).sum()),
+        interval=found.interval,
+        documents=documents,
+        dropped=dropped,
         queries=queries,
-        emptied=int(((left == 0) & (lists.lengths > 0)).sum()),
+        emptied=emptied,
         costs=costs,
-        kept=kept_in_folds,
-        unknown=tuple(unknown),
-        advantage=None if new is None or queries < 2 else _advantage(measure, lists, new),
+        kept=found.kept_in_folds,
+        unknown=found.unknown,
+        advantage=_advantage(measure, values("everything", measure), values("new", measure))
+        if new and queries >= 2
+        else None,
     )
 
 
-def _advantage(measure: Measure, lists: Lists, kept: NDArray[np.bool_]) -> Advantage:
+def limits_of(rule: Cutoff) -> Limits:
+    """What a rule keeps to."""
+    return rule.limits if isinstance(rule, GlobalCutoff) else Limits()
+
+
+def _advantage(measure: Measure, everything: tuple[Floats, Floats], kept: tuple[Floats, Floats]) -> Advantage:
     """What is kept against everything shown, query by query."""
-    everything = np.ones(len(kept), dtype=bool)
-    top, bottom = zip(*(measure.per_query(lists.judged_by(k)) for k in (everything, kept)), strict=True)
+    top, bottom = zip(everything, kept, strict=True)
     scores = Scores(
         ("everything shown", "cutoff"),
-        tuple(map(str, range(len(lists)))),
+        tuple(map(str, range(len(everything[0])))),
         (measure,),
         np.stack(top)[:, :, None],
         np.stack(bottom)[:, :, None],

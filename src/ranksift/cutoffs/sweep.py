@@ -12,7 +12,7 @@ of every list is kept up to date. Any other measure is taken of every list each 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -85,27 +85,8 @@ class Sweep:
     @classmethod
     def of(cls, lists: Lists, measure: Measure) -> Sweep:
         """Let all documents enter."""
-        if type(measure).aggregate is not Measure.aggregate or type(measure).values is not Measure.values:
-            raise InputError(
-                f"{measure} is no mean of queries' own values, and no ratio of sums", remedy="use another measure"
-            )
-        entry = entry_order(lists)
-        line = measure.line(lists.pool, measure.gains or lists.gains)
-        if line is not None:
-            start, change = _cumulative(lists, measure, entry, *line)
-        elif isinstance(measure, Fdocs) and measure.average == "micro":
-            start, change = _forbidden_shown(lists, measure, entry)
-        elif isinstance(measure, Hidden):
-            start, change = _good_missing(lists, measure, entry)
-        elif isinstance(measure, Empty):
-            start, change = _left_empty(lists)
-        else:
-            start, change = _any_measure(lists, measure, entry)
+        start, change = changes(lists, measure)
         order = lists.falling
-        if not lists.cuts_from_the_end:  # changes are in the order of entry, query after query
-            place = np.empty(len(entry), dtype=np.int64)
-            place[entry] = np.arange(len(entry))
-            change = change[:, place]
         return cls(lists, measure, order, lists.score[order], lists.query[order], start, change[:, order])
 
     @cached_property
@@ -218,6 +199,43 @@ class Sweep:
         keeps_all[full] = good[whole[full]]
         threshold[keeps_all | ~full] = -np.inf
         return threshold, sign * best
+
+
+def changes(lists: Lists, measure: Measure) -> tuple[Floats, Floats]:
+    """Every query's numerator and denominator before anything has entered, and what each document changes in them."""
+    if type(measure).aggregate is not Measure.aggregate or type(measure).values is not Measure.values:
+        raise InputError(
+            f"{measure} is no mean of queries' own values, and no ratio of sums", remedy="use another measure"
+        )
+    entry = entry_order(lists)
+    line = measure.line(lists.pool, measure.gains or lists.gains)
+    if line is not None:
+        start, change = _cumulative(lists, measure, entry, *line)
+    elif isinstance(measure, Fdocs) and measure.average == "micro":
+        start, change = _forbidden_shown(lists, measure, entry)
+    elif isinstance(measure, Hidden):
+        start, change = _good_missing(lists, measure, entry)
+    elif isinstance(measure, Empty):
+        start, change = _left_empty(lists)
+    else:
+        start, change = _any_measure(lists, measure, entry)
+    if not lists.cuts_from_the_end:  # changes are in the order of entry, query after query
+        place = np.empty(len(entry), dtype=np.int64)
+        place[entry] = np.arange(len(entry))
+        change = change[:, place]
+    return start, change
+
+
+@dataclass(frozen=True)
+class Swept:
+    """Lists of which nothing is known but how some measures change: all that a threshold is chosen by."""
+
+    sweeps: Mapping[Measure, Sweep]
+
+
+def sweep_of(lists: Lists | Swept, measure: Measure) -> Sweep:
+    """The sweep of a measure over lists, or the one that was made before."""
+    return lists.sweeps[measure] if isinstance(lists, Swept) else Sweep.of(lists, measure)
 
 
 def lowest_best(worth: Floats) -> int:

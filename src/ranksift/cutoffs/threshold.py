@@ -10,12 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection.examples import folds_of
+from ranksift.collection.gains import GainsLike
+from ranksift.collection.judged_run import Unjudged
 from ranksift.collection.lists import Lists, tell
+from ranksift.collection.qrels import read_qrels
 from ranksift.collection.ragged import Floats, Ints
+from ranksift.collection.run_parts import MEMORY, RunParts, memory_for
 from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.limits import LIMITS, Limits, LimitsLike
 from ranksift.cutoffs.sweep import MEASURE as MEASURE
-from ranksift.cutoffs.sweep import Sweep
+from ranksift.cutoffs.sweep import Sweep, Swept, sweep_of
 from ranksift.cutoffs.sweep import one_measure as one_measure
 from ranksift.cutoffs.tradeoff import Tradeoff, with_costs
 from ranksift.errors import InputError
@@ -103,14 +107,14 @@ class GlobalCutoff(Cutoff):
         """What the threshold keeps to."""
         return Limits.of(self.at_most)
 
-    def _learn(self, lists: Lists) -> None:
+    def _learn(self, lists: Lists | Swept) -> None:
         measure, limits = one_measure(self.measure), self.limits
-        sweep = Sweep.of(lists, measure)
+        sweep = sweep_of(lists, measure)
         self.thresholds_, self.values_ = sweep.thresholds, sweep.values()
         best = sweep.best(self.values_)
         if limits:
             others = with_costs(measure, limits.measures)[1:]
-            self.tradeoff_ = Tradeoff.of_sweeps([sweep, *(Sweep.of(lists, other) for other in others)])
+            self.tradeoff_ = Tradeoff.of_sweeps([sweep, *(sweep_of(lists, other) for other in others)])
             best = self.tradeoff_.best(measure, limits)
             self.notes_ += _said_of(limits, self.tradeoff_)
             self.fitted_on_["limits"] = {str(m): self.tradeoff_.at(best)[str(m)] for m in limits.measures}
@@ -120,6 +124,39 @@ class GlobalCutoff(Cutoff):
             "keep_all": float(self.values_[-1]),
             "drop_all": float(self.values_[0]),
         }
+
+    def fit_run(
+        self,
+        qrels: Any,
+        run: Any,
+        *,
+        cut_scores: Any = None,
+        gains: GainsLike = "linear",
+        unjudged: Unjudged = "zero",
+        memory: int | str | None = None,
+    ) -> Self:
+        """Fit the threshold to a run and its judgments.
+
+        Parameters
+        ----------
+        qrels, run, gains, unjudged
+            As in :func:`evaluate`.
+        cut_scores
+            Another run that scores the same documents, where the cut is not made on the score that ranks them. Both are
+            read whole.
+        memory
+            How much memory the rows of the run may take, as ``"2GB"``. A file that would take more is read some queries
+            at a time, with the same result. None: half of the memory that is free.
+        """
+        optional(MEMORY, "2GB").check("memory", memory)
+        may_take = None if cut_scores is not None else memory_for(run, memory)
+        if may_take is None:
+            return super().fit_run(qrels, run, cut_scores=cut_scores, gains=gains, unjudged=unjudged)
+        from ranksift.cutoffs.streaming import fit_in_parts
+
+        fit_in_parts(self, read_qrels(qrels), RunParts(run, memory=may_take), gains=gains, unjudged=unjudged)
+        tell(self.notes_)
+        return self
 
     @classmethod
     def of_tradeoff(cls, tradeoff: Tradeoff, measure: MeasureLike, at_most: LimitsLike, instead_of: Cutoff) -> Self:
@@ -182,7 +219,7 @@ class GlobalCutoff(Cutoff):
     # -- how sure it is ------------------------------------------------------------------------------------------
 
     def interval(
-        self, lists: Lists | None = None, samples: int = 1000, seed: int = 0, confidence: float = 0.95
+        self, lists: Lists | Swept | None = None, samples: int = 1000, seed: int = 0, confidence: float = 0.95
     ) -> Interval:
         """Where the threshold lies if queries are drawn anew, with replacement (percentiles; ends can be infinite).
 
@@ -220,7 +257,7 @@ class GlobalCutoff(Cutoff):
         low, high = (found[min(len(found) - 1, int(end * len(found)))] for end in ends)
         return Interval(low, high, confidence)
 
-    def cross_validated(self, lists: Lists | None = None, folds: int = 5, seed: int = 0) -> Estimate:
+    def cross_validated(self, lists: Lists | Swept | None = None, folds: int = 5, seed: int = 0) -> Estimate:
         """What the rule gives on queries that it was not fitted on: every fold is cut at a threshold of the others.
 
         Parameters
@@ -275,13 +312,13 @@ class GlobalCutoff(Cutoff):
         axes.legend(frameon=False)
         return figure
 
-    def _sweeps(self, lists: Lists | None, method: str) -> list[Sweep]:
+    def _sweeps(self, lists: Lists | Swept | None, method: str) -> list[Sweep]:
         """The measure's, and those of what is limited."""
-        if not isinstance(lists, Lists):  # as when the rule kept them
+        if not isinstance(lists, Lists | Swept):  # as when the rule kept them
             remedy = f"give them: {method}(Lists.from_arrays(scores, labels, groups))"
             raise InputError("a cutoff does not keep the documents that it was fitted on", remedy=remedy)
         wanted = dict.fromkeys([one_measure(self.measure), *self.limits.measures])
-        return [Sweep.of(lists, measure) for measure in wanted]
+        return [sweep_of(lists, measure) for measure in wanted]
 
     def _best(self, tradeoff: Tradeoff) -> float:
         return float(tradeoff.thresholds[tradeoff.best(self.measure, self.limits)])

@@ -19,6 +19,7 @@ from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats
 from ranksift.collection.readers.column_names import Columns
 from ranksift.collection.run import OnDuplicate
+from ranksift.collection.run_parts import MEMORY
 from ranksift.errors import InputError, RankSiftWarning
 from ranksift.evaluation.scores import Scores
 from ranksift.measures.measure import Measure
@@ -49,7 +50,13 @@ class RunValues:
     notes: Sequence[str]
 
 
-@takes(progress=function(), cache=optional(path()), depth=optional(integer(1), 1000), rel=number())
+@takes(
+    progress=function(),
+    cache=optional(path()),
+    depth=optional(integer(1), 1000),
+    rel=number(),
+    memory=optional(MEMORY, "2GB"),
+)
 def evaluate(
     qrels: Any,
     runs: Any,
@@ -64,6 +71,7 @@ def evaluate(
     columns: Columns = None,
     progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
     cache: str | os.PathLike[str] | None = None,
+    memory: int | str | None = None,
 ) -> Scores:
     """Evaluate runs against judgments.
 
@@ -98,6 +106,9 @@ def evaluate(
     cache
         A folder in which the values of every run file are kept: where an evaluation is broken off and begun again, it
         goes on with the first run that is not there.
+    memory
+        How much memory the rows of a run may take, as ``"2GB"``. A file that would take more is read some queries at a
+        time, with the same results. None: half of the memory that is free.
 
     Examples
     --------
@@ -118,7 +129,7 @@ def evaluate(
         depth=depth,
         columns=columns,
     )
-    scores = scores_of(given, wanted, progress=progress, cache=cache)
+    scores = scores_of(given, wanted, progress=progress, cache=cache, memory=memory)
     for note in scores.notes:
         warnings.warn(note, RankSiftWarning, stacklevel=3)
     return scores
@@ -130,6 +141,7 @@ def scores_of(
     *,
     progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
     cache: str | os.PathLike[str] | None = None,
+    memory: int | str | None = None,
 ) -> Scores:
     """Apply measures to runs that are joined with their judgments. Notes are kept, and nobody is warned."""
     shape = (len(given), len(given.queries), len(measures))
@@ -139,6 +151,11 @@ def scores_of(
     answered = np.ones(len(given.queries), dtype=bool)
 
     def values_of(r: int) -> RunValues:
+        parts = given.in_parts(r, memory)
+        if parts is not None:
+            from ranksift.evaluation.partition import run_values_in_parts
+
+            return run_values_in_parts(given, measures, parts)
         name, judged, told = given[r]
         return run_values(name, measures, judged, given.queries, told)
 
@@ -174,14 +191,26 @@ def run_values(
     name: str, measures: Sequence[Measure], judged: JudgedRun, queries: Sequence[str], notes: Sequence[str] = ()
 ) -> RunValues:
     """Apply all measures to a run."""
+    check_gains(measures, judged.pool, judged.gains)
     shape = (len(queries), len(measures))
     numerators, denominators = np.empty(shape), np.empty(shape)
     for m, measure in enumerate(measures):
         numerators[:, m], denominators[:, m] = top, _ = measure.per_query(judged)
         if not np.isfinite(top).all():
-            bad = queries[int(np.argmin(np.isfinite(top)))]
-            raise InputError(f"{measure} of query {bad!r} is not finite", remedy="labels or gains are too large for it")
+            raise not_finite(measure, queries, top)
     return RunValues(name, numerators, denominators, judged.listed > 0, notes)
+
+
+def check_gains(measures: Iterable[Measure], pool: Pool, gains: Gains) -> None:
+    """Refuse labels whose gains are too large; which one is named does not depend on where they stand."""
+    for given in dict.fromkeys(measure.gains or gains for measure in measures):
+        given(pool.all_labels)
+
+
+def not_finite(measure: Measure, queries: Sequence[str], values: Floats) -> InputError:
+    """The error for the first query whose value is not finite."""
+    bad = queries[int(np.argmin(np.isfinite(values)))]
+    return InputError(f"{measure} of query {bad!r} is not finite", remedy="labels or gains are too large for it")
 
 
 def degenerate_queries(

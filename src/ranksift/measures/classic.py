@@ -593,7 +593,8 @@ def expected_cascade(pool: Pool, satisfaction: Floats, k: int | None) -> Floats:
                 seen[:there] = (m - r + 1.0) * seen[:there] + _behind(above, seen[:there])
                 stop[:there] /= m
                 seen[:there] /= m
-            out[some] = np.where(r <= ranks[some, None], stop / r, 0.0).sum(axis=1)
+            # Rank after rank: the sum must not depend on how long the longest list is.
+            out[some] = np.cumsum(np.where(r <= ranks[some, None], stop / r, 0.0), axis=1)[:, -1]
     return out
 
 

@@ -75,7 +75,8 @@ class Grouped:
         )
 
     @cached_property
-    def _query_hashes(self) -> Hashes:
+    def query_hashes(self) -> Hashes:
+        """A 64-bit hash of each query."""
         return Ids.from_strings(self.query_ids).hashes()
 
     def keys(self, first: int, last: int) -> Hashes:
@@ -84,7 +85,7 @@ class Grouped:
         They are made when they are needed: that takes less time than memory to keep them in.
         """
         lo, hi = int(self.offsets[first]), int(self.offsets[last])
-        seed = np.repeat(self._query_hashes[first:last], np.diff(self.offsets[first : last + 1]))
+        seed = np.repeat(self.query_hashes[first:last], np.diff(self.offsets[first : last + 1]))
         docs: Ids = self.docs[lo:hi]
         return docs.hashes(seed)
 

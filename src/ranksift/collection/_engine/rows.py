@@ -81,7 +81,7 @@ def collect(
         Makes the error for a place.
     """
     gathering, whole = Gathering(size), True
-    for part, integers, seen in over(_part):
+    for part, integers, seen in over(part_of):
         gathering.add(part, seen)
         whole = whole and integers
     grouped = gathering.grouped()
@@ -94,14 +94,21 @@ def collect(
             return fail(0, "the source changed while it was read", "read it again")
         return fail(int(places[1]), what, remedy)
 
+    return without_duplicates(grouped, on_duplicate, fail_row, conflict_of(noun)), whole
+
+
+def conflict_of(noun: str) -> Callable[[float, float], tuple[str, str]]:
+    """Words for two values of the same document: what is wrong, what to do."""
+
     def conflict(kept: float, other: float) -> tuple[str, str]:
         same = f" with the same {noun}" if kept == other else f", with {noun}s {kept:g} and {other:g}"
         return same, "remove one, or let --on-duplicate first (or best) keep one"
 
-    return without_duplicates(grouped, on_duplicate, fail_row, conflict), whole
+    return conflict
 
 
-def _part(rows: Rows) -> tuple[Part, bool, int]:
+def part_of(rows: Rows) -> tuple[Part, bool, int]:
+    """Rows as they are gathered, whether all of their values are integers, and how much of the source they are."""
     return Part.of(rows.queries, rows.docs.compact(), rows.values), rows.whole, rows.size
 
 

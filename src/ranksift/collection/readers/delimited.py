@@ -7,14 +7,17 @@ quotation marks written twice. Which bytes are inside is told by the parity of t
 from __future__ import annotations
 
 import csv
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection._engine.grouping import Grouped, OnDuplicate
 from ranksift.collection._engine.ids import Ints
-from ranksift.collection._engine.lines import Block, Columns
+from ranksift.collection._engine.lines import Block, Columns, over_blocks
+from ranksift.collection._engine.parts import NotInPartsError, Source
 from ranksift.collection._engine.python_values import Fail
 from ranksift.collection._engine.rows import Rows, collect, collect_text
 from ranksift.collection.readers.column_names import Columns as Called
@@ -30,21 +33,36 @@ def read_delimited(
     text: Text, separator: str, noun: str, on_duplicate: OnDuplicate, called: Called = None
 ) -> tuple[Grouped, bool]:
     """Read a table with a header line; ``noun`` is what it holds, a label or a score."""
+    layout, rows_of = _layout_of(text, separator, noun, called)
+    try:
+        return collect_text(text, lambda block: rows_of(layout.columns(block)), noun, on_duplicate)
+    except _QuotationMarkError:  # a newline need not end a line: take the text as one block
+        rows = rows_of(layout.columns(_whole(text), marks_allowed=True))
+        return collect(lambda work: [work(rows)], rows.size, text.fail, noun, on_duplicate)
+
+
+def delimited_source(text: Text, separator: str, noun: str, called: Called = None) -> Source:
+    """A table with a header line that is read some rows at a time; one with quotation marks is not."""
+    layout, rows_of = _layout_of(text, separator, noun, called)
+
+    def over(work: Callable[[Rows], Any]) -> Iterator[Any]:
+        return over_blocks(lambda block: work(rows_of(layout.columns(block))), text)
+
+    return Source(over, text.end - text.start, text.fail, noun)
+
+
+def _layout_of(text: Text, separator: str, noun: str, called: Called) -> tuple[Layout, Callable[[Columns], Rows]]:
+    """How lines look, by the header, and what makes rows of their columns; the text begins below the header then."""
     names, text.start = read_header(text, separator)
     header = 1 + text.lines_before(text.start - 1)
     query, doc, value = find_columns(names, noun, called, source=text.name, line=header)
-    layout = Layout(ord(separator), len(names), (query, doc, value))
 
     def rows_of(columns: Columns) -> Rows:
         for c, what in ((query, "query"), (doc, "document")):
             check_ids(columns, c, what, columns.fail)
         return Rows.of(columns, query, doc, value, noun)
 
-    try:
-        return collect_text(text, lambda block: rows_of(layout.columns(block)), noun, on_duplicate)
-    except _QuotationMarkError:  # a newline need not end a line: take the text as one block
-        rows = rows_of(layout.columns(_whole(text), marks_allowed=True))
-        return collect(lambda work: [work(rows)], rows.size, text.fail, noun, on_duplicate)
+    return Layout(ord(separator), len(names), (query, doc, value)), rows_of
 
 
 def split_columns(text: Text, separator: str, count: int, bad: list[InputError] | None = None) -> Columns:
@@ -69,7 +87,7 @@ def read_header(text: Text, separator: str) -> tuple[list[str], int]:
     return fields, end
 
 
-class _QuotationMarkError(Exception):
+class _QuotationMarkError(NotInPartsError):
     """A quotation mark where lines are read block by block."""
 
 

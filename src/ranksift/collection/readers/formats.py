@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal
 
 from ranksift.collection._engine.grouping import Grouped, OnDuplicate, by_rank
+from ranksift.collection._engine.parts import NotInPartsError, Source
 from ranksift.collection.readers import trec
 from ranksift.collection.readers.column_names import Columns, checked, find_columns, is_header
 from ranksift.errors import InputError
@@ -29,6 +31,7 @@ TABLES = (".csv", ".tsv", ".parquet", ".pq", ".jsonl", ".ndjson")
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 #: Suffixes of one JSON object a line.
 JSON_LINES = (".jsonl", ".ndjson")
+_PARQUET = (".parquet", ".pq")
 _LETOR_LINE = re.compile(rb"\s*[^\s,]+\s+qid:\S")
 _PLAIN = (".run", ".runs", ".res", ".trec", ".txt", ".qrels", ".qrel", ".tab")
 
@@ -88,6 +91,28 @@ def _load(source: Any, noun: str, on_duplicate: OnDuplicate, columns: Columns) -
 
     frame = read_parquet(source, lambda names: [names[c] for c in find_columns(names, noun, columns, source=name)])
     return frames.read_frame(frame, noun, on_duplicate, name, columns)
+
+
+@contextmanager
+def run_source(source: str | os.PathLike[str], columns: Columns = None) -> Iterator[Source]:
+    """A run that is read some rows at a time; :class:`NotInPartsError` where its format must be read whole."""
+    if not _is_table(source, columns):
+        with trec.run_source(source) as found:
+            yield found
+        return
+    suffix = kind(source)
+    if suffix in SEPARATORS:
+        from ranksift.collection.readers.delimited import delimited_source
+
+        with reading(source, on_disk=True) as text:
+            yield delimited_source(text, SEPARATORS[suffix], "score", columns)
+    elif PurePath(source).suffix.lower() in _PARQUET:
+        from ranksift.collection.readers.parquet import parquet_source
+
+        with parquet_source(source, "score", columns) as found:
+            yield found
+    else:
+        raise NotInPartsError
 
 
 def save(table: Qrels | Run, target: str | os.PathLike[str]) -> None:

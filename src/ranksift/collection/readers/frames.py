@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ranksift.collection._engine.grouping import Floats, Grouped, OnDuplicate
 from ranksift.collection._engine.ids import Ids
+from ranksift.collection._engine.parts import Source
 from ranksift.collection._engine.python_values import Fail, ids_of, is_missing, numbers_of
 from ranksift.collection._engine.rows import Rows, collect
 from ranksift.collection.readers.column_names import Columns, find_columns
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     Column = pl.Series | list[Any]
 
 _STEP = 1 << 20  # rows whose ids are copied together
+_ROW = 40  # bytes that a row takes, about
 
 
 def read_frame(
@@ -39,6 +41,44 @@ def read_frame(
     values, whole = numbers_in(column(value), noun, fail)
     rows = Rows(queries, docs, values, whole, np.arange(len(values)), len(values))
     return collect(lambda work: [work(rows)], rows.size, fail, noun, on_duplicate)
+
+
+def frame_source(
+    frames: Callable[[], Iterator[pl.DataFrame]], height: int, noun: str, source: str | None = None
+) -> Source:
+    """A table of so many rows that comes in several frames; their columns are the query, the document and the value."""
+
+    def fail(row: int, what: str, remedy: str) -> InputError:
+        return InputError(f"row {row + 1}: {what}", source=source, remedy=remedy)
+
+    def pieces() -> Iterator[tuple[int, pl.DataFrame]]:
+        start = 0
+        for frame in frames():
+            yield start, frame
+            start += frame.height
+
+    def parsed(column: int, start: int, frame: pl.DataFrame) -> Any:
+        def fail_here(row: int, what: str, remedy: str) -> InputError:
+            return fail(start + row, what, remedy)
+
+        given = frame.to_series(column)
+        if column == 2:
+            return numbers_in(given, noun, fail_here)
+        return ids_in(given, ("query", "document")[column], fail_here)
+
+    def over(work: Callable[[Rows], Any]) -> Iterator[Any]:
+        for start, frame in pieces():
+            try:
+                queries, docs, (values, whole) = (parsed(column, start, frame) for column in range(3))
+            except InputError:  # as in a frame that is read whole, the first wrong column comes first
+                for column in range(3):
+                    for piece in pieces():
+                        parsed(column, *piece)
+                raise
+            places = np.arange(start, start + frame.height)
+            yield work(Rows(queries, docs, values, whole, places, frame.height))
+
+    return Source(over, height, fail, noun, unit=_ROW)
 
 
 def frame_of(rows: Grouped, noun: str, whole: bool = False) -> pl.DataFrame:

@@ -14,11 +14,17 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from ranksift.files import UNPACKED_VARIABLE
+
+if TYPE_CHECKING:
+    import polars as pl
+
+T = TypeVar("T")
 
 # What reading takes: the columns and their pages, and what polars needs for its threads. It must stay well below what
 # the process has that reads the file in the end.
@@ -26,6 +32,7 @@ _TIMES_COLUMNS = 2
 _BESIDE = 1 << 29
 _CELL = 8  # bytes of a number; a text takes more
 _PIPE = 1 << 20
+_ROWS = 1 << 18  # of a large file that are read at once
 
 
 class DamagedError(Exception):
@@ -65,6 +72,11 @@ class Checker:
     def names(self, data: bytes, limit: int) -> list[str]:
         """The names of the columns of a file that may unpack to ``limit`` bytes."""
         found: list[str] = self._ask({"size": len(data), "limit": limit}, data)["names"]
+        return found
+
+    def names_at(self, path: str, size: int, limit: int) -> list[str]:
+        """As :meth:`names`, of a file of this size that is not held in memory: it is read some rows at a time."""
+        found: list[str] = self._ask({"path": path, "size": 0, "file": size, "limit": limit})["names"]
         return found
 
     def rows(self, columns: list[str] | None) -> int:
@@ -142,15 +154,21 @@ def main() -> None:
     while head := requests.readline():
         asked = json.loads(head)
         limit, data = asked["limit"], requests.read(asked["size"])
-        _limit_memory(limit, len(data))
+        _limit_memory(limit, asked.get("file", len(data)))
         try:
-            _answer(answers, {"names": list(pl.read_parquet_schema(io.BytesIO(data)))})
+            path: str | None = asked.get("path")
+            _answer(answers, {"names": list(pl.read_parquet_schema(io.BytesIO(data))) if path is None else names(path)})
             columns = json.loads(requests.readline())
             rows = 0
             if columns is not None:
-                rows = pl.scan_parquet(io.BytesIO(data)).select(pl.len()).collect().item()
+                lazy = pl.scan_parquet(io.BytesIO(data)) if path is None else scan(path)
+                rows = lazy.select(pl.len()).collect().item()
                 if bytes_of(rows, len(columns)) <= limit:
-                    pl.read_parquet(io.BytesIO(data), columns=columns)
+                    if path is None:
+                        pl.read_parquet(io.BytesIO(data), columns=columns)
+                    else:
+                        for _ in batches(path, columns):
+                            pass
             answer: dict[str, Any] = {"rows": rows}
         except (Exception, pl.exceptions.PanicException) as error:
             answer = {"error": str(error).partition("\n")[0]}
@@ -161,6 +179,44 @@ def main() -> None:
 def bytes_of(rows: int, columns: int) -> int:
     """What columns take in memory, at least."""
     return rows * columns * _CELL
+
+
+def scan(path: str) -> pl.LazyFrame:
+    """A file of this very name."""
+    import polars as pl
+
+    return pl.scan_parquet(path, glob=False, hive_partitioning=False)
+
+
+def names(path: str) -> list[str]:
+    """The names of the columns of a file."""
+    return _said(lambda: list(scan(path).collect_schema()))
+
+
+def height(path: str) -> int:
+    """How many rows a file has."""
+    import polars as pl
+
+    return _said(lambda: int(scan(path).select(pl.len()).collect().item()))
+
+
+def _said(ask: Callable[[], T]) -> T:
+    import polars as pl
+
+    try:
+        return ask()
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise DamagedError(str(error).partition("\n")[0]) from None
+
+
+def batches(path: str, columns: list[str]) -> Iterator[pl.DataFrame]:
+    """The columns of a file, some rows at a time, in order."""
+    chosen = scan(path).select(columns)
+    if hasattr(chosen, "collect_batches"):
+        yield from chosen.collect_batches(chunk_size=_ROWS, maintain_order=True)
+        return
+    for start in range(0, height(path), _ROWS):  # polars before 1.34
+        yield chosen.slice(start, _ROWS).collect()
 
 
 def _answer(answers: IO[bytes], answer: dict[str, Any]) -> None:

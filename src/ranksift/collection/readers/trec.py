@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
 
 from ranksift.collection._engine.grouping import Grouped, OnDuplicate, by_rank
 from ranksift.collection._engine.ids import Ids, Ints
-from ranksift.collection._engine.lines import Block
+from ranksift.collection._engine.lines import Block, over_blocks
+from ranksift.collection._engine.parts import Source
 from ranksift.collection._engine.rows import Rows, collect_text
 from ranksift.errors import InputError
-from ranksift.files import NOTHING_RETRIEVED, display_name, first_line, reading, writing
+from ranksift.files import NOTHING_RETRIEVED, Text, display_name, first_line, reading, writing
 
 if TYPE_CHECKING:
     from ranksift.collection.qrels import Qrels
@@ -25,7 +27,7 @@ _BETWEEN = re.compile(r"[\x00-\x20]")  # what separates columns, or is refused b
 
 def scan_run(source: str | os.PathLike[str], on_duplicate: OnDuplicate = "error") -> tuple[Grouped, str | None]:
     """Read a TREC run: the rows in rank order, and the tag of the first line."""
-    rows, tag, _ = _scan(source, 6, 4, "score", RUN_LAYOUT, on_duplicate)
+    rows, tag, _ = _scan(source, _RUN, on_duplicate)
     return by_rank(rows), tag
 
 
@@ -37,8 +39,7 @@ def tag_of(source: str | os.PathLike[str]) -> str | None:
 
 def scan_qrels(source: str | os.PathLike[str], on_duplicate: OnDuplicate = "error") -> tuple[Grouped, bool]:
     """Read TREC qrels: the rows, and whether every label is written as an integer."""
-    layout = f"{QRELS_LAYOUT} (a run has six columns: judgments come first, then runs)"
-    rows, _, whole = _scan(source, 4, 3, "label", layout, on_duplicate)
+    rows, _, whole = _scan(source, _QRELS, on_duplicate)
     if not len(rows.values):
         raise InputError(
             "no judgment in this file", source=display_name(source), remedy=f"write each line as: {QRELS_LAYOUT}"
@@ -46,24 +47,67 @@ def scan_qrels(source: str | os.PathLike[str], on_duplicate: OnDuplicate = "erro
     return rows, whole
 
 
-def _scan(
-    source: str | os.PathLike[str], count: int, number: int, noun: str, layout: str, on_duplicate: OnDuplicate
-) -> tuple[Grouped, str | None, bool]:
+@contextmanager
+def run_source(source: str | os.PathLike[str]) -> Iterator[Source]:
+    """A TREC run that is read some rows at a time; compressed, it is unpacked into a temporary file."""
     tags: dict[int, bytes] = {}
+    with reading(source, if_empty=_RUN.if_empty, on_disk=True) as text:
+        yield Source(
+            lambda work: over_blocks(lambda block: work(_RUN.rows(block, tags)), text),
+            text.end - text.start,
+            text.fail,
+            _RUN.noun,
+            lambda: _refuse_blank(text, _RUN),
+            tag=lambda: _first(tags),
+        )
 
-    def parse(block: Block) -> Rows:
+
+def _scan(source: str | os.PathLike[str], form: _Form, on_duplicate: OnDuplicate) -> tuple[Grouped, str | None, bool]:
+    tags: dict[int, bytes] = {}
+    with reading(source, if_empty=form.if_empty) as text:
+        rows, whole = collect_text(text, lambda block: form.rows(block, tags), form.noun, on_duplicate)
+        if not len(rows.values):
+            _refuse_blank(text, form)
+    return rows, _first(tags), whole
+
+
+def _first(tags: dict[int, bytes]) -> str | None:
+    return tags[min(tags)].decode() if tags else None
+
+
+def _refuse_blank(text: Text, form: _Form) -> None:
+    """The error for a file without a row, and without a comment that says so."""
+    if not text.whole().strip():
+        raise InputError("the file is blank", source=text.name, remedy=form.if_empty)
+
+
+class _Form(NamedTuple):
+    """How many columns a line has, which one the number is, what it is called, and how a line looks."""
+
+    width: int
+    number: int
+    noun: str
+    layout: str
+    if_empty: str
+
+    def rows(self, block: Block, tags: dict[int, bytes]) -> Rows:
+        """The rows of a block, whose first tag is noted."""
         # As in trec_eval, a run may say more behind its tag; judgments may not: six columns are a run's.
-        columns = block.columns(count, (0, 2, number, count - 1), layout, or_more=noun == "score")
+        wanted = (0, 2, self.number, self.width - 1)
+        columns = block.columns(self.width, wanted, self.layout, or_more=self.noun == "score")
         if len(columns):
-            tags[block.start] = columns.token(count - 1, 0)
-        return Rows.of(columns, 0, 2, number, noun)
+            tags[block.start] = columns.token(self.width - 1, 0)
+        return Rows.of(columns, 0, 2, self.number, self.noun)
 
-    if_empty = NOTHING_RETRIEVED if noun == "score" else f"write each line as: {QRELS_LAYOUT}"
-    with reading(source, if_empty=if_empty) as text:
-        rows, whole = collect_text(text, parse, noun, on_duplicate)
-        if not len(rows.values) and not text.whole().strip():
-            raise InputError("the file is blank", source=text.name, remedy=if_empty)
-    return rows, tags[min(tags)].decode() if tags else None, whole
+
+_RUN = _Form(6, 4, "score", RUN_LAYOUT, NOTHING_RETRIEVED)
+_QRELS = _Form(
+    4,
+    3,
+    "label",
+    f"{QRELS_LAYOUT} (a run has six columns: judgments come first, then runs)",
+    f"write each line as: {QRELS_LAYOUT}",
+)
 
 
 def write_trec_run(run: Run, target: str | os.PathLike[str]) -> None:

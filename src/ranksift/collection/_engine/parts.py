@@ -1,0 +1,249 @@
+"""Rows of a source that does not fit into memory, some whole queries at a time.
+
+Where the rows of every query stand together, the source is read once, in its order. Else they are brought together on
+the disk: each query belongs to one of as many buckets as are needed for one of them to fit into memory.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from ranksift.collection._engine.grouping import Gathering, Grouped, OnDuplicate, Part, without_duplicates
+from ranksift.collection._engine.ids import Hashes, Ids, Ints
+from ranksift.collection._engine.rows import Over, conflict_of, part_of
+from ranksift.collection.ragged import offsets_of, take
+from ranksift.errors import InputError
+from ranksift.spool import Place, Spool
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table as it stands in a file.
+
+    Attributes
+    ----------
+    over
+        Applies a function to all of its rows, some at a time, in order.
+    size
+        Of all of it, in the unit in which rows say theirs.
+    fail
+        Makes the error for a place.
+    noun
+        What the values are, a label or a score.
+    refuse_blank
+        Raises the error for a source without a row, if that is an error.
+    unit
+        How many bytes of text a unit of the size stands for, about.
+    tag
+        What the table calls itself, once it was read.
+    """
+
+    over: Over
+    size: int
+    fail: Callable[[int, str, str], InputError]
+    noun: str
+    refuse_blank: Callable[[], None] = lambda: None
+    unit: int = 1
+    tag: Callable[[], str | None] = lambda: None
+
+
+class Chunk(NamedTuple):
+    """All rows of some queries, and a number for each query: by it they come in the order of the source."""
+
+    rows: Grouped
+    number: Ints
+
+
+class NotInPartsError(Exception):
+    """The source can only be read whole."""
+
+
+class NotTogetherError(Exception):
+    """A query comes back further down."""
+
+
+class _ClashError(InputError):
+    """A document that is listed twice, and what to say of it, once it is known on which line."""
+
+    def __init__(self, query: str, doc: str, what: str, remedy: str) -> None:
+        super().__init__(what, remedy=remedy)
+        self.pair = Ids.from_strings([query]), Ids.from_strings([doc])
+        self.said = what, remedy
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A source, some whole queries at a time.
+
+    Errors are those of a source that is read whole, and come in the same order: a line that cannot be read first,
+    wherever it stands, then the first document that is listed twice. So both methods read to the end before they
+    complain of documents.
+
+    Parameters
+    ----------
+    source
+        The table.
+    on_duplicate
+        As in :func:`without_duplicates`.
+    most
+        How much of the source is held at once, in its unit; a query that has more is held whole.
+    """
+
+    source: Source
+    on_duplicate: OnDuplicate
+    most: int
+
+    def as_they_stand(self) -> Iterator[Chunk]:
+        """Queries in the order of the source; :class:`NotTogetherError` where a query comes back."""
+        clashes: list[_ClashError] = []
+        seen: Hashes = np.zeros(0, dtype=np.uint64)
+        count = 0
+        for rows in self._stretches():
+            hashes = np.sort(rows.query_hashes)
+            at = np.searchsorted(seen, hashes)
+            if (seen[np.minimum(at, len(seen) - 1)] == hashes).any() if len(seen) else False:
+                raise NotTogetherError
+            seen = np.insert(seen, at, hashes)
+            number = np.arange(count, count + len(rows.query_ids))
+            count += len(number)
+            yield from self._checked(rows, number, clashes)
+        self._finish(count, clashes)
+
+    def brought_together(self) -> Iterator[Chunk]:
+        """Queries in any order, wherever their rows stand."""
+        buckets = max(1, -(-2 * self.source.size // self.most))
+        with Spool() as spool:
+            places: list[list[list[Place]]] = [[] for _ in range(buckets)]
+            count = 0
+            for rows in self._stretches():
+                _scatter(rows, count, spool, places)
+                count += len(rows.query_ids)
+            clashes: list[_ClashError] = []
+            for bucket in places:
+                if bucket:
+                    yield from self._checked(*_gathered(spool, bucket), clashes)
+        self._finish(count, clashes)
+
+    def _stretches(self) -> Iterator[Grouped]:
+        """Stretches of the source that end where a query does."""
+        waiting: deque[tuple[Part, int]] = deque()
+        held = 0
+        for part, _, size in self.source.over(part_of):
+            waiting.append((part, size))
+            held += size
+            if held >= self.most:
+                last = _last_query(waiting)
+                if len(last) < len(waiting) or last[0][1]:
+                    rest = _cut(waiting, last)
+                    yield _grouped(waiting)
+                    waiting, held = rest, sum(size for _, size in rest)
+        if any(len(part.values) for part, _ in waiting):
+            yield _grouped(waiting)
+
+    def _checked(self, rows: Grouped, number: Ints, clashes: list[_ClashError]) -> Iterator[Chunk]:
+        def fail(row: int, what: str, remedy: str) -> InputError:
+            return _ClashError(rows.query_of(row), rows.docs[row], what, remedy)
+
+        try:
+            rows = without_duplicates(rows, self.on_duplicate, fail, conflict_of(self.source.noun))
+        except _ClashError as clash:
+            clashes.append(clash)
+        else:
+            yield Chunk(rows, number)
+
+    def _finish(self, queries: int, clashes: list[_ClashError]) -> None:
+        """Complain of what was found on the way."""
+        if not queries:
+            self.source.refuse_blank()
+        if not clashes:
+            return
+        found = list(self.source.over(lambda rows: [rows.where(*clash.pair) for clash in clashes]))
+        places = [np.concatenate(each) for each in zip(*found, strict=True)]
+        if min(map(len, places)) < 2:
+            raise self.source.fail(0, "the source changed while it was read", "read it again")
+        first = min(range(len(clashes)), key=lambda i: int(places[i][1]))
+        raise self.source.fail(int(places[first][1]), *clashes[first].said)
+
+
+def _last_query(waiting: Iterable[tuple[Part, int]]) -> list[tuple[int, int]]:
+    """Where the last query begins in the last parts: as many as it reaches over, with the row in each."""
+    last: list[tuple[int, int]] = []
+    own = None
+    for part, _ in reversed(list(waiting)):
+        if not len(part.heads):
+            last.append((0, 0))
+            continue
+        if own is not None and part.head_hashes[-1] != own:
+            break
+        own = part.head_hashes[-1]
+        last.append((len(part.heads) - 1, int(part.heads[-1])))
+        if len(part.heads) > 1:
+            break
+    return last[::-1]
+
+
+def _cut(waiting: deque[tuple[Part, int]], last: list[tuple[int, int]]) -> deque[tuple[Part, int]]:
+    """Take the last query off the parts that wait."""
+    rest: deque[tuple[Part, int]] = deque()
+    for head, row in reversed(last):
+        part, size = waiting.pop()
+        own = size - size * row // max(len(part.values), 1)
+        rest.appendleft((_rows_of(part, head, len(part.heads), row, len(part.values)), own))
+        if row:
+            waiting.append((_rows_of(part, 0, head, 0, row), size - own))
+    return rest
+
+
+def _rows_of(part: Part, head: int, end: int, row: int, upto: int) -> Part:
+    """Some stretches of a part."""
+    ids = part.head_ids[head:end]
+    return Part(part.heads[head:end] - row, ids, part.head_hashes[head:end], part.docs[row:upto], part.values[row:upto])
+
+
+def _grouped(parts: Iterable[tuple[Part, int]]) -> Grouped:
+    listed = [(part, size) for part, size in parts if len(part.values)]
+    gathering = Gathering(sum(size for _, size in listed))
+    for part, size in listed:
+        gathering.add(part, size)
+    return gathering.grouped()
+
+
+def _scatter(rows: Grouped, count: int, spool: Spool, places: list[list[list[Place]]]) -> None:
+    """Write the rows of each query to its bucket; the queries are numbered from ``count`` on."""
+    bucket = (rows.query_hashes >> np.uint64(20)) % np.uint64(len(places))
+    order = np.argsort(bucket, kind="stable")
+    bounds = np.searchsorted(bucket[order], np.arange(len(places) + 1))
+    ids = Ids.from_strings(rows.query_ids)
+    for b, (lo, hi) in enumerate(pairwise(bounds.tolist())):
+        if lo == hi:
+            continue
+        queries = np.sort(order[lo:hi])
+        wanted, _ = take(rows.offsets, queries)
+        docs, own = rows.docs.take(wanted).compact(), ids.take(queries)
+        words = docs.table if docs.table is not None else np.frombuffer(docs.packed(), dtype=np.uint8)
+        written = [queries + count, own.lengths, np.frombuffer(own.packed(), dtype=np.uint8), rows.lengths[queries]]
+        places[b].append(spool.write([*written, docs.lengths, words, rows.values[wanted]]))
+
+
+def _gathered(spool: Spool, bucket: list[list[Place]]) -> tuple[Grouped, Ints]:
+    """The rows of a bucket, and the number of each of its queries."""
+    parts: list[tuple[Part, int]] = []
+    first: dict[str, int] = {}
+    for written in bucket:
+        number, id_lengths, packed, counts, lengths, words, values = map(spool.read, written)
+        ids = Ids.from_packed(packed.tobytes(), id_lengths)
+        for name, own in zip(ids.tolist(), number.tolist(), strict=True):
+            first.setdefault(name, own)
+        if words.dtype == np.uint8:
+            docs = Ids.from_packed(words.tobytes(), lengths)
+        else:
+            docs = Ids.from_table(np.append(words.ravel(), np.uint64(0)), words.shape[1], lengths)
+        parts.append((Part(offsets_of(counts)[:-1], ids, ids.hashes(), docs, values), len(values)))
+    rows = _grouped(parts)
+    return rows, np.array([first[name] for name in rows.query_ids], dtype=np.int64)
