@@ -278,6 +278,14 @@ class TestTable:
         assert told[1].startswith("It is significantly better than filter-all")
         assert told[-1].startswith("The oracle has 0.")
 
+    def test_rules_that_are_as_good_as_the_best_are_named(self):
+        """With one document in every query there is no order to lose: filter-only keeps what global keeps."""
+        qrels = {f"q{i}": {"a": 1 if i % 3 else -1} for i in range(30)}
+        run = {q: {"a": float(i % 3 > 0) + i / 100} for i, q in enumerate(qrels)}
+        first, *others = compared(qrels, run, rules=["filter-only", "global", "rank-only"], gains={-1: -10}).reading()
+        assert first == "filter-only is the best rule by nDCG_f@3: 0.9667; so is global."
+        assert not any("told apart from global" in sentence for sentence in others)
+
     def test_good_documents_that_nobody_retrieved_are_explained(self):
         qrels, run = as_files(*drawn())
         qrels["0"]["unseen"] = 1

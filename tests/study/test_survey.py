@@ -172,6 +172,15 @@ class TestParameters:
         if "stability" in plan.parameters:
             assert found.of("stability").fuzziness == plan.parameters["stability"]["fuzziness"]
 
+    def test_orders_on_sets_of_queries_are_over_k_where_a_preset_says_so(self, collection):
+        """Also where agreement itself is not asked for."""
+        qrels, runs = collection
+        how = {"qrels": qrels, "runs": runs, "preset": "bounds-2022", "only": ["query_types"]}
+        orders = [part.result for part in study.survey(**how).parts if part.procedure == "consistency"]
+        assert [next(iter(result.tau)) for result in orders] == ["nDCG", "MSP"]
+        by_k = study.survey(**how, parameters={"agreement": {"over_k": False}})
+        assert "nDCG@5" in next(part.result for part in by_k.parts if part.procedure == "consistency").tau
+
     def test_quit_2016_studies_lists_that_end(self):
         qrels = {f"q{i}": {"a": int(i % 3 > 0), "b": 0} for i in range(9)}
         runs = {

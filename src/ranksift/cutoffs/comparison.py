@@ -25,7 +25,7 @@ from ranksift.evaluation.evaluate import ready_measures
 from ranksift.evaluation.printed import Tabular
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Cell, Column, Table
-from ranksift.measures.measure import Measure
+from ranksift.measures.measure import TOLERANCE, Measure
 from ranksift.measures.names import MeasureLike
 from ranksift.parameters import function, integer
 
@@ -174,10 +174,13 @@ class CutoffComparison(Tabular):
 
     def reading(self) -> list[str]:
         """The result in plain words, a sentence each."""
-        found = [f"{self.best} is the best rule by {self.measure}: {self.value(self.best):.4f}."]
+        most = self.value(self.best)
+        same = [r for r in self.rules if r != self.best and abs(self.value(r) - most) <= TOLERANCE]
+        also = f"; so {'is' if len(same) == 1 else 'are'} {', '.join(same)}" if same else ""
+        found = [f"{self.best} is the best rule by {self.measure}: {most:.4f}{also}."]
         if self.comparison is not None:
             beaten = self.comparison.better_than(self.best, self.measure)
-            level = [rule for rule in self.rules if rule not in beaten and rule != self.best]
+            level = [rule for rule in self.rules if rule not in (self.best, *beaten, *same)]
             if beaten:
                 found.append(f"It is significantly better than {', '.join(beaten)}.")
             if level:

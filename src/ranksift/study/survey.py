@@ -477,6 +477,7 @@ def _survey(
         subject = _Subject.of(
             scores, qrels, runs, measures, plan, gains, unjudged, queries, nil, limit, progress, cache
         )
+        subject = replace(subject, over_k=bool(asked.get("agreement", {}).get("over_k", False)))
         check_scores(subject.scores, "a study")
         heard.update(dict.fromkeys([*subject.scores.notes, *peculiarities(subject.scores)]))
     with warnings.catch_warnings():
@@ -528,6 +529,7 @@ class _Subject:
     how: Mapping[str, Any]
     nil: str | None
     limit: int | None
+    over_k: bool = False  # whether orders of runs are by the mean over k
 
     @classmethod
     def of(
@@ -691,8 +693,7 @@ def _case(
             yield Part(name, result, subset, f"{word} {kind}".strip())
     if len(real.runs) == 2:
         return
-    over_k = bool(again.get("agreement", {}).get("over_k", False))
-    between = consistency(sets["uninformative"], sets["ideal"], over_k=over_k)
+    between = consistency(sets["uninformative"], sets["ideal"], over_k=subject.over_k)
     orders = f"the orders on uninformative and on ideal queries{by}"
     yield Part("consistency", between, orders, f"{word} uninformative-ideal".strip())
 
