@@ -45,8 +45,15 @@ class RankSiftCompressor(BaseDocumentCompressor):
     on_dropped: Callable[[list[Document]], Any] | None = Field(default=None, exclude=True)
     _sifter: Sifter = PrivateAttr()
 
-    def __init__(self, *, model: ModelLike, **options: Any) -> None:
-        super().__init__(model=model, **options)
+    def __init__(
+        self,
+        *,
+        model: ModelLike,
+        top_n: int | None = None,
+        score_key: str = "relevance_score",
+        on_dropped: Callable[[list[Document]], Any] | None = None,
+    ) -> None:
+        super().__init__(model=model, top_n=top_n, score_key=score_key, on_dropped=on_dropped)
         self._sifter = Sifter.of(model)
 
     @field_serializer("model")

@@ -49,8 +49,14 @@ class RankSiftPostprocessor(BaseNodePostprocessor):
     on_dropped: Callable[[list[NodeWithScore]], Any] | None = Field(default=None, exclude=True)
     _sifter: Sifter = PrivateAttr()
 
-    def __init__(self, model: ModelLike, **options: Any) -> None:
-        super().__init__(model=model, **options)
+    def __init__(
+        self,
+        model: ModelLike,
+        top_n: int | None = None,
+        on_dropped: Callable[[list[NodeWithScore]], Any] | None = None,
+        **inherited: Any,
+    ) -> None:
+        super().__init__(model=model, top_n=top_n, on_dropped=on_dropped, **inherited)
         self._sifter = Sifter.of(model)
 
     @field_serializer("model")
