@@ -580,7 +580,7 @@ def demo(
     no_serve: Annotated[bool, typer.Option("--no-serve", help="Play to the end, and print what came out.")] = False,
     seed: Seed = 0,
 ) -> None:
-    """Open a project on a made-up forum, with assessors that play along, and label beside them.
+    """Open a project on a synthetic forum, with assessors that play along, and label beside them.
 
     ranksift label demo
     """

@@ -1,4 +1,4 @@
-"""``ranksift label demo``: a project on a made-up forum, and assessors that play along through the JSON API."""
+"""``ranksift label demo``: a project on a synthetic forum, and assessors that play along through the JSON API."""
 
 from __future__ import annotations
 

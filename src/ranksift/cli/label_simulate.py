@@ -53,7 +53,7 @@ def simulate(
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write here, not to the terminal.")
     ] = None,
 ) -> None:
-    """Simulate labelling: judgments, minutes and kappa-NDCG of strategies on made-up queries.
+    """Simulate labelling: judgments, minutes and kappa-NDCG of strategies on synthetic queries.
 
     ranksift label simulate --strategy tournament --strategy heap --noise 0.05
     """
