@@ -1,4 +1,4 @@
-"""The page: the paper's Tables 1, 2, 3 and 5 from assessors that are made up, and what the printed ones imply."""
+"""The page: the paper's Tables 1, 2, 3 and 5 from simulated assessors, and what the printed ones imply."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ def files(data: Path) -> dict[str, str]:
 
 
 OPENING = """
-# A user study with made-up assessors
+# A user study with simulated assessors
 
 Niu and others (2012, section 4.1) have five people label 50 queries × 50 documents with two tools: T1 asks which of two
 documents is better until the ordered top 10 is known, T2 asks for one of five grades. They compare what that costs
 (Table 1) and how far people agree (Tables 2 and 3), and train ten methods on both kinds of labels (Table 5). This page
-repeats the design with RankSift's labelling project, and says what of it is made up. It is written by
+repeats the design with RankSift's labelling project, and says what of it is simulated. It is written by
 
 ```
 python -m experiments.labelling_study        # make experiments runs it too

@@ -79,8 +79,8 @@ def serve(
 
 
 def _invite(store: Store, base: str) -> None:
-    """Print the link of the first lead, if nobody has signed in yet."""
-    if store.signed_in():
+    """Print a new link of the first lead, as long as nobody has used any: whoever works keeps theirs."""
+    if store.signed_in() or any(task.judgments for task in store.tasks(active_only=False)):
         return
     lead = next((person for person in store.people() if person.role == "lead" and person.active), None)
     if lead is None:

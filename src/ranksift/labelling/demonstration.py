@@ -1,4 +1,4 @@
-"""A project to try things on: a made-up forum, a model that proposes, and assessors that play along."""
+"""A project to try things on: a synthetic forum, a model that proposes, and assessors that play along."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Demonstration:
 
     @classmethod
     def of_forum(cls, queries: int = 8, k: int = 5, seed: int = 0) -> Demonstration:
-        """Threads of a made-up forum; the model has learned from others.
+        """Threads of a synthetic forum; the model has learned from others.
 
         Examples
         --------

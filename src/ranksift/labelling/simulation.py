@@ -1,4 +1,4 @@
-"""Assessors that are made up, and what strategies cost and find with them."""
+"""Simulated assessors, and what strategies cost and find with them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Truth:
     Attributes
     ----------
     score
-        Of each item; standard normal where it was made up. Equal scores are ties.
+        Of each item; standard normal where it is synthetic. Equal scores are ties.
     forbidden
         Items that every assessor flags.
     """
@@ -277,7 +277,7 @@ def simulate(
     seconds_per_pair: float = SECONDS_PER_PAIR,
     seconds_per_grade: float = SECONDS_PER_GRADE,
 ) -> Simulation:
-    """Label made-up queries with a strategy.
+    """Label synthetic queries with a strategy.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The paper's user study with assessors that are made up: one way of seeing documents, asked in two ways.
+"""The paper's user study with simulated assessors: one way of seeing documents, asked in two ways.
 
 Everybody sees the same truth with an eye of their own, and slips now and then. Pairs and grades ask the same eyes, so
 that what the two tools differ by is what the questions do, not who was asked.

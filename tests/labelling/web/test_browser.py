@@ -245,6 +245,30 @@ def test_an_answer_outlives_a_reload_and_another_page(page, server, project):
     assert len(project.store.log(key)) == 1
 
 
+def test_a_page_that_is_older_than_what_the_queue_has_sent(page, server, project):
+    """It was on its way while the queue still sent: it asks where the task stands before it shows anything."""
+    key = assigned(project, "older", items(6, "y"))
+    browsing.sign_in(page, server.url, project.tokens["Ada"])
+    old = page.request.get(f"{server.url}/tasks/{key}").text()
+    first = project.store.task(key)
+    page.goto(f"{server.url}/tasks/{key}")
+    page.route("**/judgments*", lambda route: route.abort())
+    better(page)
+    browsing.until(page, "document.getElementById('saved').textContent.startsWith('Offline: 1')")
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.goto("about:blank")
+    page.unroute("**/judgments*")
+    page.goto(server.url)
+    browsing.until(page, "document.getElementById('unsaved').textContent.includes('saved now')")
+    page.route(f"**/tasks/{key}", lambda route: route.fulfill(body=old, content_type="text/html"))
+    page.goto(f"{server.url}/tasks/{key}")
+    browsing.until(page, "document.getElementById('count').textContent.startsWith('1 judged')")
+    better(page)
+    saved(page)
+    assert page.is_hidden("#message")
+    assert (first.judgments, len(project.store.log(key))) == (0, 2)
+
+
 def test_two_windows_on_one_task(page, server, project):
     key = assigned(project, "windows", items(6, "v"))
     opened(page, server, project, key)
@@ -260,6 +284,27 @@ def test_two_windows_on_one_task(page, server, project):
     assert "went on elsewhere" in page.inner_text("#message")
     assert titles(page) == after
     assert len(project.store.log(key)) == 1
+
+
+def test_two_windows_without_a_network(page, server, project):
+    """Each sends what follows from its own answers: one of them has it all saved, and the other one is told."""
+    key = assigned(project, "apart", items(8, "o"))
+    opened(page, server, project, key)
+    other = page.context.new_page()
+    other.goto(page.url)
+    other.wait_for_selector("[data-ready]")
+    page.context.set_offline(True)
+    for window, count in ((page, 2), (other, 1)):
+        for _ in range(count):
+            better(window)
+        browsing.until(window, f"document.getElementById('saved').textContent.startsWith('Offline: {count} ')")
+    page.context.set_offline(False)
+    for window in (page, other):
+        saved(window)
+    told = [window.inner_text("#message") for window in (page, other)]
+    lost = 2 * ("2 answers no longer fit" in told[0]) + ("Your last answer no longer fits" in told[1])
+    assert sum(map(bool, told)) == 1
+    assert (len(project.store.log(key)), lost) in ((2, 1), (1, 2))
 
 
 def test_forbidden_documents(page, server, project):

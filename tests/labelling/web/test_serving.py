@@ -7,11 +7,11 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from ranksift.cli.label_serve import serve
+from ranksift.cli.label_serve import _invite, serve
 from ranksift.errors import InputError
 from ranksift.web.door import checked_prefix, listening
 from tests.labelling.web import browsing
-from tests.labelling.web.conftest import make
+from tests.labelling.web.conftest import finish, make
 
 
 @pytest.mark.parametrize(
@@ -80,3 +80,13 @@ def test_behind_a_proxy_that_speaks_https(tmp_path, believed):
             assert _code(f"{server.url}/in/guess", "192.0.2.8") == (404 if believed else 429)
         finally:
             server.kill()
+
+
+def test_who_works_by_program_keeps_the_link_when_the_server_starts_again(labelling, capsys):
+    _invite(labelling.store, "http://testserver")
+    token = capsys.readouterr().err.strip().rpartition("/")[2]
+    labelling.tokens["Lea"] = token
+    finish(labelling.by_token("Ada"), labelling.task("Ada").key)
+    _invite(labelling.store, "http://testserver")
+    assert capsys.readouterr().err == ""
+    assert labelling.by_token("Lea").get("/api/v1/me").json()["name"] == "Lea"

@@ -24,14 +24,15 @@
   }
 
   class Kept {
-    constructor(site, person, task) { this.prefix = [PREFIX, site, person, task, ""].join(":"); }
+    // With own ids it is about these alone: each window sends its own answers, as they follow from one another.
+    constructor(site, person, task, own = null) { this.prefix = [PREFIX, site, person, task, ""].join(":"); this.own = own; }
     all() {
       const entries = storage.keys().filter((key) => key.startsWith(this.prefix)).map((key) => {
         try { return { key, ...JSON.parse(storage.get(key)) }; } catch { return null; }
       });
-      return entries.filter(Boolean).sort((a, b) => a.body.after - b.body.after);
+      return entries.filter((one) => one && (!this.own || this.own.has(one.body.client_id))).sort((a, b) => a.body.after - b.body.after);
     }
-    add(body) { storage.set(this.prefix + body.client_id, JSON.stringify({ body })); }
+    add(body) { this.own?.add(body.client_id); storage.set(this.prefix + body.client_id, JSON.stringify({ body })); }
     remove(key) { storage.remove(key); }
     clear() { const gone = this.all(); gone.forEach((one) => storage.remove(one.key)); return gone.length; }
   }
@@ -50,6 +51,15 @@
     } catch { return null; } finally { clearTimeout(timer); }
   }
 
+  // What the queue has sent, the page of a task that was asked for meanwhile may not know: how long the log is.
+  function sentEarlier(task, length = null) {
+    const key = `${PREFIX}-sent:${task}`;
+    try {
+      if (length !== null) sessionStorage.setItem(key, String(length));
+      return Number(sessionStorage.getItem(key) ?? 0);
+    } catch { return 0; }
+  }
+
   // -- the queue: what was left over from other tasks is sent ------------------------------------------------------
   const queue = document.querySelector("[data-unsaved]");
   if (queue) {
@@ -66,7 +76,7 @@
           const answer = await send(root, token, task, body, false);
           if (answer === null) { say(`${left().length} of your answers could not be saved yet. They are kept in this browser.`); return; }
           if (answer.status === 409 || answer.status === 404 || answer.status === 422) { refused += kept.clear(); break; }
-          if (answer.status < 300) kept.remove(key);
+          if (answer.status < 300) { sentEarlier(task, body.after + 1); kept.remove(key); }
         }
       }
       if (refused) say(`${refused} answers from earlier no longer fit and were left out.`);
@@ -82,7 +92,9 @@
   const { root, tool } = known;
   const token = desk.dataset.token;
   const task = known.state.task;
-  const kept = new Kept(known.site, known.person, task);
+  // Those that were left over by a window that is gone, and from now on those of this one.
+  const left = new Kept(known.site, known.person, task).all().map((one) => one.body.client_id);
+  const kept = new Kept(known.site, known.person, task, new Set(left));
   const $ = (id) => document.getElementById(id);
   const button = (what) => document.querySelector(`[data-do="${what}"]`);
   const sides = tool === "pairs" ? ["left", "right"] : ["left"];
@@ -495,6 +507,13 @@
     notice(`${old.length} answer${old.length === 1 ? "" : "s"} from before ${old.length === 1 ? "is" : "are"} being saved.`);
     show(false);
     flush().then(() => { if (!kept.all().length && !halted && $("message").textContent.endsWith("being saved.")) notice("Your answers from before are saved.", "good"); });
+  } else if (sentEarlier(task) > state.after) {
+    state = { ...state, question: null, done: false };
+    show(false);
+    fetch(`${root}/api/v1/tasks/${task}/question?ahead=true`, { credentials: "same-origin" })
+      .then((response) => (response.ok ? response.json() : Promise.reject()))
+      .then((view) => adopt(view, true))
+      .catch(() => adopt(known.state, true)); // an answer to it is refused, and brings the new one
   } else { show(false); prefetch(); status(); }
   desk.dataset.ready = "true";
 })();
