@@ -7,7 +7,7 @@ import os
 import platform
 import sys
 
-from benchmarks import compare, cutoffs, evaluation, labelling, learning, study
+from benchmarks import compare, cutoffs, evaluation, labelling, learning, serving, study
 
 
 def main() -> None:
@@ -25,6 +25,7 @@ def main() -> None:
         "learning": learning.report,
         "memory": learning.many_documents,
         "labelling": labelling.report,
+        "serving": serving.report,
     }
     parser.add_argument("--only", default=",".join(parts), help=f"some parts, with commas between: {', '.join(parts)}")
     options = parser.parse_args()
