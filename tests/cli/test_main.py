@@ -40,7 +40,7 @@ def test_every_command_has_help_of_its_own(ranksift: Command, name: str):
     code, out, _ = ranksift(name, "--help")
     assert code == 0
     assert f"ranksift {name}" in out
-    assert "--out" in out or "COMMAND" in out
+    assert "--out" in out or "COMMAND" in out or name == "serve"  # which goes on until it is stopped
 
 
 @pytest.mark.parametrize("name", ["fit", "apply"])

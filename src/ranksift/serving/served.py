@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 
 # Characters that make a token, and the most tokens that are read of a document: of models that count none themselves.
 _CHARACTERS, _MOST_READ = 4, 256
-# Tokens of a call of a model that counts none itself, and what a row of features counts for.
-_BUDGET, _ROW = 1 << 13, 1
+# Tokens of a call: what keeps a GPU busy, and what is gained elsewhere by larger products. And what a row of features
+# counts for.
+_GPU_BUDGET, _BUDGET, _ROW = 1 << 16, 1 << 11, 1
 _LARGEST_CUTOFF = 64_000_000
 
 
@@ -71,7 +72,7 @@ class ServedRanker:
         self.name, self.version, self.ranker = name, version, ranker
         self._text = _text_ranker(ranker)
         self.notes = self._tried()
-        budget = batch_tokens or (self._text.tokens_at_a_time if self._text is not None else _BUDGET)
+        budget = batch_tokens or (_GPU_BUDGET if self._text is not None and self._text.is_on_gpu else _BUDGET)
         self.batcher: Batcher[List, Floats] = Batcher(
             self.scores, budget=budget, most_waiting=queue_tokens, watch=watch
         )

@@ -380,11 +380,9 @@ class TextRanker(Ranker):
             warnings.warn(f"{name}: {what}, so that its scores are less reliable", RankSiftWarning, stacklevel=2)
 
     @property
-    def tokens_at_a_time(self) -> int:
-        """How many tokens the network works on at once, where it is."""
-        from ranksift.learning.text.scoring import TOKENS_AT_ONCE
-
-        return TOKENS_AT_ONCE.get(self._network.device.type, TOKENS_AT_ONCE["cpu"])
+    def is_on_gpu(self) -> bool:
+        """Whether the network is there."""
+        return self._network.device.type == "cuda"
 
     def left_unread(self) -> str:
         """What was too long of the texts that were read last."""
