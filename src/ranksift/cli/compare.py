@@ -57,7 +57,6 @@ def compare(
 
     ranksift compare qrels.txt bm25.run ours.run -m nDCG_f@10 --baseline bm25
     """
-    from ranksift.collection.qrels import read_qrels
     from ranksift.evaluation.compare import compare as library
     from ranksift.evaluation.evaluate import evaluate
     from ranksift.report.scores import degenerate_notes
@@ -69,7 +68,7 @@ def compare(
             "a comparison needs at least 2 runs", remedy="give the file of the baseline among the runs too"
         )
     scores = evaluate(
-        read_qrels(qrels, on_duplicate=on_duplicate),
+        qrels,
         runs,
         wanted,
         gains=gains,

@@ -50,31 +50,36 @@ def evaluate(
     """
     from ranksift.collection.qrels import read_qrels
     from ranksift.collection.readers.formats import tag_of
+    from ranksift.collection.run_parts import memory_for
     from ranksift.evaluation import evaluate as library
     from ranksift.report import scores as report
 
     wanted, named = options.chosen(measures), options.columns_of(columns)
     options.check_standard_input(qrels, runs)
-    judgments = read_qrels(qrels, on_duplicate=on_duplicate, columns=named)
-    if unjudged_label is not None:
-        judgments = judgments.without_label(unjudged_label)
-    elif gains == "linear" and bool((judgments.labels == -1).any()) and any(map(_minds_negative_labels, wanted)):
+    how: dict[str, Any] = {"gains": gains, "unjudged": unjudged, "queries": queries, "on_duplicate": on_duplicate}
+    how |= {"depth": depth, "columns": named, "progress": options.progress_of(runs), "memory": memory}
+    minus_one_is_meant = unjudged_label is not None or gains != "linear" or not any(map(_minds_negative_labels, wanted))
+    found = None
+    if cache is None and memory_for(qrels, memory) is not None:
+        from ranksift.evaluation.partitioned import evaluate_in_partitions
+
+        ready = library.ready_measures(wanted, rel)
+        found = evaluate_in_partitions(qrels, runs, ready, unjudged_label=unjudged_label, **how)
+    if found is None:
+        judgments = read_qrels(qrels, on_duplicate=on_duplicate, columns=named)
+        labels = judgments.labels
+        if unjudged_label is not None:
+            judgments = judgments.without_label(unjudged_label)
+    else:
+        labels = found.labels
+    if not minus_one_is_meant and bool((labels == -1).any()):
         note(_MINUS_ONE)
-    scores = library.evaluate(
-        judgments,
-        runs,
-        wanted,
-        gains=gains,
-        unjudged=unjudged,
-        queries=queries,
-        on_duplicate=on_duplicate,
-        depth=depth,
-        rel=rel,
-        columns=named,
-        progress=options.progress_of(runs),
-        cache=cache,
-        memory=memory,
-    )
+    if found is None:
+        scores = library.evaluate(judgments, runs, wanted, rel=rel, cache=cache, **how)
+    else:
+        scores = found.scores
+        for line in scores.notes:
+            note(line)
     shown = 4 if digits is None else digits
     written = options.form_of(form, out)
     if written in ("table", "markdown", "latex"):
