@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -237,14 +236,16 @@ def complaints_of_labels(measures: Sequence[Measure], pool: Pool, gains: Gains) 
     return [*filter(None, unused), *(f"{measure}: {word}" for measure, word in words.items() if word)]
 
 
-def likenesses(measures: Sequence[Measure], pool: Pool, gains: Gains) -> list[Hashable | None]:
+def likenesses(
+    measures: Sequence[Measure], pool: Pool, gains: Gains, digest: Callable[[bytes], bytes] = bytes
+) -> list[Hashable | None]:
     """For each measure what is equal where measures are one and the same because no document is forbidden, or None."""
     found: list[Hashable | None] = []
     for measure in measures:
         own = measure.gains or gains
         bounds = None if (own(pool.all_labels) < 0).any() else measure.bounds(pool, own)
-        same = None if bounds is None else hashlib.sha256(b"".join(bound.tobytes() for bound in bounds)).digest()
-        found.append(None if same is None else (measure.k, measure.base, measure.nil, own, same))
+        parts = () if bounds is None else (digest(bound.tobytes()) for bound in bounds)
+        found.append(None if bounds is None else (measure.k, measure.base, measure.nil, own, *parts))
     return found
 
 

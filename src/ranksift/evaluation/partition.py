@@ -8,6 +8,7 @@ order, that of the judgments.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -175,7 +176,7 @@ def partition_of(
     facts, answered = RunFacts.of(qrels, run, queries, number), np.zeros(len(queries), dtype=bool)
     try:
         lists = given.join(qrels, run, queries)
-        likeness = tuple(likenesses(measures, lists.pool, given.gains))
+        likeness = tuple(likenesses(measures, lists.pool, given.gains, _digest))
     except InputError as error:
         errors[-1] = error
     else:
@@ -203,6 +204,10 @@ def partition_of(
         likeness,
         errors,
     )
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.sha256(data).digest()
 
 
 def scores_of_partitions(
