@@ -58,6 +58,9 @@ if TYPE_CHECKING:
     from ranksift.evaluation.explain import RunExplanation as RunExplanation
     from ranksift.evaluation.explain import explain as explain
     from ranksift.evaluation.ir_measures_registration import register_ir_measures as register_ir_measures
+    from ranksift.evaluation.partition import Partition as Partition
+    from ranksift.evaluation.partition import evaluate_partition as evaluate_partition
+    from ranksift.evaluation.partition import scores_of_partitions as scores_of_partitions
     from ranksift.evaluation.score_table import read_scores as read_scores
     from ranksift.evaluation.scores import Scores as Scores
     from ranksift.evaluation.table import Table as Table

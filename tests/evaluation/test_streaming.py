@@ -15,9 +15,10 @@ from ranksift import InputError
 from ranksift.collection import run_parts
 from ranksift.collection._engine import lines
 from ranksift.collection.readers import parquet_check
+from ranksift.evaluation.partition import evaluate_partition, scores_of_partitions
 from ranksift.measures.measure import CATALOGUE
 
-SORTED = "stand apart"
+SORTED = "sorted on disk"
 WRITTEN = (".run", ".run.gz", ".run.zst", ".csv", ".tsv", ".parquet", ".jsonl")
 
 
@@ -149,6 +150,74 @@ def test_formats(tmp_path, suffix, together, monkeypatch):
     assert bool(read_whole) == (suffix == ".jsonl")  # the only one that must be
 
 
+@pytest.mark.parametrize("together", [True, False])
+@pytest.mark.parametrize("how", HOW, ids=str)
+def test_judgments_that_are_larger_than_memory(tmp_path, how, together):
+    for seed, suffix in enumerate((".txt", ".csv") if together else (".parquet", ".txt.gz")):
+        qrels, rows = collection(seed, together=together)
+        runs = [write(tmp_path / f"{seed}.run", rows), write(tmp_path / f"{seed}.parquet", rows[::2])]
+        judgments = tmp_path / f"qrels{suffix}"
+        rs.read_qrels(qrels).save(judgments)
+        parts = outcome(judgments, runs, every_measure(), memory=4_000, **how)
+        assert_same(parts, outcome(judgments, runs, every_measure(), **how))
+        assert isinstance(parts, str) or "judgments and runs were sorted on disk" in parts.notes[0]
+
+
+@pytest.mark.parametrize("fault", ["duplicate", "line", "large", "common", "unjudged"])
+def test_errors_of_judgments_that_are_larger_than_memory(tmp_path, fault):
+    lines = ["q0 0 d1 1", "q1 0 d1 0", "q0 0 d2 3", "q2 0 d1 1", "q3 0 d9 1"]
+    run, judgments = write(tmp_path / "r.run", [("q0", "d2", 1.0), ("q2", "d1", 3.0)]), tmp_path / "q.txt"
+    if fault == "common":
+        write(run, [("x", "d2", 1.0)])
+    extra = {"duplicate": ["q2 0 d1 2", "q0 0 d1 1"], "line": ["q2 0 d7 2", "q3 0 d4"], "large": ["q2 0 d7 1e300"]}
+    judgments.write_text("\n".join([*lines, *extra.get(fault, [])]) + "\n")
+    parts, whole = (outcome(judgments, run, "AP nDCG_f@3", memory=memory) for memory in (1, None))
+    assert isinstance(whole, str) == (fault != "unjudged")
+    assert_same(parts, whole)
+
+
+@pytest.mark.parametrize("form", ["dict", "arrow", "frame"])
+def test_partitions_are_put_together_in_any_order(form):
+    """What Ray, Spark and Dask do: rows of whole queries in any number of parts, evaluated anywhere."""
+    import pyarrow as pa
+
+    made = {
+        "dict": lambda rows, noun: {q: {d: v for p, d, v in rows if p == q} for q, _, _ in rows},
+        "frame": lambda rows, noun: pl.DataFrame(rows, schema=["query_id", "doc_id", noun], orient="row"),
+        "arrow": lambda rows, noun: pa.Table.from_pylist(
+            [dict(zip(("query_id", "doc_id", noun), row, strict=True)) for row in rows]
+        ),
+    }[form]
+    for seed in range(6):
+        draw = np.random.default_rng(seed)
+        qrels, rows = collection(seed, together=True, nil=False)
+        whole = outcome(qrels, made(rows, "score"), every_measure(), gains={-2: -10}, queries="run")
+        judged = [(q, d, v) for q, docs in qrels.items() for d, v in docs.items()]
+        names = list(dict.fromkeys([*qrels, *(q for q, _, _ in rows)]))
+        parts = []
+        for some in np.array_split(draw.permutation(names), int(draw.integers(1, 6))):
+            tables = [[row for row in table if row[0] in set(some)] for table in (judged, rows)]
+            own = [made(t, noun) if t else None for t, noun in zip(tables, ("label", "score"), strict=True)]
+            labels = [label for _, _, label in judged]
+            parts.append(evaluate_partition(*own, every_measure(), labels=labels, gains={-2: -10}))
+        found = scores_of_partitions({"run": parts}, queries=list(qrels), which="run")
+        assert found.numerators.tobytes() == whole.numerators.tobytes()
+        assert found.denominators.tobytes() == whole.denominators.tobytes()
+        assert (found.queries, found.degenerate) == (whole.queries, whole.degenerate)
+        assert len(found.notes) == len(whole.notes)
+
+
+def test_partitions_that_are_missing_are_told():
+    part = evaluate_partition({"q": {"d": 1}}, {"q": {"d": 1}}, "AP")
+    with pytest.raises(InputError, match="the partitions have 1 queries, and 2 are named"):
+        scores_of_partitions({"run": [part]}, queries=["q", "r"])
+    with pytest.raises(InputError, match="there is no partition"):
+        scores_of_partitions({"run": []})
+    other = evaluate_partition({"r": {"d": 1}}, {"r": {"d": 1}}, "AP")
+    with pytest.raises(InputError, match="run 'b' has other queries or measures"):
+        scores_of_partitions({"a": [part], "b": [other]})
+
+
 def test_several_runs_and_a_cache(tmp_path):
     qrels, rows = collection(3, together=True)
     runs = [
@@ -159,6 +228,20 @@ def test_several_runs_and_a_cache(tmp_path):
     whole = outcome(qrels, runs, every_measure())
     for _ in range(2):
         assert_same(outcome(qrels, runs, every_measure(), memory="1KB", cache=tmp_path / "kept"), whole)
+
+
+@pytest.mark.parametrize("more", [[], ["--unjudged-label", "-1"]])
+def test_the_command_with_judgments_that_are_larger_than_memory(tmp_path, more):
+    qrels, rows = collection(2, together=True)
+    run, judgments = write(tmp_path / "r.run", rows), tmp_path / "qrels.txt"
+    rs.read_qrels(qrels).save(judgments)
+    parts, whole = (
+        command("evaluate", judgments, run, *more, *memory, "-q", "-f", "csv") for memory in (["--memory", "200"], [])
+    )
+    assert parts.returncode == whole.returncode == 0
+    assert parts.stdout == whole.stdout
+    assert [line for line in parts.stderr.splitlines() if b"sorted on disk" not in line] == whole.stderr.splitlines()
+    assert (b"the label -1 is taken" in parts.stderr) == (not more)
 
 
 def test_rows_that_stand_apart_are_told(tmp_path):

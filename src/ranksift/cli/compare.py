@@ -58,9 +58,8 @@ def compare(
 
     ranksift compare qrels.txt bm25.run ours.run -m nDCG_f@10 --baseline bm25
     """
-    from ranksift.collection.qrels import read_qrels
+    from ranksift.cli.scored import scores_of
     from ranksift.evaluation.compare import compare as library
-    from ranksift.evaluation.evaluate import evaluate
     from ranksift.report.scores import degenerate_notes
 
     wanted = options.chosen(measures)
@@ -69,11 +68,11 @@ def compare(
         raise InputError(
             "a comparison needs at least 2 runs", remedy="give the file of the baseline among the runs too"
         )
-    judgments = read_qrels(qrels, on_duplicate=on_duplicate)
-    scores = evaluate(
-        options.without_unjudged(judgments, unjudged_label, gains, wanted),
+    scores = scores_of(
+        qrels,
         runs,
         wanted,
+        unjudged_label=unjudged_label,
         gains=gains,
         unjudged=unjudged,
         queries=queries,

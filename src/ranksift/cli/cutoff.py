@@ -430,14 +430,14 @@ def _in_parts(
 ) -> RunParts | None:
     """The run, where it is to be read in parts, and the rule needs no more than one part at a time."""
     from ranksift.collection.run_parts import MEMORY, RunParts, memory_for
-    from ranksift.cutoffs.threshold import GlobalCutoff
+    from ranksift.cutoffs.threshold import TIMES, GlobalCutoff
 
     if memory is not None:
         MEMORY.check("--memory", memory)
     if len(files) != 2:
         return None
     options.check_standard_input(files[0], files[1:])
-    may_take = memory_for(files[1], memory)
+    may_take = memory_for(files[1], memory, TIMES)
     if may_take is None:
         return None
     if type(rule) is GlobalCutoff and cut_scores is None and page is None:

@@ -40,28 +40,26 @@ def evaluate(
 
     ranksift evaluate qrels.txt bm25.run -m "nDCG_f@10 AP" --gains="-2=-10"
     """
-    from ranksift.collection.qrels import read_qrels
+    from ranksift.cli.scored import scores_of
     from ranksift.collection.readers.formats import tag_of
-    from ranksift.evaluation import evaluate as library
     from ranksift.report import scores as report
 
     wanted, named = options.chosen(measures), options.columns_of(columns)
     options.check_standard_input(qrels, runs)
-    judgments = read_qrels(qrels, on_duplicate=on_duplicate, columns=named)
-    judgments = options.without_unjudged(judgments, unjudged_label, gains, wanted)
-    scores = library.evaluate(
-        judgments,
+    scores = scores_of(
+        qrels,
         runs,
         wanted,
+        unjudged_label=unjudged_label,
+        rel=rel,
+        cache=cache,
         gains=gains,
         unjudged=unjudged,
         queries=queries,
         on_duplicate=on_duplicate,
         depth=depth,
-        rel=rel,
         columns=named,
         progress=options.progress_of(runs),
-        cache=cache,
         memory=memory,
     )
     shown = 4 if digits is None else digits

@@ -13,6 +13,7 @@ from ranksift.errors import InputError
 
 if TYPE_CHECKING:
     from ranksift.collection.qrels import Qrels
+    from ranksift.collection.ragged import Floats
     from ranksift.collection.run import Run
     from ranksift.measures.measure import Measure
 
@@ -135,13 +136,17 @@ _MINUS_ONE = (
 
 def without_unjudged(judgments: Qrels, label: float | None, gains: str, measures: Iterable[Measure]) -> Qrels:
     """The judgments without the label that says "unjudged"; a note where -1 may say so and a measure minds it."""
-    if label is not None:
-        return judgments.without_label(label)
-    if gains == "linear" and bool((judgments.labels == -1).any()) and any(map(_minds_negative_labels, measures)):
+    note_minus_one(judgments.labels, label, gains, measures)
+    return judgments if label is None else judgments.without_label(label)
+
+
+def note_minus_one(labels: Floats, label: float | None, gains: str, measures: Iterable[Measure]) -> None:
+    """A note where −1 may say "unjudged", and a measure minds it, unless the user has said what it means."""
+    told = label is not None or gains != "linear"
+    if not told and bool((labels == -1).any()) and any(map(_minds_negative_labels, measures)):
         from ranksift.cli.output import note
 
         note(_MINUS_ONE)
-    return judgments
 
 
 def _minds_negative_labels(measure: Measure) -> bool:

@@ -18,7 +18,7 @@ from ranksift.collection.pool import Pool
 from ranksift.collection.qrels import Qrels, is_two_level, read_qrels
 from ranksift.collection.readers.column_names import Columns
 from ranksift.collection.run import Run, read_run
-from ranksift.collection.run_facts import RunFacts
+from ranksift.collection.run_facts import QrelsFacts, RunFacts, misfits, strangers
 from ranksift.collection.run_parts import RunParts, memory_for
 from ranksift.errors import InputError
 
@@ -182,30 +182,16 @@ class JudgedRuns:
 
     def strangers(self, facts: RunFacts, name: str) -> tuple[str, ...]:
         """A note about queries of the run that nobody judged; an error where that is all of them."""
-        n = facts.strangers
-        if self.which == "named" or facts.first_stranger is None or facts.first_query is None:
-            return ()
-        if n == facts.queries:
-            ids = f"the run has {facts.first_query[1]!r}, the judgments have {self.qrels.query_ids[0]!r}"
-            raise InputError(
-                f"run {name!r} and {self.qrels.name!r} have no query in common", remedy=f"{ids}: make the ids match"
-            )
-        left_out = f"{n} quer{'y' if n == 1 else 'ies'} without judgments left out"
-        return (f"run {name!r}: {left_out} (the first is {facts.first_stranger[1]!r})",)
+        return strangers(self.facts, facts, name, self.which)
 
     def misfits(self, facts: RunFacts, name: str) -> Iterator[str]:
         """Notes about a run that can be evaluated with these judgments, and perhaps should not be."""
-        first = facts.first_row
-        if first is not None and facts.listed > facts.no_answers and not facts.judged and len(self.qrels):
-            ids = f"the run has {first.doc!r}, the judgments have {self.qrels.docs[0]!r}"
-            yield f"run {name!r}: no document that it lists is judged; make the document ids match ({ids})"
-        if self.which != "run" and facts.listed and facts.answered < len(self.queries) / 2:
-            rest = "the others count as empty lists (--queries run, in Python queries='run', leaves them out)"
-            yield f"run {name!r} answers {facts.answered} of {len(self.queries)} queries; {rest}"
-        odd = self.qrels.labels[:0] if self.qrels.whole else self.qrels.labels[self.qrels.labels % 1.0 != 0]
-        if first is not None and len(odd) > len(self.qrels) / 2 and facts.like_labels:
-            numbers = f"labels such as {odd[0]:g}, and scores such as {first.score:g}"
-            yield f"{self.qrels.name!r} and run {name!r} have {numbers}: judgments come first, are they swapped?"
+        return misfits(self.facts, facts, name, self.which, len(self.queries))
+
+    @cached_property
+    def facts(self) -> QrelsFacts:
+        """What notes about runs are made of, on the side of the judgments."""
+        return QrelsFacts.of(self.qrels)
 
     @property
     def settings(self) -> tuple[Any, ...]:
@@ -223,12 +209,17 @@ class JudgedRuns:
         if self.which != "run":
             return np.ones(len(self.queries), dtype=bool)
         if not answered.any():
-            raise InputError("no judged query is answered by every run", remedy="use queries='qrels'")
+            raise nobody_answers()
         return answered
 
     def distinct(self, names: Sequence[str]) -> tuple[str, ...]:
         """Names of the runs; those that share one get another."""
         return tuple(distinct_names(names, [source for source, _ in self.sources]))
+
+
+def nobody_answers() -> InputError:
+    """The error for runs that have no query in common."""
+    return InputError("no judged query is answered by every run", remedy="use queries='qrels'")
 
 
 def run_sources(runs: Any) -> list[RunSource]:

@@ -155,6 +155,12 @@ def read_qrels(source: Any, *, on_duplicate: OnDuplicate = "error", columns: Col
     from ranksift.collection.readers import formats
 
     rows, whole, name = formats.load_qrels(source, on_duplicate, columns)
+    refuse_large_label(rows, name)
+    return Qrels(rows, whole, name)
+
+
+def refuse_large_label(rows: Grouped, name: str) -> None:
+    """Refuse labels that are not kept exactly."""
     if len(rows.values) and float(np.abs(rows.values).max()) >= LARGEST_LABEL:
         row = int(np.argmax(np.abs(rows.values)))
         raise InputError(
@@ -162,7 +168,6 @@ def read_qrels(source: Any, *, on_duplicate: OnDuplicate = "error", columns: Col
             source=name,
             remedy="use labels below 9e15",
         )
-    return Qrels(rows, whole, name)
 
 
 def is_two_level(source: object) -> bool:

@@ -84,12 +84,12 @@ class RunParts:
 
     def feed(self, begin: Callable[[], T]) -> tuple[T, Taken]:
         """Hand all parts to a taker: to another one, from the beginning, where a query turns out to come back."""
-        from ranksift.collection.readers.formats import run_source, stem
+        from ranksift.collection.readers.formats import source_of, stem
 
         notes: tuple[str, ...] = ()
         try:
-            with run_source(self.source, self.columns) as source:
-                parts = Parts(source, self.on_duplicate, max(1, min(self.memory // _SHARE, _MOST) // source.unit))
+            with source_of(self.source, "score", self.columns) as source:
+                parts = Parts(source, self.on_duplicate, part_of(self.memory) // source.unit or 1)
                 try:
                     taker = self._handed(begin(), parts.as_they_stand())
                 except NotTogetherError:
@@ -111,22 +111,34 @@ class RunParts:
         return taker
 
 
-def memory_for(source: Any, memory: int | str | None) -> int | None:
+def part_of(memory: int) -> int:
+    """How many bytes of text are held at once."""
+    return max(1, min(memory // _SHARE, _MOST))
+
+
+def memory_for(source: Any, memory: int | str | None, times: int = 1) -> int | None:
     """How many bytes the rows of a run may take; None where it is read whole.
 
-    That is where it is no file, or where it takes less than ``memory``; without a limit, half of what is free.
+    That is where it is no file, or where it takes less than ``memory``; without a limit, half of what is free. What is
+    done with the rows may take several ``times`` what an evaluation takes.
     """
     if not isinstance(source, str | os.PathLike):
         return None
     limit = _free() // 2 if memory is None else size_of(memory) if isinstance(memory, str) else int(memory)
     if os.fspath(source) == STANDARD:
         return limit if memory is not None else None
-    try:
-        size = os.path.getsize(source)
-    except (OSError, ValueError):
-        return None  # whoever reads it says why it cannot be read
-    takes = size * _WHOLE.get(os.path.splitext(source)[1].lower(), _WHOLE_TEXT)
-    return limit if limit is not None and takes > limit else None
+    return limit if limit is not None and times * bytes_of(source) > limit else None
+
+
+def bytes_of(source: str | os.PathLike[str]) -> int:
+    """How many bytes of memory a file may take that is read whole; 0 where it cannot be read, and its reader says why.
+
+    >>> bytes_of(os.devnull)
+    0
+    """
+    with suppress(OSError, ValueError):
+        return os.path.getsize(source) * _WHOLE.get(os.path.splitext(source)[1].lower(), _WHOLE_TEXT)
+    return 0
 
 
 def _free() -> int:

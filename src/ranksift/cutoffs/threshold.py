@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+#: How many times the memory of an evaluation a fit takes of a run that is read whole.
+TIMES = 2
+
+
 class Interval(NamedTuple):
     """Where a number lies if queries are drawn anew."""
 
@@ -149,7 +153,7 @@ class GlobalCutoff(Cutoff):
             at a time, with the same result. None: half of the memory that is free.
         """
         optional(MEMORY, "2GB").check("memory", memory)
-        may_take = None if cut_scores is not None else memory_for(run, memory)
+        may_take = None if cut_scores is not None else memory_for(run, memory, TIMES)
         if may_take is None:
             return super().fit_run(qrels, run, cut_scores=cut_scores, gains=gains, unjudged=unjudged)
         from ranksift.cutoffs.streaming import fit_in_parts

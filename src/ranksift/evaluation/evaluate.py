@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -19,7 +19,7 @@ from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats
 from ranksift.collection.readers.column_names import Columns
 from ranksift.collection.run import OnDuplicate
-from ranksift.collection.run_parts import MEMORY
+from ranksift.collection.run_parts import MEMORY, memory_for
 from ranksift.errors import InputError, RankSiftWarning
 from ranksift.evaluation.scores import Scores
 from ranksift.measures.measure import Measure
@@ -107,7 +107,7 @@ def evaluate(
         A folder in which the values of every run file are kept: where an evaluation is broken off and begun again, it
         goes on with the first run that is not there.
     memory
-        How much memory the rows of a run may take, as ``"2GB"``. A file that would take more is read some queries at a
+        How much memory the rows of a file may take, as ``"2GB"``. One that would take more is read some queries at a
         time, with the same results. None: half of the memory that is free.
 
     Examples
@@ -117,19 +117,18 @@ def evaluate(
     >>> evaluate(qrels, run, ["nDCG_f@10", "AP"]).mean()["nDCG_f@10"].round(4).to_list()
     [0.8423]
     """
-    wanted = list(dict.fromkeys(measure.at_level(rel) for measure in ready_measures(measures)))
-    given = JudgedRuns.of(
-        qrels,
-        runs,
-        gains=gains,
-        unjudged=unjudged,
-        queries=queries,
-        nil=nil_ids(wanted),
-        on_duplicate=on_duplicate,
-        depth=depth,
-        columns=columns,
-    )
-    scores = scores_of(given, wanted, progress=progress, cache=cache, memory=memory)
+    wanted = ready_measures(measures, rel)
+    how: dict[str, Any] = {"gains": gains, "unjudged": unjudged, "queries": queries, "depth": depth}
+    how |= {"on_duplicate": on_duplicate, "columns": columns}
+    scores = None
+    if cache is None and memory_for(qrels, memory) is not None:
+        from ranksift.evaluation.partitioned import evaluate_in_partitions
+
+        found = evaluate_in_partitions(qrels, runs, wanted, memory=memory, progress=progress, **how)
+        scores = None if found is None else found.scores
+    if scores is None:
+        given = JudgedRuns.of(qrels, runs, nil=nil_ids(wanted), **how)
+        scores = scores_of(given, wanted, progress=progress, cache=cache, memory=memory)
     for note in scores.notes:
         warnings.warn(note, RankSiftWarning, stacklevel=3)
     return scores
@@ -227,35 +226,48 @@ def complaints(measures: Iterable[Measure], pool: Pool, gains: Gains) -> list[st
     Measures that differ only in what a forbidden document does are named where no document is forbidden.
     """
     wanted = list(measures)
-    unused = [given.unused(pool.all_labels) for given in dict.fromkeys([gains, *(m.gains or gains for m in wanted)])]
-    words = {measure: measure.complaint(pool, measure.gains or gains) for measure in wanted}
-    broken = [f"{measure}: {word}" for measure, word in words.items() if word]
-    return [*filter(None, unused), *broken, *_without_forbidden(wanted, pool, gains)]
+    return [*complaints_of_labels(wanted, pool, gains), *same_measures(wanted, likenesses(wanted, pool, gains))]
 
 
-def _without_forbidden(measures: Iterable[Measure], pool: Pool, gains: Gains) -> Iterator[str]:
-    """A note about normalised DCGs that are one and the same because no document is forbidden."""
-    alike: dict[Any, list[str]] = {}
+def complaints_of_labels(measures: Sequence[Measure], pool: Pool, gains: Gains) -> list[str]:
+    """Gains of labels that nobody has, and broken assumptions of measures."""
+    unused = [given.unused(pool.all_labels) for given in dict.fromkeys([gains, *(m.gains or gains for m in measures)])]
+    words = {measure: measure.complaint(pool, measure.gains or gains) for measure in measures}
+    return [*filter(None, unused), *(f"{measure}: {word}" for measure, word in words.items() if word)]
+
+
+def likenesses(
+    measures: Sequence[Measure], pool: Pool, gains: Gains, digest: Callable[[bytes], bytes] = bytes
+) -> list[Hashable | None]:
+    """For each measure what is equal where measures are one and the same because no document is forbidden, or None."""
+    found: list[Hashable | None] = []
     for measure in measures:
         own = measure.gains or gains
         bounds = None if (own(pool.all_labels) < 0).any() else measure.bounds(pool, own)
-        if bounds is not None:
-            alike.setdefault(
-                (measure.k, measure.base, measure.nil, own, *(bound.tobytes() for bound in bounds)), []
-            ).append(str(measure))
+        parts = () if bounds is None else (digest(bound.tobytes()) for bound in bounds)
+        found.append(None if bounds is None else (measure.k, measure.base, measure.nil, own, *parts))
+    return found
+
+
+def same_measures(measures: Sequence[Measure], likeness: Sequence[Hashable | None]) -> Iterator[str]:
+    """A note about normalised DCGs that are one and the same because no document is forbidden."""
+    alike: dict[Hashable, list[str]] = {}
+    for measure, same in zip(measures, likeness, strict=True):
+        if same is not None:
+            alike.setdefault(same, []).append(str(measure))
     for names in alike.values():
         if len(names) > 1:
             same = f"{', '.join(names[:-1])} and {names[-1]} are the same here"
             yield f"{same}: no judged document is forbidden; {ZERO_AS_FORBIDDEN}"
 
 
-def ready_measures(measures: MeasureLike | Iterable[MeasureLike]) -> list[Measure]:
-    """Measures by name or object, each with the cutoff that it needs."""
+def ready_measures(measures: MeasureLike | Iterable[MeasureLike], rel: float = 1) -> list[Measure]:
+    """Measures by name or object, each with the cutoff that it needs, and with the smallest relevant label."""
     wanted = parse_measures(measures)
     for measure in wanted:
         if measure.needs_k and measure.k is None:
             raise InputError(f"{measure} needs a cutoff", remedy=f"write {measure}@10")
-    return wanted
+    return list(dict.fromkeys(measure.at_level(rel) for measure in wanted))
 
 
 def nil_ids(measures: Iterable[Measure]) -> set[str]:

@@ -8,24 +8,37 @@ order, that of the judgments.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import hashlib
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import reduce
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ranksift.collection.gains import Gains, GainsLike
 from ranksift.collection.judged_run import Unjudged
-from ranksift.collection.judged_runs import JudgedRuns
+from ranksift.collection.judged_runs import JudgedRuns, nobody_answers
+from ranksift.collection.pool import Pool
 from ranksift.collection.qrels import Qrels, read_qrels
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.collection.readers.column_names import Columns
 from ranksift.collection.run import OnDuplicate, Run, read_run
-from ranksift.collection.run_facts import RunFacts
+from ranksift.collection.run_facts import QrelsFacts, RunFacts, misfits, strangers
 from ranksift.collection.run_parts import RunParts, Taken
 from ranksift.errors import InputError
-from ranksift.evaluation.evaluate import RunValues, check_gains, nil_ids, not_finite, ready_measures
+from ranksift.evaluation.evaluate import (
+    RunValues,
+    check_gains,
+    complaints_of_labels,
+    likenesses,
+    nil_ids,
+    not_finite,
+    ready_measures,
+    same_measures,
+)
+from ranksift.evaluation.scores import Scores
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
 
@@ -49,8 +62,16 @@ class Partition:
         The queries for which the run lists something.
     degenerate
         Queries × measures: where a measure cannot tell rankings apart.
-    facts
+    order
+        A number for each query: by it queries come in the judgments.
+    labels
+        The labels of the whole collection.
+    gains
+        What labels are worth.
+    facts, judgments
         What notes about the run are made of.
+    likeness
+        Of each measure, what is equal where two of them are one and the same.
     errors
         By the number of the measure, -1 for all of them: why there are no values. They are raised when all parts are
         there, so that it does not depend on the parts which one is.
@@ -62,8 +83,18 @@ class Partition:
     denominators: Floats
     answered: NDArray[np.bool_]
     degenerate: NDArray[np.bool_]
+    order: Ints
+    labels: Floats
+    gains: Gains
     facts: RunFacts
+    judgments: QrelsFacts
+    likeness: tuple[Hashable | None, ...]
     errors: dict[int, InputError]
+
+    @property
+    def collection(self) -> Pool:
+        """A pool that has all labels of the collection, each once."""
+        return Pool.of(np.array([0, len(self.labels)]), self.labels)
 
 
 def evaluate_partition(
@@ -101,7 +132,7 @@ def evaluate_partition(
     >>> one.queries, one.numerators.tolist()
     (('q1',), [[0.5, 0.03125]])
     """
-    wanted = list(dict.fromkeys(measure.at_level(rel) for measure in ready_measures(measures)))
+    wanted = ready_measures(measures, rel)
     judgments = read_qrels({} if qrels is None else qrels, on_duplicate=on_duplicate, columns=columns)
     if labels is not None:
         judgments = judgments.part_of(labels)
@@ -128,29 +159,172 @@ def partition_of(
     queries: Sequence[str],
     measures: Sequence[Measure],
     number: Ints | None = None,
+    order: Ints | None = None,
+    judged: Ints | None = None,
 ) -> Partition:
-    """Evaluate some whole queries of a run as ``given`` says; ``number`` as in :meth:`RunFacts.of`."""
+    """Evaluate some whole queries of a run as ``given`` says.
+
+    ``number``, ``order`` and ``judged`` say in which order the queries of the run, those that may count, and those of
+    the judgments come in the whole.
+    """
     shape = (len(queries), len(measures))
     numerators, denominators = np.zeros(shape), np.ones(shape)
     degenerate = np.zeros(shape, dtype=bool)
+    likeness: tuple[Hashable | None, ...] = (None,) * len(measures)
     errors: dict[int, InputError] = {}
     run = given.shown(run)
     facts, answered = RunFacts.of(qrels, run, queries, number), np.zeros(len(queries), dtype=bool)
     try:
-        judged = given.join(qrels, run, queries)
+        lists = given.join(qrels, run, queries)
+        likeness = tuple(likenesses(measures, lists.pool, given.gains, _digest))
     except InputError as error:
         errors[-1] = error
     else:
-        facts, answered = facts.joined(judged), judged.listed > 0
+        facts, answered = facts.joined(lists), lists.listed > 0
         for m, measure in enumerate(measures):
             try:
-                numerators[:, m], denominators[:, m] = measure.per_query(judged)
-                mask = measure.degenerate(judged.pool, measure.gains or given.gains)
+                numerators[:, m], denominators[:, m] = measure.per_query(lists)
+                mask = measure.degenerate(lists.pool, measure.gains or given.gains)
             except InputError as error:
                 errors[m] = error
             else:
                 degenerate[:, m] = False if mask is None else mask
-    return Partition(tuple(queries), tuple(measures), numerators, denominators, answered, degenerate, facts, errors)
+    return Partition(
+        tuple(queries),
+        tuple(measures),
+        numerators,
+        denominators,
+        answered,
+        degenerate,
+        np.arange(len(queries)) if order is None else order,
+        qrels.pool.all_labels,
+        given.gains,
+        facts,
+        QrelsFacts.of(qrels, judged),
+        likeness,
+        errors,
+    )
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.sha256(data).digest()
+
+
+def scores_of_partitions(
+    partitions: Mapping[str, Sequence[Partition]],
+    *,
+    queries: Sequence[str] | None = None,
+    which: Literal["qrels", "run", "named"] = "qrels",
+) -> Scores:
+    """Put the partitions of runs together: the scores that :func:`evaluate` gives, to the last bit.
+
+    Parameters
+    ----------
+    partitions
+        By the name of the run all of its partitions, in any order. Together they have all judged queries.
+    queries
+        All queries, in the order in which the judgments list them, in which values are added up. None: the partitions
+        know it, or come in it.
+    which
+        Which queries count: those that are judged, those that every run answers ("run"), or those that were named.
+
+    Examples
+    --------
+    >>> qrels, run = {"q1": {"a": 1}, "q2": {"b": 2}}, {"q1": {"b": 2.0, "a": 1.0}, "q2": {"b": 1.0}}
+    >>> parts = [evaluate_partition({q: qrels[q]}, {q: run[q]}, "RR ERR", labels=[1, 2]) for q in ("q2", "q1")]
+    >>> scores = scores_of_partitions({"bm25": parts}, queries=["q1", "q2"])
+    >>> scores.queries, scores.mean_of("RR")
+    (('q1', 'q2'), 0.75)
+    """
+    if not partitions or not all(partitions.values()):
+        raise InputError("there is no partition", remedy="give all partitions of at least one run")
+    runs = {name: together(parts, queries) for name, parts in partitions.items()}
+    notes = [note for name, whole in runs.items() for note in checked(whole, name, which)]
+    return scores_of_runs(tuple(runs), list(runs.values()), notes, which)
+
+
+def scores_of_runs(names: Sequence[str], runs: Sequence[Partition], notes: Sequence[str], which: str) -> Scores:
+    """The scores of runs, each of which is one partition."""
+    first = runs[0]
+    for name, whole in zip(names, runs, strict=True):
+        if whole.queries != first.queries or whole.measures != first.measures:
+            raise InputError(f"run {name!r} has other queries or measures", remedy="give all partitions of every run")
+    answered = np.logical_and.reduce([whole.answered for whole in runs])
+    counted = answered if which == "run" else np.ones(len(answered), dtype=bool)
+    if not counted.any():
+        raise nobody_answers()
+    measures = tuple(str(measure) for measure in first.measures)
+    degenerate = zip(measures, first.degenerate[counted].sum(axis=0).tolist(), strict=True)
+    said = complaints_of_labels(first.measures, first.collection, first.gains)
+    return Scores(
+        tuple(names),
+        tuple(np.array(first.queries, dtype=object)[counted].tolist()),
+        first.measures,
+        np.stack([whole.numerators[counted] for whole in runs]),
+        np.stack([whole.denominators[counted] for whole in runs]),
+        {name: count for name, count in degenerate if count},
+        (*notes, *said, *same_measures(first.measures, first.likeness)),
+    )
+
+
+def together(parts: Sequence[Partition], queries: Sequence[str] | None = None) -> Partition:
+    """One partition of several, with its queries in order."""
+    names = np.array([query for part in parts for query in part.queries], dtype=object)
+    if queries is None:
+        place = np.argsort(np.concatenate([part.order for part in parts]), kind="stable")
+    else:
+        number = {query: i for i, query in enumerate(names.tolist())}
+        if len(number) != len(queries) or not number.keys() <= set(queries):
+            raise InputError(
+                f"the partitions have {len(number)} queries, and {len(queries)} are named",
+                remedy="give all partitions, and name all of their queries",
+            )
+        place = np.array([number[query] for query in queries], dtype=np.int64)
+
+    def joined(name: str) -> Any:
+        return np.concatenate([getattr(part, name) for part in parts])[place]
+
+    kinds = [part.likeness for part in parts]
+    likeness = (None if None in kind else kind for kind in zip(*kinds, strict=True))
+    errors: dict[int, InputError] = {}
+    for part in reversed(parts):
+        errors |= part.errors
+    return Partition(
+        tuple(names[place].tolist()),
+        parts[0].measures,
+        joined("numerators"),
+        joined("denominators"),
+        joined("answered"),
+        joined("degenerate"),
+        np.arange(len(place)),
+        parts[0].labels,
+        parts[0].gains,
+        reduce(RunFacts.beside, [part.facts for part in parts]),
+        reduce(QrelsFacts.beside, [part.judgments for part in parts]),
+        tuple(likeness),
+        errors,
+    )
+
+
+def checked(whole: Partition, name: str, which: str) -> tuple[str, ...]:
+    """What a reader should know of a run; an error where it has no values."""
+    unknown = strangers(whole.judgments, whole.facts, name, which)
+    if -1 in whole.errors:
+        raise whole.errors[-1]
+    check_gains(whole.measures, whole.collection, whole.gains)
+    check_values(whole.measures, whole.queries, whole.numerators, whole.errors)
+    return *unknown, *misfits(whole.judgments, whole.facts, name, which, len(whole.queries))
+
+
+def check_values(
+    measures: Sequence[Measure], queries: Sequence[str], numerators: Floats, errors: Mapping[int, InputError]
+) -> None:
+    """Raise the error of the first measure that has one."""
+    for m, measure in enumerate(measures):
+        if m in errors:
+            raise errors[m]
+        if not np.isfinite(numerators[:, m]).all():
+            raise not_finite(measure, queries, numerators[:, m])
 
 
 def run_values_in_parts(given: JudgedRuns, measures: Sequence[Measure], parts: RunParts) -> RunValues:
@@ -186,11 +360,9 @@ class _Evaluating:
         strangers = given.strangers(self.facts, name)
         given.check_nil()
         check_gains(self.measures, given.qrels.pool, given.gains)
-        for m, measure in enumerate((None, *self.measures), -1):
-            if m in self.errors:
-                raise self.errors[m]
-            if measure is not None and not np.isfinite(self.numerators[:, m]).all():
-                raise not_finite(measure, given.queries, self.numerators[:, m])
+        if -1 in self.errors:
+            raise self.errors[-1]
+        check_values(self.measures, given.queries, self.numerators, self.errors)
         notes = (*taken.notes, *strangers, *given.misfits(self.facts, name))
         return RunValues(name, self.numerators, self.denominators, self.answered, notes)
 

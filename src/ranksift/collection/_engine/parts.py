@@ -112,23 +112,24 @@ class Parts:
             seen = np.insert(seen, at, hashes)
             number = np.arange(count, count + len(rows.query_ids))
             count += len(number)
-            yield from self._checked(rows, number, clashes)
-        self._finish(count, clashes)
+            yield from self.checked(rows, number, clashes)
+        self.finish(count, clashes)
 
     def brought_together(self) -> Iterator[Chunk]:
         """Queries in any order, wherever their rows stand."""
-        buckets = max(1, -(-2 * self.source.size // self.most))
         with Spool() as spool:
-            places: list[list[list[Place]]] = [[] for _ in range(buckets)]
-            count = 0
-            for rows in self._stretches():
-                _scatter(rows, count, spool, places)
-                count += len(rows.query_ids)
-            clashes: list[_ClashError] = []
-            for bucket in places:
-                if bucket:
-                    yield from self._checked(*_gathered(spool, bucket), clashes)
-        self._finish(count, clashes)
+            buckets = self.scattered(spool, buckets_for(self.source.size, self.most))
+            yield from buckets
+            buckets.finish()
+
+    def scattered(self, spool: Spool, count: int) -> Buckets:
+        """All rows in a temporary file, those of a query in the same one of so many buckets."""
+        places: list[list[list[Place]]] = [[] for _ in range(count)]
+        queries = 0
+        for rows in self._stretches():
+            _scatter(rows, queries, spool, places)
+            queries += len(rows.query_ids)
+        return Buckets(self, spool, places)
 
     def _stretches(self) -> Iterator[Grouped]:
         """Stretches of the source that end where a query does."""
@@ -146,7 +147,9 @@ class Parts:
         if any(len(part.values) for part, _ in waiting):
             yield _grouped(waiting)
 
-    def _checked(self, rows: Grouped, number: Ints, clashes: list[_ClashError]) -> Iterator[Chunk]:
+    def checked(self, rows: Grouped, number: Ints, clashes: list[_ClashError]) -> Iterator[Chunk]:
+        """Rows of which each query lists each document once; else there are none, and what is wrong is noted."""
+
         def fail(row: int, what: str, remedy: str) -> InputError:
             return _ClashError(rows.query_of(row), rows.docs[row], what, remedy)
 
@@ -157,7 +160,7 @@ class Parts:
         else:
             yield Chunk(rows, number)
 
-    def _finish(self, queries: int, clashes: list[_ClashError]) -> None:
+    def finish(self, queries: int, clashes: list[_ClashError]) -> None:
         """Complain of what was found on the way."""
         if not queries:
             self.source.refuse_blank()
@@ -169,6 +172,43 @@ class Parts:
             raise self.source.fail(0, "the source changed while it was read", "read it again")
         first = min(range(len(clashes)), key=lambda i: int(places[i][1]))
         raise self.source.fail(int(places[first][1]), *clashes[first].said)
+
+
+class Buckets:
+    """A source on the disk: iterated over, it gives the rows of one bucket after another.
+
+    What is to be complained of, :meth:`finish` does, when all buckets were there.
+    """
+
+    def __init__(self, parts: Parts, spool: Spool, places: list[list[list[Place]]]) -> None:
+        self._parts, self._spool, self._places = parts, spool, places
+        self._clashes: dict[int, list[_ClashError]] = {}
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __iter__(self) -> Iterator[Chunk]:
+        return (self.chunk(bucket) for bucket, places in enumerate(self._places) if places)
+
+    def chunk(self, bucket: int) -> Chunk:
+        """The queries of a bucket; none where a document is listed twice."""
+        clashes = self._clashes[bucket] = []
+        rows, number = _gathered(self._spool, self._places[bucket])
+        return next(self._parts.checked(rows, number, clashes), Chunk(_grouped([]), number[:0]))
+
+    def finish(self) -> None:
+        """Complain of a source without a row, and of documents that are listed twice."""
+        self._parts.finish(sum(map(len, self._places)), [clash for each in self._clashes.values() for clash in each])
+
+
+def buckets_for(size: int, most: int) -> int:
+    """How many buckets a source needs for each of them to be about half as large as the most that is held at once."""
+    return max(1, -(-2 * size // most))
+
+
+def bucket_of(hashes: Hashes, count: int) -> Ints:
+    """The bucket of each query."""
+    return ((hashes >> np.uint64(20)) % np.uint64(count)).astype(np.int64)
 
 
 def _last_query(waiting: Iterable[tuple[Part, int]]) -> list[tuple[int, int]]:
@@ -216,7 +256,7 @@ def _grouped(parts: Iterable[tuple[Part, int]]) -> Grouped:
 
 def _scatter(rows: Grouped, count: int, spool: Spool, places: list[list[list[Place]]]) -> None:
     """Write the rows of each query to its bucket; the queries are numbered from ``count`` on."""
-    bucket = (rows.query_hashes >> np.uint64(20)) % np.uint64(len(places))
+    bucket = bucket_of(rows.query_hashes, len(places))
     order = np.argsort(bucket, kind="stable")
     bounds = np.searchsorted(bucket[order], np.arange(len(places) + 1))
     ids = Ids.from_strings(rows.query_ids)

@@ -94,10 +94,15 @@ def _load(source: Any, noun: str, on_duplicate: OnDuplicate, columns: Columns) -
 
 
 @contextmanager
-def run_source(source: str | os.PathLike[str], columns: Columns = None) -> Iterator[Source]:
-    """A run that is read some rows at a time; :class:`NotInPartsError` where its format must be read whole."""
+def source_of(source: Any, noun: str, columns: Columns = None) -> Iterator[Source]:
+    """A file that is read some rows at a time; :class:`NotInPartsError` where it must be read whole.
+
+    ``noun`` is what it holds, a label or a score.
+    """
+    if not isinstance(source, str | os.PathLike) or (noun == "label" and begins_like_letor(source)):
+        raise NotInPartsError
     if not _is_table(source, columns):
-        with trec.run_source(source) as found:
+        with trec.trec_source(source, noun) as found:
             yield found
         return
     suffix = kind(source)
@@ -105,11 +110,11 @@ def run_source(source: str | os.PathLike[str], columns: Columns = None) -> Itera
         from ranksift.collection.readers.delimited import delimited_source
 
         with reading(source, on_disk=True) as text:
-            yield delimited_source(text, SEPARATORS[suffix], "score", columns)
+            yield delimited_source(text, SEPARATORS[suffix], noun, columns)
     elif PurePath(source).suffix.lower() in _PARQUET:
         from ranksift.collection.readers.parquet import parquet_source
 
-        with parquet_source(source, "score", columns) as found:
+        with parquet_source(source, noun, columns) as found:
             yield found
     else:
         raise NotInPartsError

@@ -48,16 +48,17 @@ def scan_qrels(source: str | os.PathLike[str], on_duplicate: OnDuplicate = "erro
 
 
 @contextmanager
-def run_source(source: str | os.PathLike[str]) -> Iterator[Source]:
-    """A TREC run that is read some rows at a time; compressed, it is unpacked into a temporary file."""
+def trec_source(source: str | os.PathLike[str], noun: str) -> Iterator[Source]:
+    """A TREC file that is read some rows at a time; compressed, it is unpacked into a temporary file."""
     tags: dict[int, bytes] = {}
-    with reading(source, if_empty=_RUN.if_empty, on_disk=True) as text:
+    form = _RUN if noun == "score" else _QRELS
+    with reading(source, if_empty=form.if_empty, on_disk=True) as text:
         yield Source(
-            lambda work: over_blocks(lambda block: work(_RUN.rows(block, tags)), text),
+            lambda work: over_blocks(lambda block: work(form.rows(block, tags)), text),
             text.end - text.start,
             text.fail,
-            _RUN.noun,
-            lambda: _refuse_blank(text, _RUN),
+            noun,
+            lambda: _refuse_blank(text, form),
             tag=lambda: _first(tags),
         )
 

@@ -1,0 +1,41 @@
+"""Scores of runs as several commands ask for them: in memory, or in parts where files are larger than that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ranksift.cli import options
+from ranksift.cli.output import note
+from ranksift.evaluation.scores import Scores
+from ranksift.measures.measure import Measure
+
+
+def scores_of(
+    qrels: str,
+    runs: Sequence[str],
+    measures: Sequence[Measure],
+    *,
+    unjudged_label: float | None = None,
+    rel: float = 1.0,
+    cache: Path | None = None,
+    **how: Any,
+) -> Scores:
+    """Evaluate files; ``how`` is what :func:`~ranksift.evaluation.evaluate.evaluate` takes beside them."""
+    from ranksift.collection.qrels import read_qrels
+    from ranksift.collection.run_parts import memory_for
+    from ranksift.evaluation.evaluate import evaluate, ready_measures
+
+    if cache is None and memory_for(qrels, how.get("memory")) is not None:
+        from ranksift.evaluation.partitioned import evaluate_in_partitions
+
+        found = evaluate_in_partitions(qrels, runs, ready_measures(measures, rel), unjudged_label=unjudged_label, **how)
+        if found is not None:
+            options.note_minus_one(found.labels, unjudged_label, how["gains"], measures)
+            for line in found.scores.notes:
+                note(line)
+            return found.scores
+    judgments = read_qrels(qrels, on_duplicate=how["on_duplicate"], columns=how.get("columns"))
+    judgments = options.without_unjudged(judgments, unjudged_label, how["gains"], measures)
+    return evaluate(judgments, runs, measures, rel=rel, cache=cache, **how)

@@ -1,0 +1,104 @@
+"""Judgments and runs that are both larger than memory: on the disk, a query of both in the same bucket."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ranksift.collection import ragged
+from ranksift.collection._engine.grouping import OnDuplicate, by_rank
+from ranksift.collection._engine.ids import Ids
+from ranksift.collection._engine.parts import Buckets, NotInPartsError, Parts, bucket_of, buckets_for
+from ranksift.collection.qrels import Qrels, refuse_large_label
+from ranksift.collection.ragged import Floats, Ints
+from ranksift.collection.readers.column_names import Columns
+from ranksift.collection.run import Run
+from ranksift.collection.run_parts import bytes_of, part_of
+from ranksift.files import STANDARD, display_name
+from ranksift.spool import Spool
+
+CannotBeSplitError = NotInPartsError
+
+
+class BucketedQrels:
+    """Judgments, those of some queries in each bucket.
+
+    Attributes
+    ----------
+    labels
+        All that there are.
+    count
+        How many buckets.
+    """
+
+    def __init__(self, buckets: Buckets, name: str) -> None:
+        self.name, self.count, self._buckets = name, len(buckets), buckets
+        self.labels: Floats = np.zeros(0)
+        for rows, _ in buckets:
+            refuse_large_label(rows, name)
+            self.labels = ragged.distinct(np.concatenate([self.labels, rows.values]))
+        buckets.finish()
+
+    def part(self, bucket: int, unjudged_label: float | None = None) -> tuple[Qrels, Ints]:
+        """The judgments of a bucket, and by which numbers its queries come in the file; without a label, if asked."""
+        rows, number = self._buckets.chunk(bucket)
+        part = Qrels(rows, False, self.name)
+        left = self.labels
+        if unjudged_label is not None:
+            part, left = part.without_label(unjudged_label), left[left != unjudged_label]
+        return part.part_of(left), number
+
+    def of(self, queries: Sequence[str]) -> Ints:
+        """The bucket of each query, judged or not."""
+        return bucket_of(Ids.from_strings(queries).hashes(), self.count)
+
+
+class BucketedRun:
+    """A run, some queries in each bucket."""
+
+    def __init__(self, buckets: Buckets, tag: str | None) -> None:
+        self.tag, self._buckets = tag, buckets
+
+    def part(self, bucket: int) -> tuple[Run, Ints]:
+        """What a run has of the queries in a bucket, and by which numbers they come in the file."""
+        rows, number = self._buckets.chunk(bucket)
+        return Run(by_rank(rows)), number
+
+    def finish(self) -> None:
+        """Complain of what all parts together have shown."""
+        self._buckets.finish()
+
+
+@contextmanager
+def bucketed_qrels(
+    source: Any, runs: Sequence[Any], on_duplicate: OnDuplicate, columns: Columns, memory: int
+) -> Iterator[BucketedQrels]:
+    """Judgments in as many buckets as these files need."""
+    size = max(bytes_of(each) for each in (source, *runs) if os.fspath(each) != STANDARD)
+    count = buckets_for(size // 5, part_of(memory))
+    with _buckets(source, "label", on_duplicate, columns, memory, count) as (buckets, _):
+        yield BucketedQrels(buckets, display_name(source))
+
+
+@contextmanager
+def bucketed_run(
+    source: Any, on_duplicate: OnDuplicate, columns: Columns, memory: int, count: int
+) -> Iterator[BucketedRun]:
+    """A run in so many buckets."""
+    with _buckets(source, "score", on_duplicate, columns, memory, count) as (buckets, tag):
+        yield BucketedRun(buckets, tag)
+
+
+@contextmanager
+def _buckets(
+    source: Any, noun: str, on_duplicate: OnDuplicate, columns: Columns, memory: int, count: int
+) -> Iterator[tuple[Buckets, str | None]]:
+    from ranksift.collection.readers.formats import source_of
+
+    with Spool() as spool, source_of(source, noun, columns) as found:
+        buckets = Parts(found, on_duplicate, part_of(memory) // found.unit or 1).scattered(spool, count)
+        yield buckets, found.tag()
