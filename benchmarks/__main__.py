@@ -8,7 +8,7 @@ import platform
 import sys
 from pathlib import Path
 
-from benchmarks import compare, cutoffs, evaluation, labelling, learning, serving, streaming, study
+from benchmarks import compare, cutoffs, evaluation, labelling, learning, many_machines, serving, streaming, study
 
 
 def main() -> None:
@@ -27,6 +27,7 @@ def main() -> None:
         "memory": learning.many_documents,
         "labelling": labelling.report,
         "streaming": lambda quick: streaming.report(quick, options.folder, options.sizes, options.jobs),
+        "ray": lambda quick: many_machines.report(quick, options.folder),
         "serving": serving.report,
     }
     parser.add_argument("--only", default=",".join(parts), help=f"some parts, with commas between: {', '.join(parts)}")
