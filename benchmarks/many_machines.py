@@ -20,18 +20,21 @@ from benchmarks.streaming import DEPTH, MEASURES, megabytes, size_of
 
 WORKERS = (1, 2, 4)
 SHARDS = 8
-STORE = 512 << 20  # bytes of each machine's objects
+STORE = 1 << 30  # bytes of its objects
 _EVERY = 0.1
 _TICKS = os.sysconf("SC_CLK_TCK")
 
-# Machines of one core; they stand until somebody closes the standard input.
+# A machine for so many workers; it stands until somebody closes the standard input. A busy one may need several tries.
 _CLUSTER = """
 import sys
 from ray.cluster_utils import Cluster
-cluster = Cluster()
-for _ in range(int(sys.argv[1])):
-    cluster.add_node(wait=False, num_cpus=1, object_store_memory=int(sys.argv[2]), include_dashboard=False)
-cluster.wait_for_nodes(timeout=300)
+for _ in range(10):
+    cluster = Cluster()
+    try:
+        cluster.add_node(num_cpus=int(sys.argv[1]), object_store_memory=int(sys.argv[2]), include_dashboard=False)
+        break
+    except Exception:
+        cluster.shutdown()
 print(cluster.address, flush=True)
 sys.stdin.read()
 cluster.shutdown()
@@ -47,10 +50,10 @@ class Used(NamedTuple):
     said: str
 
 
-def report(quick: bool, folder: Path, sizes: str = "100k,1M,10M") -> str:
+def report(quick: bool, folder: Path, sizes: str = "100k,1M,10M", repeats: int = 3) -> str:
     """Every number of workers at every size; the numbers that they print are those of one process."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    names, repeats = (["10k"], 1) if quick else (sizes.split(","), 3)
+    names, repeats = (["10k"], 1) if quick else (sizes.split(","), repeats)
     found: dict[str, dict[str, list[Used]]] = {}
     for name in names:
         qrels, run = make(folder, size_of(name) // DEPTH)
@@ -91,7 +94,7 @@ def split(run: Path, shards: int) -> Path:
 
 @contextmanager
 def cluster(workers: int) -> Iterator[tuple[str, int]]:
-    """The address of a cluster of machines with one core, and the process that all of them belong to."""
+    """The address of a cluster with so many workers, and the process to which all of its processes belong."""
     command = [sys.executable, "-c", _CLUSTER, str(workers), str(STORE)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         assert process.stdout is not None
