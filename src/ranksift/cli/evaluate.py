@@ -35,6 +35,8 @@ def evaluate(
         typer.Option("--cache", metavar="DIR", help="Keep the values of every run here, and use those that are kept."),
     ] = None,
     memory: options.Memory = None,
+    engine: options.Engine = "local",
+    address: options.Address = None,
 ) -> None:
     """Evaluate runs against judgments.
 
@@ -61,6 +63,8 @@ def evaluate(
         columns=named,
         progress=options.progress_of(runs),
         memory=memory,
+        engine=engine,
+        address=address,
     )
     shown = 4 if digits is None else digits
     written = options.form_of(form, out)
