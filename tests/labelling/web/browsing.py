@@ -111,7 +111,9 @@ def violations(page: Any, source: str) -> list[str]:
         page.emulate_media(color_scheme=scheme)
         # What is in order is counted, not described: that would take most of the time.
         options = f"{{iframes: false, resultTypes: ['violations']{only}}}"
-        passes, wrong = page.evaluate(f"axe.run(document, {options}).then((all) => [all.passes.length, all.violations])")
+        passes, wrong = page.evaluate(
+            f"axe.run(document, {options}).then((all) => [all.passes.length, all.violations])"
+        )
         assert passes, "axe looked at nothing"
         found += [
             f"{page.url} ({scheme}) {one['id']}: {one['help']}: {[node['html'][:120] for node in one['nodes']][:3]}"

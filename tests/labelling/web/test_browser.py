@@ -453,6 +453,24 @@ def test_persian_is_shown_from_right_to_left(page, server, project):
     assert page.locator("h1").evaluate("one => getComputedStyle(one).direction") == "rtl"
 
 
+def test_grades_go_by_the_place_of_a_key_where_it_writes_another_sign(page, server, project):
+    """As on Persian and French keyboards, and not where a number pad moves the cursor."""
+    key = assigned(project, "digits", items(3, "g"), "grades")
+    opened(page, server, project, key)
+
+    def press(written: str, code: str, shift: str = "false") -> None:
+        event = f"new KeyboardEvent('keydown', {{key: '{written}', code: '{code}', shiftKey: {shift}}})"
+        page.evaluate(f"document.dispatchEvent({event})")
+
+    press("End", "Numpad1")
+    press("!", "Digit1", "true")
+    press("۴", "Digit4")
+    saved(page)
+    press("é", "Digit2")
+    saved(page)
+    assert [entry.judgment.grade for entry in project.store.entries("digits")] == [3, 1]
+
+
 def test_who_was_signed_out_keeps_the_last_answer(page, server, project):
     key = assigned(project, "left", items(5, "l"))
     opened(page, server, project, key)
