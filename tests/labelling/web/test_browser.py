@@ -499,6 +499,18 @@ def test_documents_have_room_however_a_phone_is_held(page, server, project, widt
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+def test_a_long_query_can_be_read_one_key_away(page, server, project):
+    words = "Which of the many ways into the city is cheap and still safe for a family late at night? " * 8
+    project.store.add([Query("long", words, words, items=items(3, "q"))])
+    (task,) = project.store.assign([NewTask("long", project.numbers["Ada"], "pairs")])
+    page.set_viewport_size({"width": 667, "height": 375})
+    opened(page, server, project, task.key)
+    assert page.locator("h1").evaluate("one => one.scrollHeight > one.clientHeight")  # there is no room for all of it
+    page.keyboard.press("g")
+    shown = page.locator(".asked").evaluate("one => [one.textContent, one.scrollHeight - one.clientHeight]")
+    assert shown == [words, 0]
+
+
 def test_a_long_title_is_cut_off_at_its_own_end(page, server, project):
     title = "شستن بینی با آب و نمک " * 6
     key = assigned(project, "titles", tuple(Item(one, "x", title, language="fa") for one in ("t0", "t1")))
