@@ -116,16 +116,9 @@ def find_column(names: Sequence[object], role: str, *, source: str | None = None
     accepted, folded = _NAMES[role], [_folded(name) for name in names]
     name = next((n for n in accepted if n in folded), None)
     if name is None:
-        found = _listed(names)
-        if len(names) == 1 and re.search("[;|\\t]", str(names[0])):
-            raise InputError(
-                f"one column only, {found}: it has another separator than its name tells",
-                source=source,
-                line=line,
-                remedy="separate columns by commas in .csv, by tabs in .tsv",
-            )
+        check_separator(names, source=source, line=line)
         raise InputError(
-            f"no column for the {role} among {found or 'no columns at all'}",
+            f"no column for the {role} among {_listed(names) or 'no columns at all'}",
             source=source,
             line=line,
             remedy=f"name it {accepted[0]} (or {', '.join(accepted[1:])})",
@@ -133,6 +126,17 @@ def find_column(names: Sequence[object], role: str, *, source: str | None = None
     if folded.count(name) > 1:
         raise InputError(f"two columns are called {name!r}", source=source, line=line, remedy="rename one of them")
     return folded.index(name)
+
+
+def check_separator(names: Sequence[object], *, source: str | None, line: int | None) -> None:
+    """Refuse a header in which another separator stands than the one it was split at."""
+    if len(names) == 1 and re.search("[;|\\t]", str(names[0])):
+        raise InputError(
+            f"one column only, {_listed(names)}: it has another separator than its name tells",
+            source=source,
+            line=line,
+            remedy="separate columns by commas in .csv, by tabs in .tsv",
+        )
 
 
 def _listed(names: Sequence[object]) -> str:
