@@ -427,8 +427,8 @@ def real_queries(real: Sequence[Collection]) -> str:
 
 {table(head, about)}
 
-Forbidden are pages judged −2 on the web track (unjudged ones are left out, as in paper 1), sentences that are no answer
-in WikiQA, answers that are neither good nor potentially useful in SemEval-2015. There the score is a logistic
+Forbidden are pages judged −2 on the web track (unjudged ones are left out, as Carmel et al. do), sentences that are
+no answer in WikiQA, answers that are neither good nor potentially useful in SemEval-2015. There the score is a logistic
 regression's on 58 features, fitted to the first {TRAINED_ON:,} training questions; the other {kept_all} are the
 collection. *Known*: with the threshold of someone who knows the risk of the whole collection.
 

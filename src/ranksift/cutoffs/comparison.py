@@ -1,4 +1,4 @@
-"""Rules side by side on queries that they were not fitted on, with the columns of paper 1's Table 7."""
+"""Rules side by side on queries that they were not fitted on, with the columns of Carmel et al.'s Table 7."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class CutoffComparison(Tabular):
-    """Results of :func:`compare_cutoffs`. Printed, it is paper 1's Table 7 with significance letters.
+    """Results of :func:`compare_cutoffs`. Printed, it is Carmel et al.'s Table 7 with significance letters.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class CutoffComparison(Tabular):
         return replace(self, scores=_of_queries(self.scores, which), lists=self.lists.of_queries(which))
 
     def apart(self) -> dict[str, CutoffComparison]:
-        """Queries with a single document, and those with several (paper 1's Table 6).
+        """Queries with a single document, and those with several (Carmel et al.'s Table 6).
 
         A query whose only document is judged asks for one decision: its nDCG_f is 1 where that is right, else 0, so
         that the mean is the accuracy of filtering (where no gain is 0).

@@ -1,4 +1,4 @@
-"""One threshold for all queries: the exact optimum of a measure (paper 1's thresholding step)."""
+"""One threshold for all queries: the exact optimum of a measure (Carmel et al.'s thresholding step)."""
 
 from __future__ import annotations
 

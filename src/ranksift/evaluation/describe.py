@@ -55,11 +55,11 @@ class LabelShare:
     judgments, topics
         Judgments with the label, and topics that have such a judgment.
     share
-        Of all judgments (paper 1's Table 3).
+        Of all judgments (Carmel et al.'s Table 3).
     mean_share
         The label's share of a topic's judgments, averaged over all topics.
     mean_share_where_given
-        The same, averaged over the topics in which the label was given (paper 4's Table 1: its rows add up
+        The same, averaged over the topics in which the label was given (Gienapp et al.'s Table 1: its rows add up
         to more than 1).
     """
 
@@ -99,7 +99,7 @@ class RunDescription:
     length
         Documents in the list of each judged topic, 0 where it is unanswered.
     judged_length
-        The same after unjudged documents are omitted (paper 1's Table 4).
+        The same after unjudged documents are omitted (Carmel et al.'s Table 4).
     judged_at
         For each k the mean share of the top k that is judged: the measure ``Judged@k``.
     tied, queries_with_ties
@@ -169,13 +169,13 @@ class Description(Printed):
 
     @property
     def share_by_documents(self) -> dict[str, float]:
-        """The share of topics with one judged document, with two, and with three or more (paper 1's Table 2)."""
+        """The share of topics with one judged document, with two, and with three or more (Carmel et al.'s Table 2)."""
         judged = np.array([t.judged for t in self.topics])
         return {"1": float((judged == 1).mean()), "2": float((judged == 2).mean()), "3+": float((judged >= 3).mean())}
 
     @property
     def judged_length(self) -> Spread | None:
-        """Results of a topic after unjudged ones are omitted, averaged over the runs (paper 1's Table 4)."""
+        """Results of a topic after unjudged ones are omitted, averaged over the runs (Carmel et al.'s Table 4)."""
         if not self.runs:
             return None
         return Spread(*np.mean([list(asdict(r.judged_length).values()) for r in self.runs], axis=0).tolist())

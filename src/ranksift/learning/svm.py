@@ -160,7 +160,7 @@ class SVMMAP(MaxMargin):
 
 @dataclass(eq=False)
 class FocusedSVM(MaxMargin):
-    r"""FocusedSVM: SVM-MAP for the order of the top k, RankSVM between them and the rest (paper 5).
+    r"""FocusedSVM: SVM-MAP for the order of the top k, RankSVM between them and the rest (Niu et al. 2012).
 
     .. math:: \min_w \tfrac12 \|w\|^2
         + \frac{C}{|Q|} \sum_q \big(\beta L_{list}(T_q) + (1 - \beta) L_{pair}(T_q, F_q)\big)

@@ -1,4 +1,4 @@
-"""Normalisation between what a random ranking and what a perfect ranking gets (paper 3)."""
+"""Normalisation between what a random ranking and what a perfect ranking gets (Karmaker and Feng 2022)."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class V2(V1, abstract=True):
 
 
 def is_relevant(label: Floats) -> NDArray[np.bool_]:
-    """Paper 3's relevance: label > 0."""
+    """Karmaker and Feng's relevance: label > 0."""
     return label > 0
 
 
@@ -135,7 +135,7 @@ def perfect_sp(pool: Pool, k: int, upper: str) -> Floats:
 
 @dataclass(frozen=True, repr=False)
 class Bounded(Measure, abstract=True):
-    """A measure of paper 3."""
+    """A measure of Karmaker and Feng 2022."""
 
     family = "bounds"
     paper = PAPER_3
@@ -176,7 +176,7 @@ class SP(Bounded):
 
 
 class MSP(SP):
-    r"""Mean sum of precisions, SP@k / k: what paper 3 calls AP@k (not trec_eval's AP).
+    r"""Mean sum of precisions, SP@k / k: what Karmaker and Feng call AP@k (not trec_eval's AP).
 
     .. math:: MSP@k = \frac{SP@k}{k}
 
@@ -226,7 +226,7 @@ class BoundedDCG(Bounded, abstract=True):
 
 
 class DCG_ul1(BoundedDCG, V1):
-    r"""DCG over its ideal, damped where a random ranking does as well (paper 3's DCG, V1).
+    r"""DCG over its ideal, damped where a random ranking does as well (Karmaker and Feng's DCG, V1).
 
     .. math:: \frac{A}{I} \cdot \frac{A}{A + E}, \quad A = DCG@k,\ E = E[DCG@k],\ I = I_k
 
@@ -239,7 +239,7 @@ class DCG_ul1(BoundedDCG, V1):
 
 
 class DCG_ul2(BoundedDCG, V2):
-    r"""DCG between a random ranking (0) and the ideal (1); -1 for nothing relevant (paper 3's DCG, V2).
+    r"""DCG between a random ranking (0) and the ideal (1); -1 for nothing relevant (Karmaker and Feng's DCG, V2).
 
     .. math:: \frac{A - E}{I - E} \text{ where } A \ge E, \quad \frac{A - E}{E} \text{ elsewhere}
 
@@ -281,7 +281,7 @@ class BoundedMSP(Bounded, abstract=True):
 
 
 class MSP_ul1(BoundedMSP, V1):
-    r"""MSP over its bound, damped where a random ranking does as well (paper 3's MAP, V1).
+    r"""MSP over its bound, damped where a random ranking does as well (Karmaker and Feng's MAP, V1).
 
     .. math:: \frac{A}{I} \cdot \frac{A}{A + E}, \quad A = MSP@k,\ E = E[MSP@k],\ I = 1
 
@@ -294,7 +294,7 @@ class MSP_ul1(BoundedMSP, V1):
 
 
 class MSP_ul2(BoundedMSP, V2):
-    r"""MSP between a random ranking (0) and its bound (1); -1 for nothing relevant (paper 3's MAP, V2).
+    r"""MSP between a random ranking (0) and its bound (1); -1 for nothing relevant (Karmaker and Feng's MAP, V2).
 
     .. math:: \frac{A - E}{I - E} \text{ where } A \ge E, \quad \frac{A - E}{E} \text{ elsewhere}
 

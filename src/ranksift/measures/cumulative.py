@@ -1,4 +1,4 @@
-"""Discounted cumulative gain and its normalisations, with negative gains (papers 1 and 4)."""
+"""Discounted cumulative gain and its normalisations, with negative gains (Carmel et al. and Gienapp et al.)."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ class DCG(Cumulative):
         return np.zeros(len(pool)), np.ones(len(pool))
 
     def expectation(self, pool: Pool, gains: Gains) -> Floats:
-        """Mean gain (negative ones as 0) times the discounts of the first min(k, n) ranks (paper 3, Eq. 7)."""
+        """Mean gain (negative ones as 0) times the discounts of the first min(k, n) ranks (Karmaker and Feng, 7)."""
         n = np.maximum(pool.size, 1)
         mean = pool.sum(positive(gains(pool.labels))) / n
         return dcg_of_pool(pool, mean[pool.query], self.k, self.base)
@@ -172,7 +172,7 @@ class nDCG(Normalised):
 
     .. math:: nDCG@k = \frac{\sum_{i=1}^{k} \max(0, g_i) / \log_2(i+1)}{I_k}
 
-    ``nDCG_0`` is another name of it (paper 4).
+    ``nDCG_0`` is another name of it (Gienapp et al. 2020).
 
     Examples
     --------
@@ -231,7 +231,7 @@ class nDCG(Normalised):
 
 
 class nDCG_org(Normalised):
-    r"""nDCG with negative gains acting in both parts: unbounded (paper 4's NDCG_org, paper 1's Eq. 1).
+    r"""nDCG with negative gains acting in both parts: unbounded (Gienapp et al.'s NDCG_org, Carmel et al.'s Eq. 1).
 
     .. math:: nDCG_{org}@k = \frac{DCG@k}{I_k} \quad (0 \text{ where } I_k = 0)
 
@@ -254,7 +254,7 @@ class nDCG_org(Normalised):
 
 
 class nDCG_min(Normalised):
-    r"""nDCG between the worst and the best order of the whole pool (paper 4; paper 1's Eq. 2).
+    r"""nDCG between the worst and the best order of the whole pool (Gienapp et al. 2020; Carmel et al.'s Eq. 2).
 
     .. math:: nDCG_{min}@k = \frac{DCG@k - W_k}{I_k - W_k} \quad (0 \text{ where } I_k = W_k)
 
@@ -278,7 +278,7 @@ class nDCG_min(Normalised):
 
 
 class nDCG_f(Normalised):
-    r"""nDCG for lists that may leave documents out: between the worst and the best sublist (paper 1's Eq. 3).
+    r"""nDCG for lists that may leave documents out: between the worst and the best sublist (Carmel et al.'s Eq. 3).
 
     .. math:: nDCG_f@k = \frac{DCG@k - W_{k,f}}{I_{k,f} - W_{k,f}} \quad (0 \text{ where both are equal})
 

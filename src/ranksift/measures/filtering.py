@@ -1,4 +1,4 @@
-"""What filtering did: forbidden documents shown, good ones dropped, and where nDCG_min loses its bounds (paper 1)."""
+"""What filtering did: forbidden documents shown, good ones dropped, where nDCG_min has no bounds (Carmel et al.)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measures for a truth that is an ordered top k (paper 5)."""
+"""Measures for a truth that is an ordered top k (Niu et al. 2012)."""
 
 from __future__ import annotations
 

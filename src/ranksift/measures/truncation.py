@@ -1,4 +1,4 @@
-"""Measures for lists that end on purpose (paper 2: quit while ahead).
+"""Measures for lists that end on purpose (Liu et al. 2016: quit while ahead).
 
 A terminal document is appended to each list. Its gain is the share of all gain that the list has
 collected, or 1 where there is nothing to collect, so stopping in time is rewarded.

@@ -1,4 +1,4 @@
-"""Do two measures put systems into the same order, and does one measure do so on two collections (paper 3)."""
+"""Do two measures put systems into the same order, and does one measure do so on two collections."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Correlation(NamedTuple):
     spearman: float
     """Spearman's ρ; systems on one level share their mean rank."""
     swap_rate: float
-    """Discordant pairs / pairs (paper 3's Tables 10 and 20)."""
+    """Discordant pairs / pairs (Karmaker and Feng's Tables 10 and 20)."""
 
 
 def correlation(first: Ints, second: Ints) -> Correlation:
@@ -176,7 +176,7 @@ class Agreement(Result):
         measure: MeasureLike | None = None,
         other: MeasureLike | None = None,
     ) -> Figure:
-        """A map of τ between the measures, or the ranks of runs by two of them (paper 4's Table 2c).
+        """A map of τ between the measures, or the ranks of runs by two of them (Gienapp et al.'s Table 2c).
 
         Parameters
         ----------
@@ -281,7 +281,7 @@ def agreement(scores: Scores, *, over_k: bool = False) -> Agreement:
     scores
         Of two runs or more by two measures or more.
     over_k
-        Take measures that differ in nothing but k as one, whose score is the mean over k (paper 3).
+        Take measures that differ in nothing but k as one, whose score is the mean over k (Karmaker and Feng 2022).
 
     Examples
     --------
@@ -377,7 +377,7 @@ def consistency(first: Scores, second: Scores, *, over_k: bool = False) -> Consi
     first, second
         Scores of the same systems by the same measures; what is in one of them only is left out.
     over_k
-        Take measures that differ in nothing but k as one, whose score is the mean over k (paper 3).
+        Take measures that differ in nothing but k as one, whose score is the mean over k (Karmaker and Feng 2022).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Does a measure stay between 0 and 1: what lists score, and what they could have scored (papers 1 and 4)."""
+"""Does a measure stay between 0 and 1: what lists score, and what they could have scored."""
 
 from __future__ import annotations
 
@@ -66,19 +66,19 @@ class Boundedness(Result):
     queries, runs
         The topics, and the names of the runs.
     over, under
-        For each measure the share of unbounded queries: lists scored above 1 and below 0, averaged over runs (paper 1's
-        Table 5). By nDCG_min those with DCG@k > I_k and DCG@k < W_k, as ``UBQ_over`` and ``UBQ_under`` have it. NaN
-        where no run is given.
+        For each measure the share of unbounded queries: lists scored above 1 and below 0, averaged over runs (Carmel et
+        al.'s Table 5). By nDCG_min those with DCG@k > I_k and DCG@k < W_k, as ``UBQ_over`` and ``UBQ_under`` have it.
+        NaN where no run is given.
     below_zero, below_minus_one, above_one
-        For each measure the share of topics whose lowest attainable score is below 0 and below −1 (paper 4's Table 2a),
-        and whose highest is above 1.
+        For each measure the share of topics whose lowest attainable score is below 0 and below −1 (Gienapp et al.'s
+        Table 2a), and whose highest is above 1.
     can_leave
         For each measure the share of topics in which some list, of all judged documents or of some, scores below 0 or
         above 1. Where it is 0 the measure is bounded.
     lowest, highest
         For each measure the range of attainable scores of every topic.
     difficulty
-        For each measure's k and gains the filtering difficulty of every topic: nDCG_f@k of the empty list (paper 1).
+        For each measure's k and gains the filtering difficulty of every topic: nDCG_f@k of the empty list.
     over_by_topic, under_by_topic
         For each measure the share of runs whose list is unbounded in each topic.
     partial
@@ -221,8 +221,8 @@ def boundedness(
         As in :func:`evaluate`; without ``runs`` only what the judgments tell. The measures are normalised DCGs: nDCG,
         nDCG_org, nDCG_min, nDCG_f.
     partial
-        What lists are attainable: orders of the whole pool (paper 4), or lists that may leave documents out too
-        (paper 1).
+        What lists are attainable: orders of the whole pool (Gienapp et al.), or lists that may leave documents out too
+        (Carmel et al. 2022).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Does a measure tell systems apart: significant pairs, conflicts of measures, percentage differences (paper 3)."""
+"""Does a measure tell systems apart: significant pairs, conflicts of measures, percentage differences."""
 
 from __future__ import annotations
 
@@ -218,7 +218,7 @@ def discrimination(
         As in :func:`compare`; the paper's are Student's paired t, two-sided, without a correction.
     over_k
         Take measures that differ in nothing but k as one: significant pairs and conflicts are added up over k, PAD is
-        that of the mean over k (paper 3).
+        that of the mean over k (Karmaker and Feng 2022).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How the order of systems depends on the penalty of forbidden documents (paper 1, section 6)."""
+"""How the order of systems depends on the penalty of forbidden documents (Carmel et al. 2022, section 6)."""
 
 from __future__ import annotations
 

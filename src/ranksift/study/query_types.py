@@ -1,4 +1,4 @@
-"""Which queries can tell a good ranking from a random one: informative, uninformative, ideal, hard, easy (paper 3)."""
+"""Which queries can tell a good ranking from a random one: informative, uninformative, ideal, hard, easy."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def expected_scores(
         As in :func:`evaluate`.
     measures
         Those whose expectation has a closed form, such as ``nDCG@10``, ``MSP@10`` or ``AP``; ``E_nDCG@10`` and its like
-        are taken as they are, so that ``E_MSP(expected="paper")@10`` gives paper 3's own value.
+        are taken as they are, so that ``E_MSP(expected="paper")@10`` gives Karmaker and Feng's own value.
     queries
         Their ids (default: every judged query).
 
@@ -243,8 +243,8 @@ def query_types(
         A score for every query: :class:`Scores` (averaged over runs and measures), ``{query: score}``, or an array of
         queries, of runs × queries or of runs × queries × measures. :func:`expected_scores` gives the second.
     size
-        How many queries are uninformative, and how many ideal: a number, or a share of all (paper 3: 1,000 of 10,000,
-        and 500 of 1,000). No query is both.
+        How many queries are uninformative, and how many ideal: a number, or a share of all (Karmaker and Feng:
+        1,000 of 10,000, and 500 of 1,000). No query is both.
     difference
         ``"signed"``: uninformative are those with the smallest real − expected, where systems struggle to do better
         than random; ``"absolute"``: those nearest to random. Ideal are always those with the largest real − expected.

@@ -217,10 +217,10 @@ def reliability(scores: Scores, samples: int = 1000, seed: int = 0, *, confidenc
     are multiplied by n / (n − 1), and :math:`\sigma_{st}^2 / (n - 1)`, before that, is taken from :math:`\sigma_s^2`.
     The runs are held fixed.
 
-    The values of Φ that paper 4 prints are not of this formula. The program that its authors released fits scores to
-    runs and topic numbers without an intercept, so that its "system variance" is nearly the mean squared score: it is
-    close to 1 for random numbers too, grows when a constant is added to all scores, and changes with the numbering of
-    the topics. That explains the size of the printed values and mostly their order, not the values themselves; the
+    The values of Φ that Gienapp et al. 2020 print are not of this formula. The program that they released fits scores
+    to runs and topic numbers without an intercept, so that its "system variance" is nearly the mean squared score: it
+    is close to 1 for random numbers too, grows when a constant is added to all scores, and changes with the numbering
+    of the topics. That explains the size of the printed values and mostly their order, not the values themselves; the
     experiment on the submissions to the Web Track has the numbers.
 
     Examples

@@ -179,7 +179,7 @@ def sensitivity(scores: Scores, samples: Samples = 1000, method: Method = "sakai
     method
         ``"sakai"``: the shifted, studentised, paired bootstrap test. With differences z of n topics,
         :math:`t(z) = \bar z / (s_z / \sqrt n)` and :math:`w = z - \bar z`, the ASL is the share of samples with
-        :math:`|t(w^*)| \ge |t(z)|`. ``"sign"`` (paper 1's words): the share of samples in which the better run of the
+        :math:`|t(w^*)| \ge |t(z)|`. ``"sign"`` (Carmel et al.): the share of samples in which the better run of the
         full set is not better; about half of a two-sided p value.
     seed
         What the samples are drawn from.

@@ -371,8 +371,8 @@ def survey(
         As in :func:`evaluate`.
     preset
         A published study, whose measures, gains and parameters are taken where none are given:
-        ``"forbidden-2022"`` (paper 1), ``"negative-2020"`` (paper 4), ``"bounds-2022"`` (paper 3), ``"quit-2016"``
-        (paper 2), ``"topk-2012"`` (paper 5).
+        ``"forbidden-2022"`` (Carmel et al.), ``"negative-2020"`` (Gienapp et al.), ``"bounds-2022"`` (Karmaker and
+        Feng), ``"quit-2016"`` (Liu et al.), ``"topk-2012"`` (Niu et al.).
     nil, limit
         As in :func:`truncation`, which is left out where neither is given and no measure rewards ended lists.
     only

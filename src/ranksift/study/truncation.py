@@ -1,4 +1,4 @@
-"""What it changes to reward lists that end on purpose (paper 2, section 3)."""
+"""What it changes to reward lists that end on purpose (Liu et al. 2016, section 3)."""
 
 from __future__ import annotations
 
@@ -294,7 +294,7 @@ def truncation(
         The document that means "no more answers". The original measures follow the rule of TREC 2001: it is the one
         relevant document of a query without answers, and irrelevant elsewhere. For the modified ones it ends the list.
     limit
-        The most documents a list could have (paper 2: 5): a list that reaches it without ``nil`` was not ended on
+        The most documents a list could have (Liu et al.: 5): a list that reaches it without ``nil`` was not ended on
         purpose, and gets no terminal document. Without a limit every list counts as ended on purpose by the measures;
         truncated are then those shorter than the longest list that any run gives for the query.
     pairs
