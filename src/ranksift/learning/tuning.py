@@ -17,6 +17,7 @@ import numpy as np
 from ranksift import __version__
 from ranksift.collection.examples import Examples, Fold, folds_of, read_examples
 from ranksift.collection.ragged import Ints
+from ranksift.cutoffs.choice import told_once
 from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.threshold import one_measure
 from ranksift.errors import InputError
@@ -152,13 +153,14 @@ class Tuning:
         problem = self._problem
         given = problem.examples if examples is None else with_labels(read_examples(examples))
         stop_by = problem.validation if examples is None and validation is None else validation
-        model = self.ranker.fit(given, stop_by, **options)
-        if problem.cutoff is not None:
-            if stop_by is not None:
-                model.fit_cutoff(stop_by, problem.cutoff)
-            else:
-                again = replace(problem, ranker=self.ranker, examples=given, validation=None)
-                model.cutoff_ = problem.cutoff.clone().fit_lists(again.held_out(self.ranker).lists)
+        with told_once():
+            model = self.ranker.fit(given, stop_by, **options)
+            if problem.cutoff is not None:
+                if stop_by is not None:
+                    model.fit_cutoff(stop_by, problem.cutoff)
+                else:
+                    again = replace(problem, ranker=self.ranker, examples=given, validation=None)
+                    model.cutoff_ = problem.cutoff.clone().fit_lists(again.held_out(self.ranker).lists)
         model.card_["tuning"] = self.to_dict()
         return model
 
@@ -270,7 +272,7 @@ def tune(
     searched = Space.of(problem.natural_space() if space is None else space, ranker)
     if not searched.parts:
         raise InputError("the space is empty", remedy="name a parameter to search at least")
-    with _quiet(), ranker.remembering():
+    with _quiet(), ranker.remembering(), told_once():
         candidates = searched.candidates(ranker, int(trials), seed)
         for candidate in candidates:  # a word in the place of a number is found before the first trial
             with_parameters(ranker, candidate).check_can_fit()
