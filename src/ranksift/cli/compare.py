@@ -26,13 +26,15 @@ def compare(
     ] = None,
     test: Annotated[
         Literal["t", "randomization", "bootstrap", "wilcoxon", "tukey", "unpaired"],
-        typer.Option("--test", help="The test of significance; all are paired but unpaired, tukey is of all runs."),
+        typer.Option(
+            "--test", help="The significance test; all but unpaired are paired, and tukey compares all runs at once."
+        ),
     ] = "t",
     correction: Annotated[
         Literal["holm", "bonferroni", "bh", "none"],
         typer.Option(
             "--correction",
-            help="How to correct for many comparisons of a measure (bh: Benjamini and Hochberg); Tukey's need none.",
+            help="The correction for multiple comparisons per measure (bh: Benjamini and Hochberg); tukey needs none.",
         ),
     ] = "holm",
     alpha: options.Alpha = 0.05,

@@ -120,7 +120,7 @@ class JudgedRun:
         known = np.ones(len(label), dtype=bool) if judged is None else np.asarray(judged, dtype=bool)
         shown = np.ones(len(label), dtype=bool) if kept is None else np.asarray(kept, dtype=bool)
         if not known.shape == shown.shape == label.shape:
-            raise InputError("judged and kept are not of the length of labels", remedy="say it of every document")
+            raise InputError("judged and kept are not of the length of labels", remedy="give one value per document")
         for name, values in (("label", label[known]), ("score", score)):
             if not np.isfinite(values).all():
                 raise InputError(f"a {name} is not finite", remedy=f"give every document a finite {name}")
@@ -269,7 +269,7 @@ def refuse_judged_nil(qrels: Qrels, nil: str) -> None:
         raise InputError(
             f"the NIL document {nil!r} is judged for query {query!r}",
             source=qrels.name,
-            remedy="remove that judgment: NIL is right where nothing is relevant, and wrong elsewhere",
+            remedy="remove that judgment: NIL is right if nothing is relevant, and wrong otherwise",
         )
 
 

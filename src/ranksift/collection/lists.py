@@ -341,7 +341,7 @@ def _labels(given: ArrayLike) -> Floats:
     try:
         values = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError("a label is not a number", remedy="give a number, or None where nobody judged") from None
+        raise InputError("a label is not a number", remedy="give a number, or None for an unjudged document") from None
     if np.isinf(values).any():
         raise InputError(f"label number {int(np.isinf(values).argmax())} is infinite", remedy="give a finite one")
     return values

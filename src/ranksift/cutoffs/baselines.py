@@ -122,7 +122,7 @@ class FixedCutoff(Cutoff):
 class Oracle(Cutoff):
     """The best threshold of each query for itself, found with its labels: what no rule on these scores can exceed.
 
-    It is no rule that can be used, so it is not saved.
+    It is not a rule that can be used, so it is not saved.
 
     Examples
     --------
@@ -148,7 +148,7 @@ class Oracle(Cutoff):
     @property
     def instruction(self) -> str:
         """How to apply the rule without this library."""
-        raise InputError("the oracle cuts by labels: it is no rule that can be used", remedy="fit another")
+        raise InputError("the oracle cuts by labels: it is not a rule that can be used", remedy="fit another")
 
 
 @dataclass(frozen=True, eq=False)

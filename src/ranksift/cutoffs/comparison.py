@@ -160,12 +160,13 @@ class CutoffComparison(Tabular):
         notes = [f"{self.how[0].upper()}{self.how[1:]}."]
         if self.comparison is not None:
             test = f"{TESTS[self.significance]}, {CORRECTIONS[self.correction]}, p <= {self.alpha:g}"
-            notes.append(f"A letter: significantly better than that rule by {self.measure} ({test}).")
+            notes.append(f"A letter means significantly better than that rule by {self.measure} ({test}).")
         if "filter-only" in self.scores.runs:
             notes.append("filter-only: what a rule keeps, in random order (expected values).")
         if self.bounds:
             notes.append(
-                f"{', '.join(self.bounds)}: the best cut of each query, known from its labels. No usable rule."
+                f"{', '.join(self.bounds)}: the best cut of each query, known from its labels. They are not usable "
+                "rules."
             )
         unseen = aggregate(one_measure("GoodFiltered"), self.lists, np.ones(len(self.lists.score), dtype=bool))
         if unseen:
@@ -291,7 +292,7 @@ def compare_cutoffs(
     rules
         Words (``ranksift cutoff rules`` lists them), rules, thresholds that somebody uses, or a mapping that names
         them. By default the paper's baselines (filter-all, rank-only, filter-only), every rule there is, and the
-        oracle, which cuts each query where its labels say and is no rule that can be used.
+        oracle, which cuts each query where its labels say and is not a rule that can be used.
     test
         Other lists to judge the rules on; then they are fitted to all of ``lists``.
     measure
@@ -320,8 +321,8 @@ def compare_cutoffs(
     b  global     0.9398 a    0.8407      0.9441    1.72%        14.48%  6.00%
        oracle     0.9684      0.9007      0.9869    0.00%         4.14%  4.00%
     Each rule is judged on every fold of the queries and fitted on the others (5 folds, seed 0).
-    A letter: significantly better than that rule by nDCG_f@3 (paired t test, Holm correction, p <= 0.05).
-    oracle: the best cut of each query, known from its labels. No usable rule.
+    A letter means significantly better than that rule by nDCG_f@3 (paired t test, Holm correction, p <= 0.05).
+    oracle: the best cut of each query, known from its labels. They are not usable rules.
     """
     second = {"rank_scores": rank_scores, "cut_scores": cut_scores}
     given = lists_given("compare_cutoffs({})", (lists, *old), **second, gains=gains, unjudged=unjudged)

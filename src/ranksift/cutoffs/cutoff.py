@@ -37,7 +37,7 @@ FORMAT = "ranksift-cutoff-1"
 MOST_BYTES = 64_000_000
 
 #: How the note begins that a rule has where no gain is negative.
-NOTHING_FORBIDDEN = "no label is forbidden (of negative gain): only where lists should end can be learned"
+NOTHING_FORBIDDEN = "no label is forbidden (has a negative gain): only the length of lists can be learned"
 
 # Learned attributes that are numbers in every rule that has them.
 _NUMBERS = ("threshold_", "flat_threshold_", "intercept_", "risk_", "bound_")
@@ -228,7 +228,7 @@ class Cutoff(Parameterised, Printed):
             return
         room = (high - low) / 2.0
         inside = float(np.mean((values >= low - room) & (values <= high + room)))
-        remedy = "score them as those it was fitted on, fit anew, or say that any scale will do: any_scale=True"
+        remedy = "score them in the same way, fit the cutoff again, or accept any scale: any_scale=True"
         if inside < 0.5:
             raise InputError(
                 f"scores from {values.min():.6g} to {values.max():.6g}, and the cutoff was fitted on scores from "
@@ -416,7 +416,7 @@ def cutoff_of_json(text: bytes, source: str) -> Cutoff:
         return rule._from_dict(given)
     except Exception as error:  # whatever code of ours, or a library's, says of values that are not a rule's
         what = f"lacks {error}" if isinstance(error, KeyError) else f"is damaged ({error})"
-        raise InputError(what, source=source, remedy="make it anew: ranksift cutoff fit") from None
+        raise InputError(what, source=source, remedy="make it again: ranksift cutoff fit") from None
 
 
 def left_out(unlabelled: int, queries: int) -> tuple[str, ...]:
@@ -447,7 +447,7 @@ def _peculiarities(described: Mapping[str, Any], gains: Gains, pool: Pool) -> tu
     queries, documents = described["queries"], described["documents"]
     unjudged = documents - described["judged"]
     if queries == 1:
-        notes.append("there is one query only: nothing can be said of others")
+        notes.append("there is only one query: nothing is known about others")
     if documents and described["scores"][0] == described["scores"][-1]:
         notes.append("all scores are equal: a cut keeps all or nothing")
     unused = gains.unused(pool.all_labels)
@@ -460,7 +460,7 @@ def _peculiarities(described: Mapping[str, Any], gains: Gains, pool: Pool) -> tu
     if unlabelled:
         notes.append(f"{unlabelled} of {queries} queries have no label: they count, with no gain and nothing forbidden")
     if unjudged:
-        notes.append(f"{unjudged} of {documents} documents have no label: they take a place with gain 0")
+        notes.append(f"{unjudged} of {documents} documents have no label: they occupy a rank with gain 0")
     return tuple(notes)
 
 

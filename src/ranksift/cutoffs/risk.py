@@ -311,14 +311,14 @@ class RiskCutoff(Cutoff):
         needed = fewest_queries(self.passes, lost / curve.queries) if risk < self.alpha else None
         remedy = "better scores are needed" if needed is None else f"about {needed} queries would be needed"
         there = f"risk {risk:.3g}, bound {self.upper_bound(lost):.3g}"
-        return f"{said} cannot be promised of the documents with the highest score alone ({there}); {remedy}"
+        return f"{said} cannot be guaranteed even for the documents with the highest score ({there}); {remedy}"
 
     def plot(self) -> Figure:
         """The risk of the queries that it was fitted on, and what is compared with α, at every threshold."""
         from ranksift.plotting import drawing, legend
 
         if not hasattr(self, "curve_"):
-            raise InputError("the risk at every threshold is not in a cutoff's file", remedy="fit it anew")
+            raise InputError("the risk at every threshold is not in a cutoff's file", remedy="fit it again")
         curve = self.curve_
         at = np.unique(np.linspace(0, len(curve.cuts), _DRAWN).round().astype(np.int64))
         lost = [curve.lost(cut) for cut in at.tolist()]

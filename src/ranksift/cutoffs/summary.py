@@ -170,9 +170,9 @@ class Summary(Printed):
         if self.nothing_to_gain:
             return "There is nothing to gain"
         if self.advantage is None:
-            return "Nobody can tell whether the cutoff is worth it"
+            return "It is not known whether the cutoff is worth it"
         if self._shows_too_much:
-            return "Better show nothing"
+            return "It is better to show nothing"
         if self._same:
             return f"The cutoff does not change {self.measure}"
         return {1: "The cutoff is worth it", -1: "The cutoff is not worth it"}.get(
@@ -197,19 +197,19 @@ class Summary(Printed):
         if self._shows_too_much:
             return (
                 f"On new queries {self.measure} is {self.expected:.4f} with the cutoff, {self.keep_all:.4f} with "
-                f"everything shown and {self.drop_all:.4f} with nothing shown: this score does not tell good from "
-                "forbidden well enough for these gains."
+                f"everything shown and {self.drop_all:.4f} with nothing shown: this score does not separate good "
+                "from forbidden documents well enough for these gains."
             )
         if self._same:
             dropped = "" if self.dropped else " The cutoff drops nothing."
             return f"On every new query it is the same with the cutoff as with everything shown.{dropped}"
         if found.better > 0:
-            return f"On new queries it beats everything shown by {evidence} in {self.measure}."
+            return f"On new queries it beats showing everything by {evidence} in {self.measure}."
         if found.better < 0:
-            return f"On new queries it is worse than everything shown: {evidence} in {self.measure}."
+            return f"On new queries it is worse than showing everything: {evidence} in {self.measure}."
         return (
-            f"On new queries it differs from everything shown by {evidence} in {self.measure}, which can be luck: more "
-            "labelled queries would tell."
+            f"On new queries it differs from showing everything by {evidence} in {self.measure}, which may be chance: "
+            "label more queries to find out."
         )
 
     @property
@@ -224,13 +224,12 @@ class Summary(Printed):
         """What became of the limits, in words."""
         if not self.limits:
             return
-        said = "what they come to on others is not known"
+        said = "their values on other queries are not known"
         if self.kept:
             came_to = ((limit, self._on_new_queries(str(limit.measure))) for limit in self.limits)
             values = ", ".join(f"{r.measure} {value:.4f} ({r.checked(value).verdict})" for r, value in came_to)
-            said = (
-                f"on new queries they came to {values}, and all were kept in {sum(self.kept)} of {len(self.kept)} folds"
-            )
+            kept = f"all were kept in {sum(self.kept)} of {len(self.kept)} folds"
+            said = f"on new queries the values were {values}, and {kept}"
         yield f"limits: kept on the documents that it was fitted on; {said}"
 
     def _on_new_queries(self, measure: str) -> float:
@@ -327,7 +326,7 @@ def beyond(
     kept_in_folds: tuple[bool, ...] = ()
     unknown = []
     if not 2 <= folds <= queries:
-        unknown.append(f"fewer queries than {folds} folds: what new queries would give is not known")
+        unknown.append(f"fewer queries than {folds} folds: the value on new queries is not known")
     else:
         try:
             new = hold_out()
@@ -336,7 +335,7 @@ def beyond(
         except InputError as error:
             if not limits:
                 raise
-            unknown.append(f"what new queries would give is not known: without one of the {folds} folds {error}")
+            unknown.append(f"the value on new queries is not known: without one of the {folds} folds {error}")
     if isinstance(rule, GlobalCutoff) and samples and queries > 1:
         try:
             interval = rule.interval(lists, samples, seed)

@@ -302,7 +302,7 @@ class GlobalCutoff(Cutoff):
         from ranksift.plotting import drawing
 
         if not hasattr(self, "values_"):
-            raise InputError("the measure at every threshold is not in a cutoff's file", remedy="fit it anew")
+            raise InputError("the measure at every threshold is not in a cutoff's file", remedy="fit it again")
         if self.at_most is not None:
             chosen = int(np.flatnonzero(self.tradeoff_.thresholds == self.threshold_)[0])
             return self.tradeoff_.plot(chosen, self.limits)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # Points of a curve that are drawn; more cannot be seen.
 _DRAWN = 500
 
-_REMEDY = "make it anew: Tradeoff.of(lists)"
+_REMEDY = "make it again: Tradeoff.of(lists)"
 
 
 @dataclass(frozen=True, eq=False)

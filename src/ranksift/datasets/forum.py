@@ -186,7 +186,7 @@ def synthetic_forum(threads: int = 200, *, noise: float = 0.1, seed: int = 0) ->
     True
     """
     if threads < 1:
-        raise InputError(f"no posts of {threads} threads", remedy="ask for one thread at least")
+        raise InputError(f"no posts of {threads} threads", remedy="ask for at least one thread")
     draw = np.random.default_rng(seed)
     asked, posts, askers = [], [], []
     for _ in range(threads):

@@ -68,7 +68,7 @@ def product_reviews(products: int = 2000, *, seed: int = 0) -> Reviews:
     True
     """
     if products < 1:
-        raise InputError(f"no reviews of {products} products", remedy="ask for one product at least")
+        raise InputError(f"no reviews of {products} products", remedy="ask for at least one product")
     draw = np.random.default_rng(seed)
     lengths = np.minimum(np.ceil(np.exp(draw.normal(0.8, 1.8, products))), _LONGEST).astype(np.int64)
     product = np.repeat(np.arange(products), lengths)

@@ -254,7 +254,7 @@ def _refuse_what_checks_nothing(qrels: Qrels, run: Run, measures: Iterable[Measu
         if measure.about_forbidden and not (own(labels) < 0).any():
             raise InputError(
                 f"{measure} is about forbidden documents, and no judged document is forbidden",
-                remedy=f"say what is, as gains={{0: -1}}, {on_purpose}",
+                remedy=f"say which label is, with gains={{0: -1}} for example, {on_purpose}",
             )
 
 

@@ -214,7 +214,9 @@ class Comparison(Tabular):
         queries = len(self.scores.queries)
         notes = [f"{how[0].upper()}{how[1:]}, {queries} queries."]
         if letters:
-            notes = [f"A letter: significantly better than that run ({how}, p <= {self.alpha:g}, {queries} queries)."]
+            notes = [
+                f"A letter means significantly better than that run ({how}, p <= {self.alpha:g}, {queries} queries)."
+            ]
         costs = [str(m) for m in self.scores.measures if not higher_is_better(m)]
         if costs:
             notes.append(f"Lower is better: {', '.join(costs)}.")
@@ -348,7 +350,7 @@ def compare(
     a  bm25    0.2000
     b  ours    0.7667 a
     c  theirs  0.2333
-    A letter: significantly better than that run (paired t test, Holm correction, p <= 0.05, 3 queries).
+    A letter means significantly better than that run (paired t test, Holm correction, p <= 0.05, 3 queries).
     """
     choice(*TESTS).check("test", test)
     chosen: Any = {None: "none", "fdr_bh": "bh"}.get(correction, correction)

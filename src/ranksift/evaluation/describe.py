@@ -185,7 +185,7 @@ class Description(Printed):
         import polars as pl
 
         if what not in ("labels", "topics", "runs"):
-            raise InputError(f"there is no table of {what!r}", remedy="ask for 'labels', 'topics' or 'runs'")
+            raise InputError(f"there is not a table of {what!r}", remedy="ask for 'labels', 'topics' or 'runs'")
         if what == "runs":
             return pl.DataFrame([_flat(r.to_dict()) for r in self.runs])
         if what == "topics":
@@ -226,8 +226,8 @@ class Description(Printed):
             notes=[
                 _count(self.without_relevant, "without a relevant document"),
                 _count(self.with_forbidden, "with a forbidden document"),
-                _count(self.only_forbidden, "with forbidden documents alone", n),
-                "documents of a topic: one in {:.1%}, two in {:.1%}, three or more in {:.1%}".format(
+                _count(self.only_forbidden, "with forbidden documents only", n),
+                "documents per topic: one in {:.1%}, two in {:.1%}, three or more in {:.1%}".format(
                     *self.share_by_documents.values()
                 ),
             ],
@@ -263,7 +263,7 @@ class Description(Printed):
                 for r in self.runs
             ],
             title="Runs",
-            notes=("unknown: queries without judgments; tied: documents that share their score with another one",),
+            notes=("unknown: queries without judgments; tied: documents that share their score with another",),
         )
         average = self.judged_length
         spreads = [(r.run, r.length, r.judged_length) for r in self.runs]

@@ -234,7 +234,7 @@ class QueryExplanation(Tabular):
             add("(an empty list)", self.losses.empty)
             notes.append(f"The contributions add up to the value, {Column('').written(self.losses.value)}.")
         else:
-            notes.append(f"{self.measure} is not known as a sum over documents: there are no contributions.")
+            notes.append(f"{self.measure} cannot be written as a sum over documents, so there are no contributions.")
         unseen = self.length - len(self.documents)
         left_out = [
             f"{_documents(len(rest))} from rank {rest[0].rank} on" if rest else "",

@@ -87,7 +87,9 @@ def _tables(source: Any, measure: MeasureLike | None) -> list[tuple[Any, Measure
         raise InputError("no table of scores is given", remedy="name at least one")
     if isinstance(source, Mapping):
         if measure is not None:
-            raise InputError(f"measure {measure!s} is given beside named tables", remedy="name it in the mapping")
+            raise InputError(
+                f"measure {measure!s} is given in addition to named tables", remedy="name it in the mapping"
+            )
         return [(table, name, f"the table of {name!s}") for name, table in source.items()]
     if measure is not None and len(source) > 1:
         raise InputError(
@@ -232,7 +234,7 @@ def _topic_column(table: SourceTable) -> int | None:
     if has_column(names[:1], "run"):
         raise table.wrong(
             f"the rows are runs: the first column is {names[0]!r}",
-            "give a row a topic and a column a run, or the columns run, query, measure, value",
+            "give one row per topic and one column per run, or the columns run, query, measure, value",
         )
     if all(is_number(name) for name in names[1:]):
         raise table.wrong("the first line holds numbers, not names", "name the columns in a header line")
@@ -261,7 +263,7 @@ def _check_systems(table: SourceTable, systems: list[int], names: list[str]) -> 
 
 def _check_height(table: SourceTable) -> None:
     if not table.height:
-        raise table.wrong("a header and no row below it", "give one row at least")
+        raise table.wrong("a header and no row below it", "give at least one row")
 
 
 def _without_summaries(table: SourceTable, queries: Sequence[str]) -> tuple[NDArray[np.bool_], list[str]]:
@@ -271,7 +273,7 @@ def _without_summaries(table: SourceTable, queries: Sequence[str]) -> tuple[NDAr
     if not summaries:
         return topical, []
     if not topical.any():
-        raise table.wrong(f"no topic beside {_several(summaries)}", "give the values of the topics, not their means")
+        raise table.wrong(f"no topic besides {_several(summaries)}", "give the values of the topics, not their means")
     note = f"{_in(table)}left out as a summary of the other topics: {_several(summaries)} (rename it if it is a topic)"
     return topical, [note]
 
@@ -356,7 +358,7 @@ def _common(noun: str, plural: str, named: list[tuple[str, tuple[str, ...]]]) ->
         strange = [name for name in names if name not in shared]
         if strange:
             what = f"{len(strange)} {noun if len(strange) == 1 else plural}"
-            notes.append(f"{table}: {what} left out, not being in every table: {_several(strange)}")
+            notes.append(f"{table}: {what} left out because not in every table: {_several(strange)}")
     return [name for name in named[0][1] if name in shared], notes
 
 

@@ -46,7 +46,7 @@ class Distillable(Ranker, abstract=True):
             remedy = "take one with text networks: text+LambdaMARTf, or ExpectedGainRanker(model='TextRanker')"
             raise InputError(f"this {name} has no text networks inside", remedy=remedy)
         if count == len(groups):
-            what = f"this {name} has one network already, so that there is nothing to distil"
+            what = f"this {name} has one network already, so there is nothing to distil"
             raise InputError(what, remedy="fit it without a validation set, or with several folds")
         given = read_examples(examples, features=())
         if given.texts is None:
@@ -65,9 +65,7 @@ class Distillable(Ranker, abstract=True):
             both = len({*known.query_ids} & {*given.query_ids})
             if both:
                 what = f"{both} of {len(known.query_ids)} held-out queries have the id of one that was distilled on"
-                warnings.warn(
-                    f"{known.name}: {what}, so that the loss may look too small", RankSiftWarning, stacklevel=2
-                )
+                warnings.warn(f"{known.name}: {what}, so the loss may look too small", RankSiftWarning, stacklevel=2)
             told["held_out"] = _lost(self, found, known)
         found.card_ = {**self.card_, "distilled": told}
         return found

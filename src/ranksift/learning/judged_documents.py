@@ -110,5 +110,5 @@ def check_labels_differ(given: Examples) -> None:
     """Refuse labels that are all the same."""
     labels = given.labels[given.judged]
     if labels.min() == labels.max():
-        what = f"every label is {labels[0]:g}, so that there is nothing to learn"
+        what = f"every label is {labels[0]:g}, so there is nothing to learn"
         raise InputError(what, source=given.name, remedy="give documents of at least two labels")

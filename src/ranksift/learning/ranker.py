@@ -183,7 +183,7 @@ class Ranker(Parameterised, Printed):
             return None
         if not self.keeps_checkpoints():
             what = f"{type(self).__name__} keeps no checkpoints"
-            raise InputError(what, remedy="leave them out: they are of rankers from texts")
+            raise InputError(what, remedy="leave them out: only rankers of texts keep checkpoints")
         folder = TrainingFolder.of(given)
         folder.begin()
         return folder
@@ -210,7 +210,7 @@ class Ranker(Parameterised, Printed):
                 raise InputError(what, source=given.name, remedy=remedy)
             return given.of_features(()) if given.feature_names and not self.reads_features() else given
         if given.texts is not None and not given.feature_names:
-            what = f"texts and no feature, and {name} learns from features"
+            what = f"there are texts but no features, and {name} learns from features"
             raise InputError(
                 what, source=given.name, remedy="give columns of numbers, or take a method that reads texts"
             )
@@ -226,11 +226,11 @@ class Ranker(Parameterised, Printed):
         """Warn of a validation set that cannot say when to stop."""
         labels = validation.labels[validation.judged]
         if labels.min() == labels.max():
-            what = f"every label is {labels[0]:g}, so that it cannot tell when to stop"
+            what = f"every label is {labels[0]:g}, so training cannot tell when to stop"
             warnings.warn(f"{validation.name}: {what}", RankSiftWarning, stacklevel=3)
 
     def _learned_from(self, examples: Examples) -> Examples:
-        """Documents with their features as :meth:`rank` will see them: what a list adds is of the whole list."""
+        """Documents with their features as :meth:`rank` will see them: what a list adds applies to the whole list."""
         ready = self._prepared(examples)
         return ready if self.takes_unlabelled else ready.judged_only()
 
@@ -421,12 +421,12 @@ class Ranker(Parameterised, Printed):
             what = f"{name} was fitted to features, and texts are given"
             raise InputError(what, remedy="give examples with features, or take a model that reads texts")
         if self.feature_names_ and features is None:
-            what = f"it was fitted to features beside texts, as {self.feature_names_[0]!r}, and texts alone are given"
+            what = f"it was fitted to texts and features, such as {self.feature_names_[0]!r}, and only texts are given"
             if documents is None:
-                what = f"{name} was fitted to features, as {self.feature_names_[0]!r}, and none are given"
+                what = f"{name} was fitted to features, such as {self.feature_names_[0]!r}, and none are given"
             raise InputError(what, remedy="give examples with both" if documents is not None else "give them")
         if features is not None and not self.feature_names_:
-            raise InputError(f"{name} was fitted to texts alone, and features are given", remedy="leave them out")
+            raise InputError(f"{name} was fitted to texts only, and features are given", remedy="leave them out")
         if isinstance(documents, str):
             raise InputError("the documents are one text", remedy="give a list of texts")
 
@@ -563,9 +563,9 @@ def finite(ranker: Ranker, scores: Floats) -> Floats:
 
 
 def checked_ranker(ranker: Any) -> Ranker:
-    """Refuse what is no ranker, and a ranker that cannot be fitted."""
+    """Refuse what is not a ranker, and a ranker that cannot be fitted."""
     if not isinstance(ranker, Ranker):
-        raise InputError(f"{ranker!r} is no ranker", remedy="give one, as RankSVM()")
+        raise InputError(f"{ranker!r} is not a ranker", remedy="give one, as RankSVM()")
     ranker.check_can_fit()
     return ranker
 
@@ -573,7 +573,7 @@ def checked_ranker(ranker: Any) -> Ranker:
 def checked_rule(rule: Any) -> Cutoff:
     """Refuse what is no rule, and a rule with parameters that are none."""
     if not isinstance(rule, Cutoff):
-        raise InputError(f"cutoff {rule!r} is no rule", remedy="give one, as GlobalCutoff('nDCG_f@10')")
+        raise InputError(f"cutoff {rule!r} is not a rule", remedy="give one, as GlobalCutoff('nDCG_f@10')")
     rule.check_parameters()
     return rule
 

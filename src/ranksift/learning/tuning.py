@@ -269,7 +269,7 @@ def tune(
     number(least=0, below=1e9).check("margin", margin, 1)
     searched = Space.of(problem.natural_space() if space is None else space, ranker)
     if not searched.parts:
-        raise InputError("the space is empty", remedy="name a parameter to search at least")
+        raise InputError("the space is empty", remedy="name at least one parameter to search")
     with _quiet(), ranker.remembering():
         candidates = searched.candidates(ranker, int(trials), seed)
         for candidate in candidates:  # a word in the place of a number is found before the first trial
@@ -539,7 +539,7 @@ def _mend(path: Path) -> None:
     for n, line in enumerate(whole.splitlines() or [held], start=1):
         if not (_is_record(line) or (not whole and _FIRST.startswith(line[: len(_FIRST)]))):
             remedy = "name another file"
-            raise InputError("is no storage of a search", source=str(path), line=n, remedy=remedy)
+            raise InputError("is not a storage of a search", source=str(path), line=n, remedy=remedy)
     if len(whole) < len(held):
         os.truncate(path, len(whole))
 
@@ -565,7 +565,7 @@ def _check_same(study: Any, fingerprint: Mapping[str, str], path: Path) -> None:
     known = study.user_attrs.get(_SEARCH)
     if known is None:
         if study.get_trials(deepcopy=False):
-            raise InputError("is no storage of a search by RankSift", source=str(path), remedy="name another file")
+            raise InputError("is not a storage of a search by RankSift", source=str(path), remedy="name another file")
         study.set_user_attr(_SEARCH, dict(fingerprint))
         return
     other = [name for name, value in fingerprint.items() if known.get(name) != value]

@@ -423,7 +423,7 @@ class Around(Measure, abstract=True):
         empty = Pool.of(np.zeros(1, dtype=np.int64), np.zeros(0)), Gains()
         if inner.expectation(*empty) is None or inner.perfection(*empty) is None:
             raise InputError(
-                f"{self.name}({inner}): what a random and a perfect ranking get has no closed form here",
+                f"{self.name}({inner}): the values of a random and of a perfect ranking have no closed form here",
                 remedy=CLOSED_FORMS,
             )
 

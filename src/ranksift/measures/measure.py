@@ -169,7 +169,7 @@ class Measure:
     def __matmul__(self, k: int) -> Self:
         """The measure of the top k."""
         if not self.takes("k"):
-            raise InputError(f"{self.name} takes no @k", remedy=f"write {self.name} without it")
+            raise InputError(f"{self.name} does not take @k", remedy=f"write {self.name} without it")
         return replace(self, k=k)  # type: ignore[call-arg]
 
     def __post_init__(self) -> None:

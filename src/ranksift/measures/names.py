@@ -51,8 +51,8 @@ ALIASES: dict[str, tuple[str, dict[str, Any]]] = {
 
 # Names of other tools for what RankSift does not have, or has with another meaning, and what comes near.
 _ELSEWHERE = {
-    "nil_accuracy": "ranksift study --only truncation has it of every run",
-    "NilAccuracy": "ranksift study --only truncation has it of every run",
+    "nil_accuracy": "ranksift study --only truncation reports it for every run",
+    "NilAccuracy": "ranksift study --only truncation reports it for every run",
     "hits": "P@k is their share of the top k, R@k of all relevant documents",
     "f1": "SetF is F1 of the whole list, P@k and R@k are the two parts of F1@k",
     "SetAP": "it is the product of SetP and SetR",
@@ -64,15 +64,15 @@ _ELSEWHERE = {
     "NERR9": "ERR is the measure that it approximates",
     "NERR10": "ERR is the measure that it approximates",
     "NERR11": "ERR is the measure that it approximates",
-    "BPM": "RBP models a user, too",
-    "INST": "RBP models a user, too",
-    "INSQ": "RBP models a user, too",
+    "BPM": "RBP also models a user",
+    "INST": "RBP also models a user",
+    "INSQ": "RBP also models a user",
     "Compat": "kNDCG@k compares with an ordered top k",
     "gm_bpref": "Bpref is averaged arithmetically here",
     "Rprec_mult": "Rprec is precision at rank R",
-    "utility": "Fdocs and GoodFiltered tell what a list shows and what it leaves out",
-    "binG": "nDCG discounts by rank, too",
-    "G": "nDCG discounts by rank, too",
+    "utility": "Fdocs and GoodFiltered say what a list shows and what it leaves out",
+    "binG": "nDCG also discounts by rank",
+    "G": "nDCG also discounts by rank",
     "ndcg_rel": "nDCG counts every label",
     "Rndcg": "nDCG normalises by what the pool holds",
     "relative_P": "P@k and R@k are its two parts",
@@ -80,7 +80,7 @@ _ELSEWHERE = {
     "rbp_resid": "RBP(p=0.9, residual=True) takes negative labels as judged, and counts what lies beyond every list",
     "unj": "Judged@k is the share of the top k that is judged",
     "relstring": "ranksift explain shows the labels in the order of the ranks",
-    "Accuracy": "Bpref counts pairs in the wrong order, too",
+    "Accuracy": "Bpref also counts pairs in the wrong order",
     "NumQ": "Scores.queries lists them",
     "num_q": "Scores.queries lists them",
     **dict.fromkeys(
@@ -190,7 +190,7 @@ def parse_measures(names: MeasureLike | Iterable[MeasureLike]) -> list[Measure]:
         for measure in _named(word) if isinstance(word, str) else [parse_measure(word)]:
             measures.setdefault(str(measure), measure)
     if not measures:
-        raise InputError("no measure is named", remedy="ask for one, as nDCG_f@10")
+        raise InputError("no measure is named", remedy="name one, such as nDCG_f@10")
     return list(measures.values())
 
 
@@ -294,7 +294,7 @@ def _make(name: str, positional: list[Any], parameters: dict[str, Any], k: int |
     if level:
         name, parameters = level[1], {"rel": int(level[2]), **parameters}
     if name in _OF_SETS and k is not None:
-        raise InputError(f"{text!r}: {name} is of the whole list", remedy=f"write {ALIASES[name][0]}@{k}")
+        raise InputError(f"{text!r}: {name} applies to the whole list", remedy=f"write {ALIASES[name][0]}@{k}")
     if name in ALIASES and name not in CATALOGUE:
         name, implied = ALIASES[name]
         parameters = {**implied, **parameters}
@@ -316,7 +316,7 @@ def _make(name: str, positional: list[Any], parameters: dict[str, Any], k: int |
     parameters = _from_ir_measures(name, parameters, text)
     if k is not None:
         if "k" not in own:
-            raise InputError(f"{text!r}: {name} takes no @k", remedy=f"write {name} without it")
+            raise InputError(f"{text!r}: {name} does not take @k", remedy=f"write {name} without it")
         if "k" in parameters:
             raise InputError(f"{text!r} gives k twice", remedy="give it once")
         parameters["k"] = k
@@ -352,6 +352,6 @@ def _from_ir_measures(name: str, parameters: dict[str, Any], text: str) -> dict[
     if "judged_only" in out:
         raise InputError(
             f"{text!r}: judged_only would also drop documents with negative labels",
-            remedy="use unjudged='drop' (--unjudged drop), which keeps them",
+            remedy="use unjudged='drop', which keeps them",
         )
     return out

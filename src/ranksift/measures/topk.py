@@ -39,7 +39,7 @@ def topk_labels(order: Sequence[str], k: int) -> dict[str, int]:
         raise InputError("a document of the order has no id", remedy="name documents by strings") from None
     if len(labels) < len(order):
         twice = next(d for i, d in enumerate(order) if d in order[:i])
-        raise InputError(f"document {twice!r} stands twice in the order", remedy="name each document once")
+        raise InputError(f"document {twice!r} occurs twice in the order", remedy="name each document once")
     return labels
 
 

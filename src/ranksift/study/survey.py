@@ -409,7 +409,7 @@ def survey(
     if against is None:
         return first
     if not isinstance(against, Scores | Mapping):
-        what = f"against is {type(against).__name__}, and neither scores nor a mapping"
+        what = f"against is {type(against).__name__}, neither scores nor a mapping"
         raise InputError(what, remedy='write against={"qrels": ..., "runs": ...}')
     other = {"scores": against} if isinstance(against, Scores) else {"scores": None, **against}
     order = {**(find_preset(preset).parameters.get("agreement", {}) if preset else {})}
@@ -632,7 +632,7 @@ def _of_scores(name: str, scores: Scores, given: Mapping[str, Any], seed: int) -
     if name == "discrimination":
         return discrimination(scores, **{"seed": seed, **how})
     if len(families(scores, how.get("over_k", False))) < 2:
-        raise _NotApplicableError("one measure has nothing to agree with")
+        raise _NotApplicableError("agreement needs more than one measure")
     return agreement(scores, **how)
 
 
@@ -652,7 +652,7 @@ def _boundedness(subject: _Subject, given: Mapping[str, Any], again: Any, seed: 
     qrels = _judged(subject)
     measures = [m for m in subject.measures if isinstance(m, Normalised)]
     if not measures:
-        raise _NotApplicableError("the attainable range is known of nDCG, nDCG_org, nDCG_min and nDCG_f only")
+        raise _NotApplicableError("the attainable range is known only for nDCG, nDCG_org, nDCG_min and nDCG_f")
     yield Part("boundedness", boundedness(qrels, subject.runs, measures, **{**subject.how, **given}))
 
 
@@ -663,7 +663,7 @@ def _query_types(
     known = [m for m in subject.measures if _has_expectation(m, qrels, subject)]
     cases = case_studies(subject.measures, known)
     if not cases:
-        raise _NotApplicableError("the expected score of a random ranking is known of none of the measures")
+        raise _NotApplicableError("the expected score of a random ranking is not known for any of the measures")
     for case in cases:
         yield from _case(case, case.name if len(cases) > 1 else "", qrels, subject, given, again, seed)
 
@@ -713,7 +713,7 @@ def _truncation(subject: _Subject, given: Mapping[str, Any], again: Any, seed: i
     rewarding = any(isinstance(m, QuitWhileAhead) for m in subject.measures)
     if subject.nil is None and subject.limit is None and not rewarding and not given:
         raise _NotApplicableError(
-            "no list is known to end on purpose: name the NIL document or the longest list allowed"
+            "no list is known to end on purpose; name the NIL document or the longest list allowed"
         )
     named = {name: value for name, value in (("nil", subject.nil), ("limit", subject.limit)) if value is not None}
     found = truncation(qrels, subject.runs, **{**subject.how, **given, **named})
@@ -735,7 +735,7 @@ def _penalty_sweep(subject: _Subject, given: Mapping[str, Any], again: Any, seed
             if name not in deepest or (m.k or np.inf) > (deepest[name].k or np.inf):
                 deepest[name] = m
     if not deepest:
-        raise _NotApplicableError("penalties act on DCG, nDCG_org, nDCG_min and nDCG_f only")
+        raise _NotApplicableError("penalties affect only DCG, nDCG_org, nDCG_min and nDCG_f")
     reasons = []
     for m in deepest.values():
         try:

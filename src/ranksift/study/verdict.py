@@ -254,9 +254,9 @@ class Verdict(Result):
         if np.isinf(at.penalty):
             where = self._pays_below(found)
             if where is None:
-                return f"It pays at no {thing} up to {LARGEST_PENALTY:,.0f} ({interval})."
+                return f"It does not pay at any {thing} up to {LARGEST_PENALTY:,.0f} ({interval})."
             return f"It pays only below a {thing} of {where:.3g}: it lets forbidden documents move up ({interval})."
-        return f"It pays from a {thing} of {written(at.penalty)} on ({interval})."
+        return f"It pays above a {thing} of {written(at.penalty)} ({interval})."
 
     def _pays_below(self, found: FilterVerdict) -> float | None:
         """The last penalty at which a filter pays that does not pay at the largest; None where it never does."""
@@ -521,7 +521,7 @@ def verdict(
 
 
 #: What is said where no label has a negative gain.
-NOTHING_FORBIDDEN = f"no judged document is forbidden, so that the penalty plays no part; {ZERO_AS_FORBIDDEN}"
+NOTHING_FORBIDDEN = f"no judged document is forbidden, so the penalty plays no part; {ZERO_AS_FORBIDDEN}"
 
 
 def _deciding(measure: MeasureLike) -> Measure:
@@ -529,7 +529,7 @@ def _deciding(measure: MeasureLike) -> Measure:
     if len(found) != 1 or found[0].aggregation != "mean" or not found[0].higher_is_better:
         raise InputError(
             f"{measure!s} cannot decide whether a filter is worth it",
-            remedy="use one measure that is a mean over queries and better where it is higher, such as nDCG_f@10",
+            remedy="use one measure that is a mean over queries and better when higher, such as nDCG_f@10",
         )
     return found[0]
 
@@ -744,7 +744,7 @@ def headline(found: FilterVerdict) -> str:
     return {
         "worth it": f"{found.run} is worth it",
         "harmful": f"{found.run} does harm",
-        "undecided": f"Whether {found.run} is worth it cannot be told from these queries",
+        "undecided": f"Whether {found.run} is worth it cannot be decided from these queries",
         "no effect": f"{found.run} makes no difference",
     }[found.outcome]
 

@@ -96,7 +96,7 @@ def checked(columns: Columns) -> dict[str, str]:
     {'query': 'qid', 'document': 'pid'}
     """
     if not isinstance(columns, Mapping | None):
-        raise InputError(f"columns={columns!r} is no mapping", remedy="write {'query': 'qid', 'doc': 'pid'}")
+        raise InputError(f"columns={columns!r} is not a mapping", remedy="write {'query': 'qid', 'doc': 'pid'}")
     out = {}
     for role, name in (columns or {}).items():
         if role not in MAPPED or not isinstance(name, str) or not name.strip():
@@ -119,7 +119,7 @@ def find_column(names: Sequence[object], role: str, *, source: str | None = None
         found = _listed(names)
         if len(names) == 1 and re.search("[;|\\t]", str(names[0])):
             raise InputError(
-                f"one column only, {found}: it has another separator than its name tells",
+                f"one column only, {found}: its separator is not the one that its suffix implies",
                 source=source,
                 line=line,
                 remedy="separate columns by commas in .csv, by tabs in .tsv",

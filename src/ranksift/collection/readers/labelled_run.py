@@ -96,7 +96,7 @@ def _labels(table: SourceTable) -> Any:
             labels[i] = np.inf
         if not np.isfinite(labels[i]):
             raise table.fail(
-                i, f"label {str(cell)[:40]!r} is not a number", "write a number, or nothing where nobody judged"
+                i, f"label {str(cell)[:40]!r} is not a number", "write a number, or nothing for an unjudged document"
             )
         if abs(labels[i]) >= LARGEST_LABEL:
             raise table.fail(i, f"label {str(cell)[:40]!r} is too large to be kept exactly", "use labels below 9e15")

@@ -376,8 +376,8 @@ class TextRanker(Ranker):
         """Warn where texts of a named source lack what the model read beside each document in training."""
         missing = [repr(column) for column in self._told if column in CONTEXT and getattr(texts, column) is None]
         if missing and name:
-            what = f"lacks {', '.join(missing)}, which the model read beside each document in training"
-            warnings.warn(f"{name}: {what}, so that its scores are less reliable", RankSiftWarning, stacklevel=2)
+            what = f"lacks {', '.join(missing)}, which the model read with each document in training"
+            warnings.warn(f"{name}: {what}, so its scores are less reliable", RankSiftWarning, stacklevel=2)
 
     @property
     def is_on_gpu(self) -> bool:
