@@ -396,7 +396,7 @@ class TestVerdict:
         rows = [(q, 0.9 - 0.001 * q, 1) for q in range(20)] + [(q, 0.1, 0) for q in range(20)]
         told = said(enumerate(rows))
         assert told.startswith("There is nothing to gain. No label is forbidden")
-        assert '--gains "0=-1"' in told
+        assert '--gains="0=-1"' in told
         assert said(enumerate(rows), "--gains", "0=-1").startswith("The cutoff is worth it.")
 
     def test_by_other_scores_a_cutoff_gains_where_nothing_is_forbidden(self, ranksift: Command, tmp_path):

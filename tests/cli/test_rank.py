@@ -131,7 +131,7 @@ RANK = [
     ("model-csv renamed.csv", "renamed.csv:1: no column 'age'; it has 'query_id', 'doc_id', 'label', 'bm25', 'ages'"),
     ("model-csv test.txt", "test.txt: has numbers for features, and the model was fitted to names, such as 'bm25'"),
     ("model-txt test.csv", "test.csv:1: no column '1'; it has"),
-    ("model-csv semicolons.csv", "semicolons.csv:1: one column only, 'query_id;doc_id;label;bm25;age;links': it has"),
+    ("model-csv semicolons.csv", "semicolons.csv:1: one column only, 'query_id;doc_id;label;bm25;age;links': its separator"),
     ("model-csv word.csv", "word.csv:3: column 'age': value 'old' is not a number"),
     ("model-csv infinite.csv", "infinite.csv:3: column 'age': value 'inf' is not finite"),
     ("model-csv header.csv", "header.csv:1: no row in this table"),
@@ -303,7 +303,7 @@ def test_nothing_to_filter_is_told(ranksift: Command, data: Path, tmp_path: Path
     assert done.code == 0
     assert "good.txt: gains name the label -1, which no judged document has" in done.err
     assert "good.txt: no gain is negative, so there is nothing to filter; LambdaMARTf may drop good" in done.err
-    assert 'if 0 means "must not be shown", say --gains "0=-1"' in done.err
+    assert 'if 0 means "must not be shown", use --gains="0=-1"' in done.err
 
 
 def test_odd_data_is_told(ranksift: Command, data: Path, tmp_path: Path):

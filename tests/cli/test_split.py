@@ -70,7 +70,7 @@ def test_the_format_stays(ranksift, tmp_path, name, made):
     [
         (
             (),
-            "label 'useful' is not a number; write a number or nothing, or say what words count: --labels good=2,",
+            "label 'useful' is not a number; write a number or nothing, or give each word a label: --labels=",
         ),
         (("--labels", "good"), "--labels 'good' is not a list of WORD=NUMBER; write it as --labels good=2,bad=-1"),
         (("--labels", "good=x"), "--labels 'x': not a number"),

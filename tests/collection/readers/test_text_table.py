@@ -140,7 +140,7 @@ def test_words_are_labels(write):
         rs.read_examples(path)
     assert str(caught.value).endswith(
         "a.csv:2: column 'label': label 'P' is not a number; "
-        "write a number or nothing, or say what words count: --labels good=2,bad=-1 (in Python labels={'good': 2, …})"
+        "write a number or nothing, or give each word a label: labels={'good': 2, 'bad': -1}"
     )
 
 

@@ -35,7 +35,7 @@ _SHOWN = 5
 _TOLD = 3  # bad rows that a note quotes
 _MANY = 1000
 _REMEDY = "write a number or nothing into every cell, or name the columns that are features"
-_LABEL = "write a number or nothing, or give the words labels: labels={'good': 2, 'bad': -1}"
+_LABEL = "write a number or nothing, or give each word a label: labels={'good': 2, 'bad': -1}"
 _MISSING = ("", "null", "nan", "na")
 
 
