@@ -81,7 +81,7 @@ def name(measure: str, k: int) -> str:
 
 
 def by_k(shallow: Studies, cell: Callable[[Study, str], str]) -> list[list[str]]:
-    """A row a year and measure, a cell for each k."""
+    """One row per year and measure, a cell for each k."""
     return [[str(year), m, *(cell(s, name(m, k)) for k in KS)] for year, s in shallow.items() for m in GIENAPP]
 
 

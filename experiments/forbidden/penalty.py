@@ -58,7 +58,7 @@ Swaps at penalties above 2 (every swap is a dot in the figure):
 
 
 def sweep_table(found: Sweeps) -> str:
-    """A row a sweep."""
+    """One row per sweep."""
     rows = []
     for (year, k), sweep in found.items():
         at = [int(np.flatnonzero(sweep.penalties == p)[0]) for p in SHOWN]
@@ -84,7 +84,7 @@ def sweep_table(found: Sweeps) -> str:
 
 
 def winner_table(found: Sweeps) -> str:
-    """A row a sweep."""
+    """One row per sweep."""
     rows = [
         [
             f"{year}, k = {k}",
@@ -96,7 +96,7 @@ def winner_table(found: Sweeps) -> str:
 
 
 def swap_table(found: Sweeps) -> str:
-    """A row a swap."""
+    """One row per swap."""
     rows = [
         [number(s.penalty, 1), f"{year}, k = {k}", label(s.overtaking), label(s.overtaken)]
         for (year, k), sweep in found.items()

@@ -270,7 +270,7 @@ def _listed(words: Iterable[str]) -> str:
 
 
 def by_year(years: Years, cell: Callable[[Year, str], str]) -> str:
-    """A row a measure, a column a year."""
+    """One row per measure, one column per year."""
     rows = [[measure, *(cell(year, measure) for year in years.values())] for measure in MEASURES]
     return table(["measure", *map(str, years)], rows)
 

@@ -131,7 +131,7 @@ RANK = [
     ("model-csv renamed.csv", "renamed.csv:1: no column 'age'; it has 'query_id', 'doc_id', 'label', 'bm25', 'ages'"),
     ("model-csv test.txt", "test.txt: has numbers for features, and the model was fitted to names, such as 'bm25'"),
     ("model-txt test.csv", "test.csv:1: no column '1'; it has"),
-    ("model-csv semicolons.csv", "semicolons.csv:1: one column only, 'query_id;doc_id;label;bm25;age;links': its separator"),
+    ("model-csv semicolons.csv", "semicolons.csv:1: one column only, 'query_id;doc_id;label;bm25;age;links': its"),
     ("model-csv word.csv", "word.csv:3: column 'age': value 'old' is not a number"),
     ("model-csv infinite.csv", "infinite.csv:3: column 'age': value 'inf' is not finite"),
     ("model-csv header.csv", "header.csv:1: no row in this table"),

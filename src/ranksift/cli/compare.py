@@ -2,7 +2,7 @@
 
 ``--format json`` has the keys of :meth:`ranksift.evaluation.compare.Comparison.to_dict`, after ``ranksift`` (the
 version).
-``--format csv`` has a row a comparison and measure, with the keys of ``comparisons`` as columns.
+``--format csv`` has one row per comparison and measure, with the keys of ``comparisons`` as columns.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``ranksift distil``: one text network in the place of several."""
+"""``ranksift distil``: one text network in place of several."""
 
 from __future__ import annotations
 

@@ -390,7 +390,7 @@ class Examples:
         return replace(found, query_ids=self.query_ids, offsets=ragged.offsets_of(counts))
 
     def to_frame(self) -> pl.DataFrame:
-        """A polars frame: query_id, doc_id, label, and a column a feature; null where a value is missing.
+        """A polars frame: query_id, doc_id, label, and one column per feature; null where a value is missing.
 
         With texts: query_id, query, doc_id, doc, label, the features, and what else is known of documents.
         """
@@ -399,7 +399,7 @@ class Examples:
         return frame_of(self)
 
     def save(self, target: str | os.PathLike[str]) -> None:
-        """Write to a file; the suffix tells the format: ``.csv``, ``.tsv``, ``.jsonl``, ``.parquet``, else LETOR.
+        """Write to a file; the suffix determines the format: ``.csv``, ``.tsv``, ``.jsonl``, ``.parquet``, else LETOR.
 
         Documents are written in the order in which they were given.
         """

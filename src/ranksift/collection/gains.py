@@ -1,4 +1,4 @@
-"""What a label is worth: the gain function, ``ls`` in paper 1, ``g`` in paper 4."""
+"""What a label is worth: the gain function, ``ls`` in Carmel et al. 2022, ``g`` in Gienapp et al. 2020."""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ class JudgedRun:
         return self if k is None else self.select(self.rank <= k)
 
     def without_unjudged(self) -> JudgedRun:
-        """Drop unjudged documents: ranks close up (paper 1's web track)."""
+        """Drop unjudged documents: ranks close up (Carmel et al.'s web track)."""
         shown = np.bincount(self.query, minlength=len(self))
         return replace(self, rank=ragged.positions(shown) + 1, length=shown, dropped=True)
 

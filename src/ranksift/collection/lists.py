@@ -234,7 +234,7 @@ class Lists:
         Parameters
         ----------
         qrels, run
-            Anything that :func:`read_qrels` and :func:`read_run` take. None in the place of judgments: there are none.
+            Anything that :func:`read_qrels` and :func:`read_run` take. None in place of judgments: there are none.
         cut_scores
             Another run that scores the same documents, where the cut is made on those scores.
         gains, unjudged

@@ -236,7 +236,7 @@ class Audit(Tabular):
     # -- data --------------------------------------------------------------------------------------------------
 
     def to_frame(self) -> pl.DataFrame:
-        """A polars frame with one row a document, in rank order; ``cost`` is null where there is no error."""
+        """A polars frame with one row per document, in rank order; ``cost`` is null where there is no error."""
         import polars as pl
 
         lists = self.lists
@@ -263,7 +263,7 @@ class Audit(Tabular):
         )
 
     def per_query(self) -> pl.DataFrame:
-        """A polars frame with one row a query, that with the most costly error first."""
+        """A polars frame with one row per query, that with the most costly error first."""
         import polars as pl
 
         kinds = {"str": pl.String, "int": pl.Int64, "float": pl.Float64, "float | None": pl.Float64}
@@ -314,7 +314,7 @@ def audit(
     any_scale
         As in :meth:`Cutoff.apply`.
     old, documents, rank_scores, cut_scores, gains, unjudged
-        An old spelling, with arrays or a run in the place of lists. It works until 1.0, with a warning.
+        An old spelling, with arrays or a run in place of lists. It works until 1.0, with a warning.
 
     Examples
     --------

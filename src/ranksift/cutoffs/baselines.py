@@ -1,4 +1,4 @@
-"""What a rule must beat, and what it cannot (paper 1): nothing shown, all shown, no order, every label known."""
+"""Baselines (Carmel et al. 2022): nothing shown, everything shown, random order, and the oracle, which knows labels."""
 
 from __future__ import annotations
 
@@ -155,8 +155,8 @@ class Oracle(Cutoff):
 class FilterOnly:
     """What a rule keeps, in random order: what filtering gives without ranking.
 
-    Paper 1 shuffles once. Here a measure is its expected value over all orders: exact for DCG, its normalisations and
-    for the measures of filtering, for others the mean of 100 random orders.
+    Carmel et al. 2022 shuffle once. Here a measure is its expected value over all orders: exact for DCG, its
+    normalisations and for the measures of filtering, for others the mean of 100 random orders.
 
     Attributes
     ----------

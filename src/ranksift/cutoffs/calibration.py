@@ -402,13 +402,13 @@ class LabelCalibration:
     levels: tuple[Calibrator, ...]
 
     def at_least(self, scores: ArrayLike) -> Floats:
-        """P(label ≥ l): a row a score, a column a label; the first is 1, and no row rises."""
+        """P(label ≥ l): one row per score, one column per label; the first is 1, and no row rises."""
         values = np.asarray(scores, dtype=np.float64)
         columns = [np.ones(len(values)), *(level.probabilities(values) for level in self.levels)]
         return -np.sort(-np.stack(columns, axis=1), axis=1)
 
     def probabilities(self, scores: ArrayLike) -> Floats:
-        """P(label = l): a row a score, a column a label."""
+        """P(label = l): one row per score, one column per label."""
         above = self.at_least(scores)
         return above - np.column_stack([above[:, 1:], np.zeros(len(above))])
 

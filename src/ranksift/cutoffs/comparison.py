@@ -1,4 +1,4 @@
-"""Rules side by side on queries that they were not fitted on, with the columns of paper 1's Table 7."""
+"""Rules side by side on queries that they were not fitted on, with the columns of Carmel et al.'s Table 7."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class CutoffComparison(Tabular):
-    """Results of :func:`compare_cutoffs`. Printed, it is paper 1's Table 7 with significance letters.
+    """Results of :func:`compare_cutoffs`. Printed, it is Carmel et al.'s Table 7 with significance letters.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class CutoffComparison(Tabular):
         return replace(self, scores=_of_queries(self.scores, which), lists=self.lists.of_queries(which))
 
     def apart(self) -> dict[str, CutoffComparison]:
-        """Queries with a single document, and those with several (paper 1's Table 6).
+        """Queries with a single document, and those with several (Carmel et al. 2022, Table 6).
 
         A query whose only document is judged asks for one decision: its nDCG_f is 1 where that is right, else 0, so
         that the mean is the accuracy of filtering (where no gain is 0).
@@ -129,7 +129,7 @@ class CutoffComparison(Tabular):
     # -- tables ------------------------------------------------------------------------------------------------
 
     def table(self, digits: int = 4) -> Table:
-        """A row a rule; letters at the measure that rules are compared by."""
+        """One row per rule; letters at the measure that rules are compared by."""
         letters = {} if self.comparison is None else self.comparison.letters
         means = self.means
         best = self._best(digits)
@@ -218,7 +218,7 @@ class CutoffComparison(Tabular):
         }
 
     def to_frame(self) -> pl.DataFrame:
-        """A polars frame with one row a rule; p is corrected, and null for the best rule and for bounds."""
+        """A polars frame with one row per rule; p is corrected, and null for the best rule and for bounds."""
         import polars as pl
 
         return pl.DataFrame(
@@ -306,7 +306,7 @@ def compare_cutoffs(
     progress
         Wraps the rules as they are fitted, fold after fold.
     old, rank_scores, cut_scores, gains, unjudged
-        An old spelling, with arrays or a run in the place of lists. It works until 1.0, with a warning.
+        An old spelling, with arrays or a run in place of lists. It works until 1.0, with a warning.
 
     Examples
     --------

@@ -129,7 +129,7 @@ def _by_mass(p: Floats, bins: int) -> Ints:
 
 
 def wilson(share: Floats, count: Ints) -> tuple[Floats, Floats]:
-    """Where a share lies if as many are drawn anew, with 95 % confidence."""
+    """Where a share lies if as many are drawn again, with 95 % confidence."""
     z2 = 1.959963984540054**2
     centre = (share + z2 / (2 * count)) / (1 + z2 / count)
     half = np.sqrt(z2 * (share * (1 - share) / count + z2 / (4 * count**2))) / (1 + z2 / count)

@@ -78,7 +78,7 @@ class RiskCurve:
     above
         The lowest score above each of the cuts, +∞ where there is none.
     before, after
-        What the query lost until then, and from then on: one entry a query and step, in the order of the cuts.
+        What the query lost until then, and from then on: one entry per query and step, in the order of the cuts.
     steps
         How many entries there are down to each of the cuts, before the first one 0.
     """

@@ -62,7 +62,7 @@ class Summary(Printed):
     expected
         The measure on queries that the rule was not fitted on, by cross-validation; None where there are too few.
     threshold, interval
-        Of a rule with one threshold, and where it lies if queries are drawn anew.
+        Of a rule with one threshold, and where it lies if queries are drawn again.
     documents, dropped, queries, emptied
         Their numbers: all documents, those dropped, all queries, and those left without a document.
     costs
@@ -270,7 +270,7 @@ def summarised(rule: Cutoff, lists: Lists, *, folds: int = 5, samples: int = 100
     folds, seed
         Of the cross-validation.
     samples
-        How often queries are drawn anew for the interval of a threshold; 0: not at all.
+        How often queries are drawn again for the interval of a threshold; 0: not at all.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""One threshold for all queries: the exact optimum of a measure (paper 1's thresholding step)."""
+"""One threshold for all queries: the exact optimum of a measure (Carmel et al.'s thresholding step)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TIMES = 2
 
 
 class Interval(NamedTuple):
-    """Where a number lies if queries are drawn anew."""
+    """Where a number lies if queries are drawn again."""
 
     low: float
     high: float
@@ -164,7 +164,7 @@ class GlobalCutoff(Cutoff):
 
     @classmethod
     def of_tradeoff(cls, tradeoff: Tradeoff, measure: MeasureLike, at_most: LimitsLike, instead_of: Cutoff) -> Self:
-        """The best threshold of a trade-off that is known, in the place of a cutoff that was fitted to its scores.
+        """The best threshold of a trade-off that is known, in place of a cutoff that was fitted to its scores.
 
         Examples
         --------
@@ -225,7 +225,7 @@ class GlobalCutoff(Cutoff):
     def interval(
         self, lists: Lists | Swept | None = None, samples: int = 1000, seed: int = 0, confidence: float = 0.95
     ) -> Interval:
-        """Where the threshold lies if queries are drawn anew, with replacement (percentiles; ends can be infinite).
+        """Where the threshold lies if queries are drawn again, with replacement (percentiles; ends can be infinite).
 
         A sample of queries in which no threshold keeps the limits has none; a warning says how many there are.
 

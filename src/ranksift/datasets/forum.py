@@ -1,4 +1,4 @@
-"""A made-up forum, whose labels depend on what is said and on the list in which it is said.
+"""A synthetic forum, whose labels depend on what is said and on the list in which it is said.
 
 People ask where to find somebody: a dentist, a plumber. What a post is worth follows from rules, in this order:
 

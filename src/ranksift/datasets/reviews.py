@@ -1,4 +1,4 @@
-"""Made-up product reviews with paper 1's label statistics, and the true chances of every label.
+"""Synthetic product reviews with Carmel et al.'s label statistics, and the true chances of every label.
 
 The paper's collection is not public. This one has its numbers: reviews a product (a third of the products have one, the
 median is 3, the mean 10), helpful votes (none for 83 % of the reviews) and spam (21 % of all reviews, 45 % of those

@@ -1,6 +1,6 @@
 """Ready-made score tables, which some other tool or year left behind, into :class:`Scores`.
 
-A table is long (a row a value: run, query, measure, value) or wide (a row a topic, a column a system).
+A table is long (one row per value: run, query, measure, value) or wide (one row per topic, one column per system).
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ def read_scores(source: Any, measure: MeasureLike | None = None) -> Scores:
     source
         A path (``.csv``, ``.tsv``, ``.jsonl``, ``.parquet``, the texts also ``.gz`` or ``.zst``; ``"-"`` is CSV from
         standard input) or a polars or pandas frame. Several tables of different measures, as a list or as
-        ``{measure: table}``, are joined on the runs and queries that all of them have; a warning tells
+        ``{measure: table}``, are joined on the runs and queries that all of them have; a warning names
         what is left out.
     measure
-        What a table measures that does not say so itself (default: the file's name without its suffixes,
-        or ``"score"``). Of a table that names several measures only this one is taken.
+        The measure of a table that does not name it (default: the file's name without its suffixes,
+        or ``"score"``). If a table names several measures, only this one is read.
 
     Notes
     -----
     A long table has the columns run (or system), query (or topic), value (or score) and, where there are
-    several measures, measure; ``ranksift evaluate --per-query --format csv`` writes such a one. A wide
-    table has a row a topic and a column a system. Its topics are the column of that name, or a first
-    column that has no name or holds words; without one the rows are counted from 1.
+    several measures, measure; ``ranksift evaluate --per-query --format csv`` writes such a table. A wide
+    table has one row per topic and one column per system. Its topics are in the column of that name, or in a first
+    column that has no name or contains words; without one the rows are numbered from 1.
 
-    Rows that sum up the others (``all``, ``amean``, ``mean``, ``average``, ``gmean``) are left out with a warning.
+    Rows that summarise the others (``all``, ``amean``, ``mean``, ``average``, ``gmean``) are left out with a warning.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def _table(source: Any, measure: MeasureLike | None, name: str) -> _ScoreTable:
     return _ScoreTable(table.source or name, scores, numbered)
 
 
-# -- a row a value ---------------------------------------------------------------------------------------
+# -- one row per value ---------------------------------------------------------------------------------------
 
 
 def _is_long(table: SourceTable) -> bool:
@@ -197,7 +197,7 @@ def _check_cells(table: SourceTable, cells: Ints, rows: Ints, axes: list[list[st
         )
 
 
-# -- a row a topic, a column a system -------------------------------------------------------------------------
+# -- one row per topic, one column per system -------------------------------------------------------------------------
 
 
 def _wide(table: SourceTable, topic: int | None, measure: MeasureLike) -> Scores:

@@ -289,7 +289,7 @@ class AdaRank(FeatureBoosting):
 
 @dataclass(eq=False)
 class FocusedBoost(FeatureBoosting):
-    r"""FocusedBoost: AdaRank on the order of the top k, RankBoost between them and the rest (paper 5, algorithm 2).
+    r"""FocusedBoost: AdaRank on the order of the top k, RankBoost between them and the rest (Niu et al. 2012).
 
     .. math:: r_t = \beta \sum_q D_t(q)\, (2 E(x, T_q) - 1)
         + (1 - \beta) \sum_q \sum_{u \in T_q, v \in F_q} D'_t(u, v)\, (x_u - x_v), \quad

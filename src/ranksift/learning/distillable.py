@@ -1,4 +1,4 @@
-"""One network in the place of several: what it loses is measured, and stands in the card."""
+"""One network in place of several: what it loses is measured, and stands in the card."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Distillable(Ranker, abstract=True):
     """A ranker with several text networks inside, whose outputs are averaged."""
 
     def distilled(self, examples: Any, held_out: Any = None) -> Self:
-        """The same ranker with one network in the place of those of all folds and seeds, for serving.
+        """The same ranker with one network in place of those of all folds and seeds, for serving.
 
         It begins with the mean of their weights, and is fitted to the mean of their outputs (the mean squared error),
         for all documents, labelled or not. Where only a head stands on a frozen encoder, the mean of the weights is

@@ -52,7 +52,7 @@ class JudgedDocuments(NamedTuple):
     def worst_first(self, gains: GainsLike) -> JudgedDocuments:
         """The same with the worst documents of each query first, as equal scores count where something is chosen.
 
-        In the order of a file a ranker that says nothing could look perfect, as some files list the best documents
+        In the order of a file, a ranker that says nothing could look perfect, as some files list the best documents
         first.
         """
         return self._taken(np.lexsort((Gains.of(gains)(self.examples.labels), self.examples.query)))

@@ -1,4 +1,4 @@
-"""Logistic regression of what is worth showing (paper 3)."""
+"""Logistic regression of what is worth showing (Karmaker and Feng 2022)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ranksift.parameters import number, parameter
 
 @dataclass(eq=False)
 class L2LogisticRegression(WeightedSum):
-    r"""A linear model of the probability that a gain is positive, its weights held small: L2LR of paper 3.
+    r"""A linear model of the probability that a gain is positive, with small weights: L2LR in Karmaker and Feng 2022.
 
     .. math:: \min_w \tfrac{1}{2} \|w\|^2 + C \sum_d BCE\big(\sigma(w^\top x_d + b), [g_d > 0]\big)
 

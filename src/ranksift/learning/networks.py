@@ -308,7 +308,7 @@ class _OfAPaper(Network, abstract=True):
 
 @dataclass(eq=False)
 class RankNet(_OfAPaper):
-    """RankNet (Burges and others 2005; papers 3 and 5): a network that puts pairs of documents in order.
+    """RankNet (Burges et al. 2005): a network that learns to put pairs of documents in order.
 
     Examples
     --------
@@ -335,7 +335,7 @@ class RankNet(_OfAPaper):
 
 @dataclass(eq=False)
 class ListNet(_OfAPaper):
-    """ListNet (Cao and others 2007; papers 3 and 5): who comes first, as the gains have it.
+    """ListNet (Cao and others 2007; Karmaker and Feng 2022 and Niu et al. 2012): who comes first, as the gains have it.
 
     Examples
     --------
@@ -356,7 +356,7 @@ class ListNet(_OfAPaper):
 
 @dataclass(eq=False)
 class TopKListMLE(_OfAPaper):
-    """Top-k ListMLE (Xia and others 2009; paper 5): the likelihood of the order of the first k documents.
+    """Top-k ListMLE (Xia and others 2009; Niu et al. 2012): the likelihood of the order of the first k documents.
 
     Examples
     --------
@@ -376,7 +376,7 @@ class TopKListMLE(_OfAPaper):
 
 @dataclass(eq=False)
 class FocusedNet(_OfAPaper):
-    """FocusedNet (paper 5): ListNet on the top k, RankNet between them and the rest.
+    """FocusedNet (Niu et al. 2012): ListNet on the top k, RankNet between them and the rest.
 
     Examples
     --------

@@ -160,7 +160,7 @@ class SVMMAP(MaxMargin):
 
 @dataclass(eq=False)
 class FocusedSVM(MaxMargin):
-    r"""FocusedSVM: SVM-MAP for the order of the top k, RankSVM between them and the rest (paper 5).
+    r"""FocusedSVM: SVM-MAP for the order of the top k, RankSVM between them and the rest (Niu et al. 2012).
 
     .. math:: \min_w \tfrac12 \|w\|^2
         + \frac{C}{|Q|} \sum_q \big(\beta L_{list}(T_q) + (1 - \beta) L_{pair}(T_q, F_q)\big)
@@ -349,7 +349,7 @@ class AveragePrecision:
     over u_i, …, u_r is largest.
 
     That looks at all pairs of R and N. What is made ready for a call is kept for so many of them as memory should hold,
-    and of the other lists it is made anew, some of them at a time.
+    and of the other lists it is made again, some of them at a time.
     """
 
     def __init__(self, contests: Contests) -> None:

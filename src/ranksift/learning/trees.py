@@ -406,7 +406,7 @@ def _ours(loss: Loss) -> Callable[..., tuple[NDArray[np.float64], NDArray[np.flo
 
 @dataclass(eq=False)
 class LambdaMART(TreeModel):
-    """LambdaMART (Burges 2010; paper 3): boosted trees fitted to what swaps of two documents do to nDCG.
+    """LambdaMART (Burges 2010; Karmaker and Feng 2022): boosted trees fitted to what swaps of two documents do to nDCG.
 
     Where some gains are negative, a pair counts by its change of nDCG_f. Scores order the documents of a query, and say
     nothing across queries.
@@ -450,7 +450,7 @@ class LambdaMART(TreeModel):
 
 @dataclass(eq=False)
 class RandomForests(TreeModel):
-    """Random forests (Breiman 2001; paper 3): the mean of many trees, each of other documents, that estimate the gain.
+    """Random forests (Breiman 2001): the mean of many trees, each grown on other documents, that estimate the gain.
 
     Trees are large, and see some documents (drawn without replacement) and some features each. Nothing is stopped
     early.
@@ -492,9 +492,9 @@ class RandomForests(TreeModel):
 
 @dataclass(eq=False)
 class BoostedTrees(TreeModel):
-    r"""Boosted trees with one of paper 1's losses.
+    r"""Boosted trees with one of Carmel et al.'s losses.
 
-    :mod:`~ranksift.learning.losses` has the formulas. An ordinal loss has one output a document for each of the m − 1
+    :mod:`~ranksift.learning.losses` has the formulas. An ordinal loss has one output per document for each of the m − 1
     questions whether the gain is higher than :math:`g_i`, each with trees of its own. So the weights of
     ``weighted_ordinal`` change little of the probabilities; what differs is the score. These, ``bce`` and ``mse`` are
     means over the documents of a query, so that all queries count the same (but see ``length_weight``).

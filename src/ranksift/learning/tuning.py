@@ -272,7 +272,7 @@ def tune(
         raise InputError("the space is empty", remedy="name at least one parameter to search")
     with _quiet(), ranker.remembering():
         candidates = searched.candidates(ranker, int(trials), seed)
-        for candidate in candidates:  # a word in the place of a number is found before the first trial
+        for candidate in candidates:  # a word in place of a number is found before the first trial
             with_parameters(ranker, candidate).check_can_fit()
         record = _record(storage, problem, searched)
         found = [

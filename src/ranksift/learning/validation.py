@@ -82,7 +82,7 @@ def three_parts(
     examples
         As :func:`read_examples` takes them.
     shares
-        Of the queries; paper 1 has 64, 16 and 20 %.
+        Of the queries; Carmel et al. 2022 have 64, 16 and 20 %.
     seed
         Of the draw.
     groups

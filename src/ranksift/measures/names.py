@@ -111,8 +111,9 @@ _GAIN = re.compile(r"-?\d+=-?[\d.]+")
 def parse_measure(name: MeasureLike) -> Measure:
     """Parse one measure.
 
-    A name is taken for exactly one of ours, else for one of trec_eval's, else for one of ir_measures or ranx that means
-    the same, else for one of ours in any case. trec_eval's with a value, as ndcg_cut_10, are read in any case too.
+    A name is looked up exactly among RankSift's names, then among trec_eval's, then among names of ir_measures or ranx
+    that mean the same, and then among RankSift's without regard to case. trec_eval's names with a value, such as
+    ndcg_cut_10, are also read without regard to case.
 
     Examples
     --------
@@ -169,8 +170,8 @@ def parse_measure(name: MeasureLike) -> Measure:
 def parse_measures(names: MeasureLike | Iterable[MeasureLike]) -> list[Measure]:
     """Parse several measures: a list, or one string with blanks or commas between them.
 
-    Several cutoffs may follow one name. ``official``, ``set`` and ``all_trec`` stand for what they are in trec_eval, as
-    far as it is here, and so does a name such as ``success`` without a cutoff.
+    Several cutoffs may follow one name. ``official``, ``set`` and ``all_trec`` stand for the same measures as in
+    trec_eval, if RankSift has them, and so does a name such as ``success`` without a cutoff.
 
     >>> parse_measures("nDCG_f@10 AP, RBP_qwa(p=0.5)")
     [nDCG_f@10, AP, RBP_qwa(p=0.5)]

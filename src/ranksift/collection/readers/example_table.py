@@ -1,4 +1,4 @@
-"""Examples as tables: one row a document, with columns for query, document and label, and one a feature."""
+"""Examples as tables: one row per document, with columns for query, document and label, and one a feature."""
 
 from __future__ import annotations
 

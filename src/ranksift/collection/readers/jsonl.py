@@ -1,4 +1,4 @@
-"""JSON lines: one object a row, the names of a table's columns as keys."""
+"""JSON lines: one object per row, the names of a table's columns as keys."""
 
 from __future__ import annotations
 

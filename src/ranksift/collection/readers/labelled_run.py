@@ -24,7 +24,7 @@ class LabelledRun(NamedTuple):
 
 
 def read_labelled_run(source: Any) -> LabelledRun:
-    """Read a table with a row a document: its query, its score, and its label where somebody judged it.
+    """Read a table with one row per document: its query, its score, and its label where somebody judged it.
 
     Parameters
     ----------
