@@ -26,7 +26,7 @@ SHUFFLES = 100
 
 @dataclass(eq=False)
 class FilterAll(Cutoff):
-    """Show nothing: a measure then tells how much there is to filter.
+    """Show nothing: a measure then shows how much there is to filter.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class RankOnly(Cutoff):
 
 @dataclass(eq=False)
 class FixedCutoff(Cutoff):
-    """Keep documents with a score of at least a threshold that somebody chose.
+    """Keep documents with a score of at least a given threshold.
 
     Examples
     --------
@@ -120,7 +120,7 @@ class FixedCutoff(Cutoff):
 
 @dataclass(eq=False)
 class Oracle(Cutoff):
-    """The best threshold of each query for itself, found with its labels: what no rule on these scores can exceed.
+    """The best threshold for each query, found with its labels: an upper bound for all rules on these scores.
 
     It is not a rule that can be used, so it is not saved.
 
@@ -163,7 +163,7 @@ class FilterOnly:
     cutoff
         The rule.
     seed
-        Of the random orders, where there are any.
+        The seed of the random orders, if there are any.
 
     Examples
     --------

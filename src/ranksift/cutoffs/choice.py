@@ -71,7 +71,7 @@ class CutChoice:
         measure
             What decides: a mean over queries.
         seed
-            Of the folds.
+            The seed of the folds.
 
         Examples
         --------

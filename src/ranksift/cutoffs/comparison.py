@@ -1,4 +1,4 @@
-"""Rules side by side on queries that they were not fitted on, with the columns of Carmel et al.'s Table 7."""
+"""Rules compared on queries that they were not fitted on, with the columns of Table 7 of Carmel et al. 2022."""
 
 from __future__ import annotations
 
@@ -36,26 +36,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class CutoffComparison(Tabular):
-    """Results of :func:`compare_cutoffs`. Printed, it is Carmel et al.'s Table 7 with significance letters.
+    """Results of :func:`compare_cutoffs`. Printed, it is Table 7 of Carmel et al. 2022 with significance letters.
 
     Attributes
     ----------
     scores
         Every rule's values of every query that it was not fitted on: the rules are the runs of the cube.
     measure
-        What rules are compared by; rules that are fitted to a measure are fitted to this one.
+        The measure by which rules are compared, and to which they are fitted if they are fitted to a measure.
     k
-        Of the other measures.
+        The k of the other measures.
     lists
         The queries that the rules were judged on.
     bounds
-        Those of ``scores.runs`` that are no rules that can be used: the oracle.
+        Entries of ``scores.runs`` that cannot be used as rules: the oracle.
     how
         How the rules were fitted, in words.
     significance, correction, alpha
-        Of the significance tests.
+        The settings of the significance tests.
     notes
-        What the reader should know.
+        Remarks.
     """
 
     scores: Scores
@@ -290,15 +290,15 @@ def compare_cutoffs(
         What the rules are fitted to and judged on: ``Lists.from_arrays(scores, labels, groups)`` or
         ``Lists.from_run(qrels, run)``.
     rules
-        Words (``ranksift cutoff rules`` lists them), rules, thresholds that somebody uses, or a mapping that names
+        Words (``ranksift cutoff rules`` lists them), rules, thresholds in use, or a mapping that names
         them. By default the paper's baselines (filter-all, rank-only, filter-only), every rule there is, and the
         oracle, which cuts each query where its labels say and is not a rule that can be used.
     test
         Other lists to judge the rules on; then they are fitted to all of ``lists``.
     measure
-        What rules are compared by, and fitted to where they are fitted to a measure. By default nDCG_f@k.
+        The measure by which rules are compared, and to which they are fitted. By default nDCG_f@k.
     k
-        Of nDCG_f, nDCG_0, nDCG_min and F-docs.
+        The k of nDCG_f, nDCG_0, nDCG_min and F-docs.
     folds, seed
         Without ``test``: every rule is judged on each fold of the queries, fitted on the others.
     significance, correction, alpha

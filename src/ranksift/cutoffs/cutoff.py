@@ -48,7 +48,7 @@ RULES: dict[str, type[Cutoff]] = {}
 
 @dataclass(eq=False)
 class Cutoff(Parameterised, Printed):
-    """The common ground of all rules. Parameters are given to the constructor; what is learned ends in ``_``.
+    """The base class of all rules. Parameters are given to the constructor; learned attributes end in ``_``.
 
     A fitted rule does not hold on to the documents that it was fitted on.
 
@@ -57,7 +57,7 @@ class Cutoff(Parameterised, Printed):
     fitted_on_
         What the rule was fitted on: numbers of queries and documents, labels, gains, the range of scores.
     notes_
-        What makes the fitted rule mean less than it seems to.
+        Caveats.
     """
 
     rule: ClassVar[str] = ""
@@ -84,16 +84,16 @@ class Cutoff(Parameterised, Printed):
         gains: GainsLike = "linear",
         unjudged: Unjudged = "zero",
     ) -> Self:
-        """Fit the rule to labelled documents, one a row.
+        """Fit the rule to labelled documents, one per row.
 
         Parameters
         ----------
         scores
-            What the cut is made on.
+            The scores on which the cut is made.
         labels, groups
-            The label and the query of each document; a label that is None or NaN says that nobody judged it.
+            The label and the query of each document; a label of None or NaN marks an unjudged document.
         rank_scores
-            What ranks the documents, where that is another score.
+            The scores that rank the documents, if they are different.
         gains, unjudged
             As in :func:`evaluate`.
         """
@@ -118,7 +118,7 @@ class Cutoff(Parameterised, Printed):
         qrels, run, gains, unjudged
             As in :func:`evaluate`.
         cut_scores
-            Another run that scores the same documents, where the cut is not made on the score that ranks them.
+            Another run with scores of the same documents, if the cut is not made on the scores that rank them.
         """
         other = None if cut_scores is None else read_run(cut_scores)
         labels, given = read_qrels(qrels), read_run(run)
@@ -157,16 +157,16 @@ class Cutoff(Parameterised, Printed):
     def keep(
         self, scores: ArrayLike, groups: ArrayLike | None = None, *, rank_scores: ArrayLike | None = None
     ) -> NDArray[np.bool_]:
-        """Which documents to show: one truth value a document, as they came.
+        """Which documents to show: one truth value per document, in the given order.
 
         Parameters
         ----------
         scores
-            On the scale of those that the rule was fitted on.
+            The scores, on the scale of those that the rule was fitted on.
         groups
             The query of each document (default: all are of one query).
         rank_scores
-            What ranks the documents, where that is another score.
+            The scores that rank the documents, if they are different.
         """
         values = np.asarray(scores)
         if not values.size:
@@ -201,9 +201,9 @@ class Cutoff(Parameterised, Printed):
         run
             Anything that :func:`read_run` takes.
         cut_scores
-            Another run that scores the same documents, where the rule was fitted on two scores.
+            Another run with scores of the same documents, if the rule was fitted on two scores.
         any_scale
-            Apply the rule also where the scores are plainly on another scale than those it was fitted on.
+            Apply the rule even if the scores are clearly on a different scale from those it was fitted on.
         """
         given = read_run(run)
         if self.fitted_on_["two_scores"] and cut_scores is None:
@@ -328,7 +328,7 @@ class Cutoff(Parameterised, Printed):
     def to_json(self) -> str:
         """The rule as JSON; an infinite number is the word ``inf`` or ``-inf``, which ``float`` reads.
 
-        The line ``sum`` lets :func:`load_cutoff` notice what was damaged. Whoever changes the file by hand deletes it.
+        The line ``sum`` lets :func:`load_cutoff` detect damage. Delete it if you edit the file by hand.
         """
         return json.dumps(with_sum(self.to_dict()), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 

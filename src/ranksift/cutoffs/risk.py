@@ -161,9 +161,9 @@ def forbidden_shown(lists: Lists, kept: NDArray[np.bool_], k: int) -> int:
 class RiskCutoff(Cutoff):
     r"""Keep documents with a score of at least a threshold: the lowest that keeps the risk at α or below.
 
-    A query's risk is the number of forbidden documents (gain < 0) that its top k shows, over k. What is promised is
-    about queries to come, and holds whatever the scores are, good or bad, calibrated or not. Scores that tell little
-    cost documents, never the promise. Why it holds is said in :mod:`ranksift.cutoffs.risk`.
+    A query's risk is the number of forbidden documents (gain < 0) that its top k shows, over k. The guarantee is
+    about future queries, and holds whatever the scores are, good or bad, calibrated or not. With uninformative scores
+    more documents are dropped, but the guarantee holds. :mod:`ranksift.cutoffs.risk` explains why.
 
     Attributes
     ----------
@@ -199,20 +199,20 @@ class RiskCutoff(Cutoff):
     alpha: float = parameter(
         0.05,
         number(above=0, below=1),
-        "How large the risk may be: 0.05 means that of 100 places 5 may be taken by forbidden documents.",
+        "The largest risk allowed: 0.05 means that forbidden documents may take 5 of 100 places.",
     )
     delta: float | None = parameter(
         0.1,
         optional(number(above=0, below=1)),
-        """How likely it may be that the documents it is fitted on mislead, so that the risk is larger than α all the
-        same. None: the risk is at most α on average over samples and queries to come, which takes less filtering; with
-        one sample it can be well above.""",
+        """The probability that the risk is larger than α after all, because the documents that the rule is fitted on
+        are misleading. None: the risk is at most α on average over samples and future queries, which needs less
+        filtering, but for one sample it can be well above.""",
     )
-    k: int = parameter(3, integer(1, _MOST_SHOWN), "How many documents a user is shown.")
+    k: int = parameter(3, integer(1, _MOST_SHOWN), "How many documents a user sees.")
     bound: str = parameter(
         "betting",
         choice(*BOUNDS),
-        """The test, where there is a ``delta``: ``"betting"``, which uses that most queries lose fewer than k places,
+        """The test, if there is a ``delta``: ``"betting"``, which uses that most queries lose fewer than k places,
         or ``"hoeffding-bentkus"``, which filters less where queries lose all or nothing. Choose before you see what
         either gives. With k = 1 the exact binomial test takes the place of both.""",
     )

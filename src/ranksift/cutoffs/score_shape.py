@@ -1,4 +1,4 @@
-"""The shape of a score list: what can be said of a query before anybody has judged a document of it."""
+"""The shape of a score list: what is known about a query before any of its documents is judged."""
 
 from __future__ import annotations
 

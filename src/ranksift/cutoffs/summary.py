@@ -39,7 +39,7 @@ class Cost(NamedTuple):
 class Advantage(NamedTuple):
     """How much better a rule is than everything shown, on queries that it was not fitted on.
 
-    ``better`` is 1 where that is more than luck, −1 where it is worse, 0 where nobody can tell.
+    ``better`` is 1 if it is significantly better, −1 if significantly worse, and 0 if neither.
     """
 
     difference: float
@@ -62,17 +62,17 @@ class Summary(Printed):
     expected
         The measure on queries that the rule was not fitted on, by cross-validation; None where there are too few.
     threshold, interval
-        Of a rule with one threshold, and where it lies if queries are drawn again.
+        The threshold, for rules with only one, and its interval if queries are resampled.
     documents, dropped, queries, emptied
         Their numbers: all documents, those dropped, all queries, and those left without a document.
     costs
-        Beside the measure, by their names: what is limited, and Fdocs, GoodFiltered and Empty.
+        Further measures by name: those that are limited, and Fdocs, GoodFiltered and Empty.
     kept
-        Of each fold, whether its queries keep the limits that the others were given; empty where there are no limits.
+        For each fold, whether its queries keep the limits; empty if there are no limits.
     unknown
         Why something is not known, a sentence each.
     advantage
-        Against everything shown, on queries that the rule was not fitted on; None where there are too few.
+        The comparison with showing everything, on queries that the rule was not fitted on; None if there are too few.
     """
 
     rule: Cutoff
@@ -261,16 +261,16 @@ class Summary(Printed):
 
 
 def summarised(rule: Cutoff, lists: Lists, *, folds: int = 5, samples: int = 1000, seed: int = 0) -> Summary:
-    """Sum up a rule that was just fitted.
+    """Summarise a rule that was just fitted.
 
     Parameters
     ----------
     rule, lists
         Fitted, and what it was fitted on.
     folds, seed
-        Of the cross-validation.
+        The settings of the cross-validation.
     samples
-        How often queries are drawn again for the interval of a threshold; 0: not at all.
+        How many times queries are resampled for the interval of a threshold; 0: no interval.
 
     Examples
     --------

@@ -175,7 +175,7 @@ def synthetic_forum(threads: int = 200, *, noise: float = 0.1, seed: int = 0) ->
     noise
         The probability that a label is one of the other two instead of what the rules say.
     seed
-        Of the random numbers.
+        The seed of the random number generator.
 
     Examples
     --------

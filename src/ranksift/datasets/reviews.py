@@ -57,7 +57,7 @@ def product_reviews(products: int = 2000, *, seed: int = 0) -> Reviews:
     products
         How many; there are about ten times as many reviews.
     seed
-        Of the random numbers.
+        The seed of the random number generator.
 
     Examples
     --------

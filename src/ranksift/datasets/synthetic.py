@@ -105,7 +105,7 @@ def synthetic_collection(
         three filters; ``weak`` ranks worse and is not fooled by spam; ``perfect`` shows all that is relevant,
         best first, and nothing else.
     seed
-        Of the random numbers.
+        The seed of the random number generator.
 
     Examples
     --------

@@ -52,7 +52,7 @@ class Thread:
     Attributes
     ----------
     id
-        Of the question.
+        The id of the question.
     question
         Its subject and its body, on lines of their own.
     answers

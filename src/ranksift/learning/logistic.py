@@ -42,7 +42,7 @@ class L2LogisticRegression(WeightedSum):
 
     needs = ("sklearn",)
 
-    C: float = parameter(1.0, number(above=0), "The larger, the freer the weights.")
+    C: float = parameter(1.0, number(above=0), "The larger, the weaker the penalty on the weights.")
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
         """C, over six powers of ten."""

@@ -65,7 +65,7 @@ class Ranker(Parameterised, Printed):
     cut_choice_
         What held-out queries said of the cut that the method brings; None: nobody asked, or the model was loaded.
     feature_names_
-        Of the examples that it was fitted to.
+        The names of the features that it was fitted to.
     card_
         What is known of the model: training data, validation data, versions of libraries.
     """
@@ -90,22 +90,22 @@ class Ranker(Parameterised, Printed):
     gains: GainsLike = parameter(
         "linear",
         read_by(Gains.of, "gains such as 'linear', 'exp' or {-2: -10}"),
-        "What labels are worth; forbidden is what has a negative gain.",
+        "The gains of labels; documents with a negative gain are forbidden.",
     )
     measure: MeasureLike = parameter(
         "nDCG@10",
         MEASURE,
-        """What tuning goes by, and early stopping where a validation set is given. Methods with a ``stop_by`` stop by
-        their loss, unless it is ``"measure"``. Where some gains are negative, nDCG_f and DCG are of the lists as the
-        best threshold cuts them.""",
+        """The measure for tuning, and for early stopping if there is a validation set. Methods with a ``stop_by`` stop
+        by their loss unless it is ``"measure"``. If some gains are negative, nDCG_f and DCG are computed on the lists
+        after the best threshold has cut them.""",
     )
     scaling: Scaling | None = parameter(
         None,
         optional(choice(*get_args(Scaling))),
         """``"none"``; ``"standard"``: mean 0 and deviation 1 over the training documents; ``"query"``: from 0 to 1
-        inside each query, as LETOR's normalised files have it. None: the method's own.""",
+        within each query, as in LETOR's normalised files. None: the method's own.""",
     )
-    seed: int = parameter(0, integer(0), "Seed of the random number generator: same seed, same scores.")
+    seed: int = parameter(0, integer(0), "Seed of the random number generator; the same seed gives the same scores.")
 
     def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -132,7 +132,7 @@ class Ranker(Parameterised, Printed):
             Other examples, for early stopping by ``measure``. Methods that filter calibrate and check their cut on them
             too; where there are none, on the training queries, each held out in turn: see their ``folds``.
         checkpoints
-            Of rankers from texts: a folder that keeps the state and the log of the training. The same call goes on
+            For rankers of texts: a folder that keeps the state and the log of the training. The same call resumes
             where it was killed, to the same result; see :class:`~ranksift.learning.training_folder.TrainingFolder`.
         """
         self.check_can_fit()
@@ -372,7 +372,7 @@ class Ranker(Parameterised, Printed):
         documents
             With a query: the texts of its documents, in the order of their list. They come back best first.
         name
-            Of the run.
+            The name of the run.
         explain
             With a query: give the documents that are dropped, too, behind those that are kept.
         """

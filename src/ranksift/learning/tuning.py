@@ -98,7 +98,7 @@ class Tuning:
     space
         Where it was searched.
     margin
-        By how many standard errors a trial has to be better than the ranker as it was given, to be chosen.
+        How many standard errors better than the given ranker a trial must be to be chosen.
     """
 
     trials: tuple[Trial, ...]
@@ -226,7 +226,7 @@ def tune(
     ranker
         It is cloned, not fitted. What is not searched stays as it is.
     examples
-        To learn from: anything that :func:`read_examples` takes.
+        The training examples: anything that :func:`read_examples` takes.
     validation
         Examples to stop and to choose by. None: cross-validation; every query is judged by a ranker of the other folds,
         fitted to all of their queries, with nothing that stops it early.
@@ -235,7 +235,7 @@ def tune(
     trials
         At most so many, and where that is one more, the ranker as it is given.
     folds
-        Of the queries: for cross-validation, and for the cutoff.
+        The number of folds, for cross-validation and for the cutoff.
     measure
         What is best; None: the ranker's own measure. Equal scores count as the worst order of their documents.
     cutoff
@@ -251,7 +251,7 @@ def tune(
         A file (Optuna's journal, lines of JSON) that keeps trials as they finish: a search that is broken off goes on
         from there, to the same result, and one that is done can be given more trials. One of another search is refused.
     seed
-        Of the draws and the folds.
+        The seed of the drawn parameters and of the folds.
     progress
         Wraps the trials.
 

@@ -40,7 +40,7 @@ def three_way(
     folds
         How many; three at least.
     seed
-        Of the draw.
+        The seed of the random split.
     groups
         What each query belongs to, where some are alike: queries of one group stay in one fold. Default: every query is
         on its own.
@@ -82,9 +82,9 @@ def three_parts(
     examples
         As :func:`read_examples` takes them.
     shares
-        Of the queries; Carmel et al. 2022 have 64, 16 and 20 %.
+        The shares of the queries; Carmel et al. 2022 use 64, 16 and 20 %.
     seed
-        Of the draw.
+        The seed of the random split.
     groups
         What each query belongs to, where some are alike: queries of one group stay in one part. A dictionary, or the
         name of a column, where the examples are read from a table. Default: every query is on its own.
