@@ -204,7 +204,7 @@ def test_again_into_the_same_folder_and_into_an_interrupted_one(told, tmp_path, 
 def test_files_of_others_are_not_overwritten(tmp_path: Path, capsys, name: str):
     (tmp_path / name).write_text("q 0 d 1\n")
     assert run(["demo", "--out", str(tmp_path)]) == 2
-    assert capsys.readouterr().err.endswith("is there already, and no demo made it; name another folder: --out\n")
+    assert capsys.readouterr().err.endswith("already exists, and no demo made it; name another folder: --out\n")
     assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [(name, "q 0 d 1\n")]
 
 

@@ -307,7 +307,7 @@ def test_columns_are_mapped_in_every_format(tmp_path: Path, suffix: str):
     )
     with pytest.raises(rs.InputError, match="name query, doc"):
         rs.read_run(path, columns={"topic": "t"})
-    with pytest.raises(rs.InputError, match="is no mapping"):
+    with pytest.raises(rs.InputError, match="is not a mapping"):
         rs.read_run(path, columns=["t"])
 
 

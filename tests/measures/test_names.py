@@ -271,7 +271,7 @@ def test_names_of_other_tools(theirs, ours):
         ("nDCG(gains='exp)", "close it"),
         ("nDCG)", "a cutoff is written @10, at the end"),
         ("nDCG@10 extra", "names several measures"),
-        ("Rprec@10", "takes no @k"),
+        ("Rprec@10", "does not take @k"),
         ("kNDCG(gains=exp)@3", "its parameters are: k"),
         ("AP(relevance=2)", "its parameters are: k, nil, rel"),
         ("AP(rel=2, rel=3)", "give it once"),

@@ -32,7 +32,9 @@ def evaluate(
     out: options.OutFile = None,
     cache: Annotated[
         Path | None,
-        typer.Option("--cache", metavar="DIR", help="Keep the values of every run here, and use those that are kept."),
+        typer.Option(
+            "--cache", metavar="DIR", help="Keep the values of every run in this folder, and reuse those already there."
+        ),
     ] = None,
     memory: options.Memory = None,
     engine: options.Engine = "local",

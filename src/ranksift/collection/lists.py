@@ -241,7 +241,7 @@ class Lists:
         Parameters
         ----------
         qrels, run
-            Anything that :func:`read_qrels` and :func:`read_run` take. None in the place of judgments: there are none.
+            Anything that :func:`read_qrels` and :func:`read_run` take. None in place of judgments: there are none.
         cut_scores
             Another run that scores the same documents, where the cut is made on those scores.
         gains, unjudged
@@ -348,7 +348,7 @@ def _labels(given: ArrayLike) -> Floats:
     try:
         values = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError("a label is not a number", remedy="give a number, or None where nobody judged") from None
+        raise InputError("a label is not a number", remedy="give a number, or None for an unjudged document") from None
     if np.isinf(values).any():
         raise InputError(f"label number {int(np.isinf(values).argmax())} is infinite", remedy="give a finite one")
     return values

@@ -113,7 +113,7 @@ class CutChoice:
         measure
             What decides: a mean over queries.
         seed
-            Of the folds.
+            The seed of the folds.
 
         Examples
         --------
@@ -183,7 +183,7 @@ class CutChoice:
             row += [Cell(self.comparison.value(name), "", marked and name == self.chosen), self._error(name)]
             rows.append([*row, *(self.comparison.value(name, m) for m in others)])
         queries = f"{len(scores.queries):,} held-out queries"
-        what = "* what the model does: its own cut, unless another one is better by more than a standard error"
+        what = "* what the model uses: its own cut, unless another one is better by more than one standard error"
         return Table(
             columns,  # type: ignore[arg-type]
             rows,

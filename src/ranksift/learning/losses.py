@@ -166,7 +166,7 @@ def lambdarank(
     k: int | None = None,
     sigma: float = 1.0,
 ) -> Tensor:
-    r"""LambdaRank: pairs count by what swapping them, as they are ranked now, does to the measure (Carmel et al., 5.1).
+    r"""LambdaRank: pairs are weighted by how much swapping them would change the measure (Carmel et al. 2022).
 
     .. math:: \sum_{g_u > g_v} \frac{g_u - g_v}{N} \left| \frac{1}{D(r_u)} - \frac{1}{D(r_v)} \right|
         \log_2\big(1 + e^{-\sigma (s_u - s_v)}\big), \quad D(r) = \log_2(1 + r)
@@ -280,7 +280,8 @@ def listnet(scores: Tensor, gains: TensorLike, mask: TensorLike | None = None, *
     Parameters
     ----------
     k
-        Places whose order counts. 1: who comes first, the usual form. None: all of the list, as Niu et al. have it.
+        Places whose order counts. 1: who comes first, the usual form. None: all of the list, as Niu et al. 2012 have
+        it.
 
     Examples
     --------

@@ -97,7 +97,7 @@ def checked(columns: Columns) -> dict[str, str]:
     {'query': 'qid', 'document': 'pid'}
     """
     if not isinstance(columns, Mapping | None):
-        raise InputError(f"columns={columns!r} is no mapping", remedy="write {'query': 'qid', 'doc': 'pid'}")
+        raise InputError(f"columns={columns!r} is not a mapping", remedy="write {'query': 'qid', 'doc': 'pid'}")
     out = {}
     for role, name in (columns or {}).items():
         if role not in MAPPED or not isinstance(name, str) or not name.strip():
