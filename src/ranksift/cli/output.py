@@ -173,7 +173,7 @@ def _in_options(part: Table | str) -> Table | str:
     """A paragraph, or the notes of a table, with options in place of Python."""
     if isinstance(part, str):
         return as_options(part)
-    return replace(part, notes=[as_options(note) for note in part.notes])
+    return replace(part, notes=tuple(as_options(note) for note in part.notes))
 
 
 def _preformatted(text: str) -> str:
