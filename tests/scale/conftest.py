@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS_SKIP_REGEX": "^"}
 
 STORE = 80 << 20  # bytes of each machine's objects; Ray takes no less
 

@@ -9,8 +9,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from itertools import starmap
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -84,6 +85,12 @@ class Trial:
         error = float(apart.std(ddof=1)) / np.sqrt(len(apart)) if len(apart) > 1 else np.inf
         ahead = float(apart.mean())
         return ahead / error if error else np.sign(ahead) * np.inf if ahead else 0.0
+
+
+#: Makes trials, in whichever order, by a function of their numbers and parameters.
+Spread: TypeAlias = Callable[
+    [Callable[[int, Mapping[str, Any]], Trial], Iterable[tuple[int, Mapping[str, Any]]]], Iterable[Trial]
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +207,7 @@ class Tuning:
         return f"<Tuning of {name}: {count}; best {self.measure} {self.best_value:.4f} at {chosen}>"
 
 
-@takes(storage=optional(path()), progress=function())
+@takes(storage=optional(path()), progress=function(), spread=function())
 def tune(
     ranker: Ranker,
     examples: Any,
@@ -215,6 +222,7 @@ def tune(
     storage: str | os.PathLike[str] | None = None,
     seed: int = 0,
     progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
+    spread: Spread = starmap,
 ) -> Tuning:
     """Search for the parameters of a ranker that are best on queries it was not fitted to.
 
@@ -256,6 +264,8 @@ def tune(
         The seed of the drawn parameters and of the folds.
     progress
         Wraps the trials.
+    spread
+        Makes the trials: one after another, or as :func:`ranksift.scale.tune` does on many machines.
 
     Examples
     --------
@@ -277,10 +287,11 @@ def tune(
         for candidate in candidates:  # a word in place of a number is found before the first trial
             with_parameters(ranker, candidate).check_can_fit()
         record = _record(storage, problem, searched)
-        found = [
-            record.trial(number, candidate) or record.add(problem.trial(number, candidate))
-            for number, candidate in enumerate(progress(candidates))
-        ]
+        known = [record.trial(number, candidate) for number, candidate in enumerate(candidates)]
+        todo = [(number, candidate) for number, candidate in enumerate(candidates) if known[number] is None]
+        made = iter(spread(problem.trial, todo))
+        found = [known[number] or record.add(next(made)) for number, _ in enumerate(progress(candidates))]
+        found.sort(key=lambda trial: trial.number)
     if all(trial.value is None for trial in found):
         raise InputError(f"all {len(found)} trials failed; the first one: {found[0].error}")
     return Tuning(tuple(found), problem.measure, searched, problem, float(margin))

@@ -6,5 +6,9 @@ from ranksift._lazy import export
 
 if TYPE_CHECKING:
     from ranksift.scale.evaluation import evaluate as evaluate
+    from ranksift.scale.ranking import Ranked as Ranked
+    from ranksift.scale.ranking import rank as rank
+    from ranksift.scale.training import fit as fit
+    from ranksift.scale.tuning import tune as tune
 
 export(__name__)

@@ -8,11 +8,16 @@ import socket
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ranksift import __version__
 from ranksift.errors import InputError, missing_library
 
+if TYPE_CHECKING:
+    from ranksift.learning.ranker import Ranker
+
+# Ray would print into the results that a worker has died, whose work it then does again.
+os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", "^")
 try:
     import ray as ray
 except ImportError:
@@ -83,7 +88,7 @@ def _told() -> Iterator[None]:
     try:
         yield
     except ray.exceptions.RayTaskError as error:
-        if isinstance(error.cause, InputError):
+        if isinstance(error.cause, InputError | MemoryError):
             raise error.cause from None
         if isinstance(error.cause, ModuleNotFoundError):
             what = f"a machine of the cluster lacks a library ({error.cause})"
@@ -104,6 +109,12 @@ def on_one_core() -> None:
 def cores() -> int:
     """Those of the whole cluster."""
     return max(1, int(ray.cluster_resources().get("CPU", 1)))
+
+
+def needs_of(ranker: Ranker) -> dict[str, float]:
+    """What Ray is asked for beside a core: a GPU for a network on texts, where the cluster has some."""
+    wanted = ranker.reads_texts() and getattr(ranker, "device", "auto") != "cpu"
+    return {"num_gpus": 1.0} if wanted and ray.cluster_resources().get("GPU", 0) else {}
 
 
 def in_order(submit: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
