@@ -149,7 +149,7 @@ def _in_words(tracks: dict[int, Track]) -> str:
     return paragraph(
         says(
             silent,
-            "In 2012 the rules learn that these runs had better be silent: Indri's score says how well a page matches "
+            "In 2012 the rules learn that these runs should show nothing: Indri's score says how well a page matches "
             "the words of a topic, not whether it is spam.",
         ),
         says(showing, "In 2013, with little spam in the lists, they learn to leave the lists as they are."),
@@ -169,7 +169,8 @@ def _in_words(tracks: dict[int, Track]) -> str:
         ),
         says(
             all(d.p > ALPHA for d in later),
-            f"In 2013 it changes nothing that can be told from luck ({between([d.mean for d in later], sign=True)}).",
+            "In 2013 it makes no difference distinguishable from chance "
+            f"({between([d.mean for d in later], sign=True)}).",
         ),
         f"The promise of a risk of 5 % with probability 90 % is out of reach of {queries} topics, whatever the scores: "
         "`risk` says so and shows nothing.",

@@ -160,11 +160,11 @@ def in_short(found: Sequence[Measured], studied: Sequence[Trials]) -> str:
             f"Their means by nDCG@10 are {' and '.join(_range(one) for one in found)}; those of the paper's eight "
             f"{between([row[1] for row in printed.NDCG.values()])}.",
             f"The order of ours on MQ2007 has a Kendall's τ of {between(with_printed, 2)} with the six printed tables"
-            + says(max(map(abs, with_printed)) < 0.3, ": there is no agreement.", "."),
+            + says(max(map(abs, with_printed)) < 0.3, ": they do not agree.", "."),
             says(close(found[-1:]), "Of methods that close there is hardly an order."),
-            "Features are others than in the paper, too.",
+            "The features also differ from those in the paper.",
         ),
-        paragraph("**What each method had.**", _budgets(), _looks(found)),
+        paragraph("**Settings tried.**", _budgets(), _looks(found)),
         paragraph(
             "**V1 and V2 change the order, and mostly more so on uninformative queries**, as in the paper:"
             if lower > 2 * higher
@@ -197,7 +197,8 @@ def in_short(found: Sequence[Measured], studied: Sequence[Trials]) -> str:
         ),
         says(
             min(grown) > 1,
-            "**Percentage differences rise, and say nothing.** They also rise when one constant is taken from every "
+            "**Percentage differences rise, but are uninformative.** They also rise when one constant is taken "
+            "from every "
             f"score ({between(grown, 1)} times on all queries), which changes no comparison.",
         ),
         paragraph(
@@ -245,7 +246,7 @@ def _looks(found: Sequence[Measured]) -> str:
         "([how](boosted-trees.md#how-lambdamart-learns)).",
         says(
             "LambdaMART" in map(best, found),
-            "On queries that nobody has looked at its lead may be smaller.",
+            "On completely new queries its lead may be smaller.",
             "It leads on neither collection even so.",
         ),
     )
@@ -386,8 +387,8 @@ def limits(found: Sequence[Measured]) -> str:
 | seed | {SEED} |
 
 - {word(len(METHODS)).capitalize()} methods make 28 pairs: a τ or a swap rate moves in steps, and one close pair can
-  make it.
-- The readings named “as printed” are inferred from the printed numbers; the paper's code was not at hand.
+decide it.
+- The readings named “as printed” are inferred from the printed numbers; the paper's code was not available.
 """
 
 

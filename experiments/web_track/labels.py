@@ -42,8 +42,9 @@ beside Carmel et al.'s Table 4:
 
 {table(RESULTS_HEAD, result_rows(years))}
 
-Ours are other runs, fewer of them, some cut at 100 documents, so only the order of magnitude can be compared. The two
-papers count different numbers of submissions in four of the five years; which ones each of them took is not known here.
+The runs here are different and fewer, and some are cut at 100 documents, so only the order of magnitude can be
+compared. The two papers count different numbers of submissions in four of the five years; which ones each of them
+used is not known here.
 """
 
 
@@ -96,7 +97,7 @@ def shares_in_words(years: Years) -> str:
         else f"All {cells} shares agree to the printed digit.",
         says(
             judgments[-2] == judgments[4],
-            "That the labels −2 and 4 have the same share in 2012 looks like a misprint and is none: there are "
+            "That the labels −2 and 4 have the same share in 2012 looks like a misprint but is not: there are "
             f"{judgments[4]} documents of each.",
         ),
         f"The {MEAN_POOL} judgments a topic that the paper gives are the mean of 2011–2014 ({recent.mean():.1f}); with "

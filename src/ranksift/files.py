@@ -209,7 +209,7 @@ def parse_json(data: bytes) -> Any:
 
     >>> parse_json(b'{"k": 3, "k": 5}')
     Traceback (most recent call last):
-    ValueError: 'k' stands there twice
+    ValueError: 'k' occurs twice
     """
     import json  # not needed to evaluate
 
@@ -258,7 +258,7 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
-            raise ValueError(f"{key!r} stands there twice")
+            raise ValueError(f"{key!r} occurs twice")
         found[key] = value
     return found
 

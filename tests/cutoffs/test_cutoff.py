@@ -88,7 +88,7 @@ class TestFilesOfStrangers:
             ("threshold", "[" * 100_000 + "]" * 100_000, "is not JSON .it is nested too deeply"),
             ("threshold", str(10**400), "is not JSON .*is too large a number"),
             ("threshold", "1e999", "is not JSON .1e999 is not a finite number"),
-            ("threshold", '0.5, "threshold": 0.7', "is not JSON .'threshold' stands there twice"),
+            ("threshold", '0.5, "threshold": 0.7', "is not JSON .'threshold' occurs twice"),
             ("parameters", "[1]", "is damaged"),
             ("notes", '"abc"', "notes is not a list of texts"),
             ("notes", '["\\ud800"]', "is not JSON"),

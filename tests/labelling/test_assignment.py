@@ -152,6 +152,17 @@ def test_ordinary_keeps_its_promises(queries, people, per_query, overlap, seed) 
     assert ordinary(names(queries), ids, per_query=per_query, overlap=overlap, existing=taken(tasks)) == []
 
 
+def test_what_was_withdrawn_before_it_was_begun_is_given_again() -> None:
+    """As where a lead has chosen the wrong tool for everybody."""
+    wrong = taken(ordinary(names(6), [1, 2], per_query=2, tool="grades"))
+    existing = [replace(task, active=False) for task in wrong]
+    again = ordinary(names(6), [1, 2], per_query=2, existing=existing)
+    assert {(task.query_id, task.person) for task in again} == {(task.query_id, task.person) for task in wrong}
+    begun = [replace(existing[0], judgments=1), *existing[1:]]
+    with pytest.raises(InputError, match=f"{existing[0].query_id}: nobody is left who has not seen it"):
+        ordinary(names(6), [1, 2], per_query=2, existing=begun)
+
+
 @given(
     before=st.integers(4, 20),
     added=st.integers(0, 10),

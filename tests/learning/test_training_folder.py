@@ -32,7 +32,7 @@ def test_parts_lie_side_by_side(folder):
         "log.svg",
     ]
     assert TrainingFolder.of(str(folder.path)) == TrainingFolder.of(folder) == folder
-    with pytest.raises(InputError, match=r"'\.\./x' is no name of a part"):
+    with pytest.raises(InputError, match=r"'\.\./x' is not the name of a part"):
         folder.part("../x")
 
 
@@ -53,7 +53,9 @@ def test_its_own_files_are_accepted_and_those_of_others_are_not(folder):
     folder.check()
     for name, content in (("thesis.tex", "years"), ("log.csv", "query,score\n"), ("notes.csv", HEADER)):
         (folder.path / name).write_text(content)
-        with pytest.raises(InputError, match=rf"holds '{name}', which no training wrote; move it away, or name"):
+        with pytest.raises(
+            InputError, match=rf"holds '{name}', which was not written by training; move it away, or name"
+        ):
             folder.check()
         (folder.path / name).unlink()
     (folder.path / "file").write_text("")
@@ -82,7 +84,7 @@ def test_at_the_end_logs_stay_and_are_drawn(folder):
     assert [line.get_ydata().tolist() for line in left.lines if len(line.get_ydata())] == [[0.5, 0.25]] * 2
     assert [line.get_ydata().tolist() for line in right.lines] == [[-0.7, -0.5], [0.7, 0.5]]
     write(folder, log_csv=f"{HEADER}\n1,luck,,3,4\n")
-    with pytest.raises(InputError, match=r"log\.csv: is no log of a training"):
+    with pytest.raises(InputError, match=r"log\.csv: is not a training log"):
         folder.logs()
 
 

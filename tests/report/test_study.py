@@ -172,7 +172,7 @@ def test_a_former_study_is_replaced_and_a_users_file_is_not(small, tmp_path):
     assert "Anew" in (tmp_path / PAGE).read_text()
     (tmp_path / MANIFEST).unlink()
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
-    with pytest.raises(InputError, match="is there already, and no study wrote it"):
+    with pytest.raises(InputError, match="already exists, and no study wrote it"):
         write_study(small, tmp_path, title="Never")
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
@@ -242,10 +242,10 @@ def test_a_file_that_was_changed_since_is_kept(survey, small, former, name):
 def test_a_link_or_folder_in_the_place_of_a_file_is_kept(small, former):
     (former / "agreement.csv").rename(former / "mine.csv")
     (former / "agreement.csv").symlink_to("mine.csv")
-    refused(small, former, "agreement.csv: is there already, and no study wrote it")
+    refused(small, former, "agreement.csv: already exists, and no study wrote it")
     (former / "agreement.csv").unlink()
     (former / "agreement.csv").mkdir()
-    refused(small, former, "agreement.csv: is there already, and no study wrote it")
+    refused(small, former, "agreement.csv: already exists, and no study wrote it")
 
 
 def test_permissions_stay_and_lost_files_are_made_again(small, former):

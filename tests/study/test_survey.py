@@ -121,7 +121,7 @@ class TestWhatApplies:
 
     def test_one_measure_has_nothing_to_agree_with(self):
         found = study.survey(drawn(measures=("AP",)))
-        assert found.skipped["agreement"] == "one measure has nothing to agree with"
+        assert found.skipped["agreement"] == "agreement needs more than one measure"
 
     def test_without_forbidden_labels_no_penalty_is_swept(self, collection):
         qrels, runs = collection

@@ -37,9 +37,9 @@ MADE = (
 
 
 def demo(
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where data and page go.")] = Path(
-        "out/demo"
-    ),
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FOLDER", help="The folder for the data and the page.")
+    ] = Path("out/demo"),
 ) -> None:
     """Tell the whole story on built-in data; it ends in a page to look at."""
     from ranksift.cli.demo_stage import Stage
@@ -85,7 +85,7 @@ def _refuse_to_overwrite(folder: Path, qrels: Qrels, names: list[str]) -> None:
     there = [name for name in names if (folder / name).exists()]
     if there and not _made_by_a_demo(folder, qrels):
         raise InputError(
-            "is there already, and no demo made it", source=str(folder / there[0]), remedy="name another folder: --out"
+            "already exists, and no demo made it", source=str(folder / there[0]), remedy="name another folder: --out"
         )
 
 

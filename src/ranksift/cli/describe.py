@@ -21,12 +21,12 @@ def describe(
     ] = None,
     depths: Annotated[
         list[int] | None,
-        typer.Option("-k", min=1, help="At which depths to count judged documents.", show_default="5 10 20"),
+        typer.Option("-k", min=1, help="The depths at which to count judged documents.", show_default="5 10 20"),
     ] = None,
     gains: options.GainsText = "linear",
     on_duplicate: options.DuplicateChoice = "error",
     form: Annotated[
-        Literal["table", "markdown", "json"], typer.Option("--format", "-f", help="How the output is written.")
+        Literal["table", "markdown", "json"], typer.Option("--format", "-f", help="The output format.")
     ] = "table",
     out: options.OutFile = None,
 ) -> None:

@@ -32,9 +32,13 @@ def evaluate(
     out: options.OutFile = None,
     cache: Annotated[
         Path | None,
-        typer.Option("--cache", metavar="DIR", help="Keep the values of every run here, and use those that are kept."),
+        typer.Option(
+            "--cache", metavar="DIR", help="Keep the values of every run in this folder, and reuse those already there."
+        ),
     ] = None,
     memory: options.Memory = None,
+    engine: options.Engine = "local",
+    address: options.Address = None,
 ) -> None:
     """Evaluate runs against judgments.
 
@@ -61,6 +65,8 @@ def evaluate(
         columns=named,
         progress=options.progress_of(runs),
         memory=memory,
+        engine=engine,
+        address=address,
     )
     shown = 4 if digits is None else digits
     written = options.form_of(form, out)

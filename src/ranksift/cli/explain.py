@@ -33,7 +33,7 @@ def explain(
             "--worst",
             min=1,
             show_default="10; in CSV all",
-            help="How many of the queries that lose most to show.",
+            help="How many queries to show, those that lose most first.",
         ),
     ] = None,
     gains: options.GainsText = "linear",
@@ -42,7 +42,7 @@ def explain(
     queries: options.QueriesChoice = "qrels",
     on_duplicate: options.DuplicateChoice = "error",
     form: Annotated[
-        Literal["table", "markdown", "json", "csv"], typer.Option("--format", "-f", help="How the output is written.")
+        Literal["table", "markdown", "json", "csv"], typer.Option("--format", "-f", help="The output format.")
     ] = "table",
     out: options.OutFile = None,
 ) -> None:

@@ -107,7 +107,7 @@ class Examples:
         try:
             label = np.full(n, np.nan) if labels is None else np.asarray(labels, dtype=np.float64)
         except (TypeError, ValueError):
-            raise InputError("a label is not a number", remedy="give numbers, or None where nobody judged") from None
+            raise InputError("a label is not a number", remedy="give numbers, or None for unjudged documents") from None
         group = np.asarray(groups)
         if label.shape != (n,) or group.shape != (n,):
             raise InputError(
@@ -390,7 +390,7 @@ class Examples:
         return replace(found, query_ids=self.query_ids, offsets=ragged.offsets_of(counts))
 
     def to_frame(self) -> pl.DataFrame:
-        """A polars frame: query_id, doc_id, label, and a column a feature; null where a value is missing.
+        """A polars frame: query_id, doc_id, label, and one column per feature; null where a value is missing.
 
         With texts: query_id, query, doc_id, doc, label, the features, and what else is known of documents.
         """
@@ -399,7 +399,7 @@ class Examples:
         return frame_of(self)
 
     def save(self, target: str | os.PathLike[str]) -> None:
-        """Write to a file; the suffix tells the format: ``.csv``, ``.tsv``, ``.jsonl``, ``.parquet``, else LETOR.
+        """Write to a file; the suffix determines the format: ``.csv``, ``.tsv``, ``.jsonl``, ``.parquet``, else LETOR.
 
         Documents are written in the order in which they were given.
         """
@@ -427,7 +427,7 @@ class Examples:
             raise InputError(
                 f"a share of {share:g} of {queries} queries leaves a part empty",
                 source=self.name,
-                remedy="give a share between 0 and 1, and queries enough",
+                remedy="give a share between 0 and 1, and enough queries",
             )
         chosen = np.zeros(queries, dtype=bool)
         chosen[np.random.default_rng(seed).permutation(queries)[:size]] = True
@@ -485,10 +485,10 @@ def folds_of(queries: int, folds: int, seed: int) -> Ints:
     integer().check("folds", folds, 5)
     integer(0).check("seed", seed, 0)
     if queries < 2:
-        raise InputError("one query cannot be split into folds", remedy="give two at least")
+        raise InputError("one query cannot be split into folds", remedy="give at least two")
     if not 2 <= folds <= queries:
         raise InputError(
-            f"{folds} folds of {queries} queries", remedy="give no more folds than queries, and 2 at least"
+            f"{folds} folds of {queries} queries", remedy="give at most as many folds as queries, and at least 2"
         )
     fold = np.empty(queries, dtype=np.int64)
     fold[np.random.default_rng(seed).permutation(queries)] = np.arange(queries) % folds
@@ -565,7 +565,7 @@ def _worth(labels: Mapping[str, float] | None) -> dict[str, float] | None:
     if labels is None:
         return None
     if not isinstance(labels, Mapping):
-        raise InputError(f"labels {labels!r} are no dictionary", remedy="give a label for each word: {'good': 2}")
+        raise InputError(f"labels {labels!r} are not a dictionary", remedy="give a label for each word: {'good': 2}")
     odd = next((word for word, value in labels.items() if not is_number(value)), None)
     if odd is not None:
         raise InputError(f"the label of {odd!r} is not a number", remedy="give a finite number for each word")
@@ -598,7 +598,7 @@ def _distinct(names: Iterable[object]) -> tuple[str, ...]:
     """Names of features, none of them twice."""
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise InputError(
-            f"features {names!r} are no list", remedy="name them one by one: ['bm25', 'length'], range(1, 47)"
+            f"features {names!r} are not a list", remedy="name them one by one: ['bm25', 'length'], range(1, 47)"
         )
     found = tuple(map(str, names))
     if len(set(found)) < len(found):
@@ -610,7 +610,7 @@ def _distinct(names: Iterable[object]) -> tuple[str, ...]:
 def together(parts: Sequence[Examples]) -> Examples:
     """Several sets of examples as one; a query must not be in two of them."""
     if not parts:
-        raise InputError("no examples are given", remedy="name a file at least")
+        raise InputError("no examples are given", remedy="name at least one file")
     first = parts[0]
     seen: dict[str, str] = {}
     for part in parts:
@@ -644,7 +644,7 @@ def _texts_together(parts: Sequence[Examples]) -> Texts | None:
         return None
     if len(texts) < len(parts):
         silent = next(part for part in parts if part.texts is None)
-        what = "queries and documents have no text, and those of other examples have"
+        what = "queries and documents have no text, but those of other examples do"
         raise InputError(what, source=silent.name, remedy="give texts in all of them, or in none")
     return texts_together(texts)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ranksift.collection.run import Run
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Lists:
     """Documents of all queries, query after query, each list in the order in which it is shown.
 
@@ -57,12 +57,17 @@ class Lists:
     pool: Pool
     names: Sequence[Hashable]
     gains: Gains = LINEAR
-    documents: Ids | None = field(default=None, repr=False)
+    documents: Ids | None = None
     two_scores: bool = False
-    _falling: Ints | None = field(default=None, repr=False)
+    _falling: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    def __repr__(self) -> str:
+        n, judged, q = len(self.score), int(self.judged.sum()), len(self)
+        counts = f"{n:,} document{'s' * (n != 1)}, {judged:,} judged, {q:,} quer{'y' if q == 1 else 'ies'}"
+        return f"<Lists: {counts}{', another score to cut on' * self.two_scores}>"
 
     @cached_property
     def lengths(self) -> Ints:
@@ -167,6 +172,8 @@ class Lists:
         Examples
         --------
         >>> lists = Lists.from_arrays([0.2, 0.9, 0.5], [1, 0, None], ["q", "q", "r"])
+        >>> lists
+        <Lists: 3 documents, 2 judged, 2 queries>
         >>> lists.score.tolist(), lists.row.tolist(), lists.judged.tolist()
         ([0.9, 0.2, 0.5], [1, 0, 2], [True, True, False])
         """
@@ -234,7 +241,7 @@ class Lists:
         Parameters
         ----------
         qrels, run
-            Anything that :func:`read_qrels` and :func:`read_run` take. None in the place of judgments: there are none.
+            Anything that :func:`read_qrels` and :func:`read_run` take. None in place of judgments: there are none.
         cut_scores
             Another run that scores the same documents, where the cut is made on those scores.
         gains, unjudged
@@ -341,7 +348,7 @@ def _labels(given: ArrayLike) -> Floats:
     try:
         values = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError("a label is not a number", remedy="give a number, or None where nobody judged") from None
+        raise InputError("a label is not a number", remedy="give a number, or None for an unjudged document") from None
     if np.isinf(values).any():
         raise InputError(f"label number {int(np.isinf(values).argmax())} is infinite", remedy="give a finite one")
     return values

@@ -123,7 +123,7 @@ class Qrels(DocumentTable):
         return frame_of(self._rows, "label", whole=self.whole)
 
     def save(self, target: str | os.PathLike[str]) -> None:
-        """Write to a file; the suffix tells the format: ``.csv``, ``.tsv``, ``.parquet``, ``.jsonl``, else TREC."""
+        """Write to a file; the suffix sets the format: ``.csv``, ``.tsv``, ``.parquet``, ``.jsonl``, else TREC."""
         from ranksift.collection.readers.formats import save
 
         save(self, target)

@@ -79,7 +79,7 @@ class Run(DocumentTable):
         return frame.insert_column(2, pl.Series("rank", positions(self.lengths) + 1, dtype=pl.Int64))
 
     def save(self, target: str | os.PathLike[str]) -> None:
-        """Write to a file; the suffix tells the format: ``.csv``, ``.tsv``, ``.parquet``, ``.jsonl``, else TREC."""
+        """Write to a file; the suffix sets the format: ``.csv``, ``.tsv``, ``.parquet``, ``.jsonl``, else TREC."""
         from ranksift.collection.readers.formats import save
 
         save(self, target)

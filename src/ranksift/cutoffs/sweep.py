@@ -205,7 +205,7 @@ def changes(lists: Lists, measure: Measure) -> tuple[Floats, Floats]:
     """Every query's numerator and denominator before anything has entered, and what each document changes in them."""
     if type(measure).aggregate is not Measure.aggregate or type(measure).values is not Measure.values:
         raise InputError(
-            f"{measure} is no mean of queries' own values, and no ratio of sums", remedy="use another measure"
+            f"{measure} is neither a mean of the queries' own values nor a ratio of sums", remedy="use another measure"
         )
     entry = entry_order(lists)
     line = measure.line(lists.pool, measure.gains or lists.gains)

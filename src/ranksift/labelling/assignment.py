@@ -127,7 +127,7 @@ def ordinary(
         As in :func:`rotation`.
     existing
         All tasks of the project. Unfinished ones are the load that is balanced; nobody gets a query again that they
-        have or had, with whatever tool.
+        have or have begun, with whatever tool.
     seed
         Of everything that is drawn.
 
@@ -220,8 +220,8 @@ def verification(
     k
         Of the tasks.
     existing
-        All tasks of the project: who has or had a query does not verify it, and a query is verified once. Queries that
-        all of these people have or had are left out, unless there are no others.
+        All tasks of the project: who has or has begun a query does not verify it, and a query is verified once. Queries
+        of which that holds for all of these people are left out, unless there are no others.
     seed
         Of what is drawn.
 
@@ -304,7 +304,8 @@ class _Standing:
         seen: dict[str, set[int]] = {query: set() for query in queries}
         count = {(query, purpose): 0 for query in queries for purpose in purposes}
         for task in existing:
-            seen.get(task.query_id, set()).add(task.person)
+            if task.active or task.done or task.judgments:  # what was withdrawn before it was begun, nobody has seen
+                seen.get(task.query_id, set()).add(task.person)
             stays = task.done or (task.active and task.person in load)
             if stays and task.tool == tool and task.query_id in seen:
                 count[task.query_id, task.purpose] += 1

@@ -52,4 +52,4 @@ def require(asker: str, *modules: str) -> None:
             raise missing_library(f"{asker} needs", name, brings_all or extra) from None
         except (ImportError, OSError) as error:
             # As of LightGBM on a system without OpenMP: libgomp on Linux, libomp on macOS.
-            raise InputError(f"{asker} needs {name}, which does not load", remedy=f"mend it: {error}") from None
+            raise InputError(f"{asker} needs {name}, which cannot be loaded", remedy=f"repair it: {error}") from None

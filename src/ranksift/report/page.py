@@ -221,7 +221,7 @@ table{border-collapse:collapse;font-size:.88rem;line-height:1.4;font-variant-num
 caption{text-align:left;color:var(--soft);padding:0 0 .5rem}
 th,td{padding:.32rem .7rem;text-align:left;border-bottom:1px solid var(--line);white-space:nowrap}
 th{font-weight:600;border-bottom-width:2px;white-space:normal;vertical-align:bottom}
-@media (max-width:40rem){th,td{padding:.32rem .45rem}td:first-child{white-space:normal}
+@media (max-width:40rem){th,td{padding:.32rem .45rem}td:first-child,td:nth-child(2):last-child{white-space:normal}
 svg{font-size:15.5px}svg .mark,svg .number,svg .inside{font-size:14.5px}}
 th.num,td.num{text-align:right}td small{color:var(--soft)}
 .note,.files{color:var(--soft);font-size:.88rem;line-height:1.5;margin:.5rem 0}

@@ -67,7 +67,7 @@ def peculiarities(scores: Scores) -> tuple[str, ...]:
         notes.append(f"the runs {names} have the same values in every query: their pairs can only tie")
     for measure, alike, most in zip(scores.measures, constant, largest, strict=True):
         if alike:
-            notes.append(f"{measure} has the same value for every run and query: it tells nothing apart")
+            notes.append(f"{measure} has the same value for every run and query: it cannot tell anything apart")
         elif most < _VANISHING:
             notes.append(
                 f"{measure} has values below {_VANISHING:g}: differences so small count as none, scale the values"

@@ -141,7 +141,7 @@ def test_error_names_the_row(make, column, values, complaint):
         pytest.param(
             "qid", ["q", 10**5000, "q"], "row 2: query id of more than 40 digits is too long", id="5000 digits"
         ),
-        ("qid", ["q", "\ud800", "q"], r"row 2: query id '\\ud800' is no valid text"),
+        ("qid", ["q", "\ud800", "q"], r"row 2: query id '\\ud800' is not valid text"),
         ("label", [1, "x", 2], "row 2: label 'x' is not a number"),
         ("label", [1, pd.NA, 2], "row 2: the label is missing"),
         ("label", [1, 10**400, 2], "row 2: label of more than 40 digits is too large"),

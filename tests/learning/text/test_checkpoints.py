@@ -109,7 +109,7 @@ def test_who_interrupts_the_command_is_told_how_it_goes_on(options, steps, tmp_p
     assert capsys.readouterr().err == ""
     step.last = 5
     assert run(command) == 130
-    assert capsys.readouterr().err == f"note: stopped; the same command goes on from {tmp_path / 'model.training'}\n"
+    assert capsys.readouterr().err == f"note: stopped; the same command resumes from {tmp_path / 'model.training'}\n"
     step.last = None
     assert run(command) == 0
 

@@ -111,7 +111,7 @@ def test_expected_shares_and_a_fold_that_lacks_a_gain(text, examples, other, tmp
 def test_what_is_refused_and_what_is_told(fitted, text, examples, other):
     with pytest.raises(InputError, match="is not fitted"):
         StackedRanker().distilled(examples)
-    with pytest.raises(InputError, match="has one network already, so that there is nothing to distil"):
+    with pytest.raises(InputError, match="has one network already, so there is nothing to distil"):
         fitted.distilled(examples).distilled(examples)
     features = Examples.from_arrays(np.random.default_rng(0).normal(size=(60, 2)), [0, 1] * 30, np.arange(60) // 6)
     with pytest.raises(InputError, match="has no text networks inside; take one with text networks"):
