@@ -1,4 +1,4 @@
-"""Runs larger than memory: evaluate, compare and cutoff fit within a limit, beside peers as far as they get."""
+"""Runs larger than memory: evaluate, compare, cutoff fit and compare within a limit, beside peers as far as they get."""
 
 from __future__ import annotations
 
@@ -67,6 +67,7 @@ def commands(given: dict[str, Path]) -> dict[str, list[str]]:
         "evaluate, queries apart": [*ranksift, "evaluate", qrels, apart, "-m", MEASURES, *within],
         "compare": [*ranksift, "compare", qrels, run, parquet, "-m", MEASURES, *within],
         "cutoff fit": [*ranksift, "cutoff", "fit", qrels, run, "--gains=0=-1", "--out", os.devnull, *within],
+        "cutoff compare": [*ranksift, "cutoff", "compare", qrels, run, "--gains=0=-1", *within],
         "evaluate, read whole": [*ranksift, "evaluate", qrels, run, "-m", MEASURES, "--memory", "1000GB"],
         "pytrec_eval": [sys.executable, "-m", "benchmarks.worker", "pytrec_eval", qrels, run],
         "ir_measures": [sys.executable, "-m", "benchmarks.worker", "ir_measures", qrels, run],
