@@ -1,4 +1,4 @@
-"""Runs larger than memory: evaluate, compare, cutoff fit and compare within a limit, beside peers as far as they get."""
+"""Runs larger than memory: what streams, within a limit, beside peers as far as they get."""
 
 from __future__ import annotations
 
