@@ -16,6 +16,7 @@ from benchmarks.files import make
 
 DEPTH = 1000
 MEASURES = "nDCG_f@10 nDCG@10 AP Fdocs@10 GoodFiltered"
+RULES = "filter-all rank-only global oracle"
 LIMIT = "500MB"  # what the rows of a run may take
 PEER_LIMIT = 7500  # MB: a peer that would take more, by what it took of fewer rows, is not started
 #: What holds all rows of a run.
@@ -69,7 +70,7 @@ def commands(given: dict[str, Path]) -> dict[str, list[str]]:
         "evaluate, queries apart": [*ranksift, "evaluate", qrels, apart, "-m", MEASURES, *within],
         "compare": [*ranksift, "compare", qrels, run, parquet, "-m", MEASURES, *within],
         "cutoff fit": [*ranksift, "cutoff", "fit", qrels, run, "--gains=0=-1", "--out", os.devnull, *within],
-        "cutoff compare": [*ranksift, "cutoff", "compare", qrels, run, "--gains=0=-1", *within],
+        "cutoff compare": [*ranksift, "cutoff", "compare", qrels, run, "--gains=0=-1", "--rules", RULES, *within],
         "evaluate, read whole": [*ranksift, "evaluate", qrels, run, "-m", MEASURES, "--memory", "1000GB"],
         "pytrec_eval": [sys.executable, "-m", "benchmarks.worker", "pytrec_eval", qrels, run],
         "ir_measures": [sys.executable, "-m", "benchmarks.worker", "ir_measures", qrels, run],
