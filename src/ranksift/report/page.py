@@ -183,11 +183,11 @@ _STYLE = """
 body{margin:0;background:var(--paper);color:var(--ink);
 font:17px/1.6 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;
 -webkit-text-size-adjust:100%}
-main{max-width:46rem;margin:0 auto;padding:2.5rem 1.1rem 4rem}
-h1{font-size:clamp(1.7rem,6vw,2.5rem);line-height:1.15;margin:0 0 .8rem;letter-spacing:-.02em}
+main{max-width:46rem;margin:0 auto;padding:2rem 1.1rem 4rem}
+h1{font-size:clamp(1.7rem,6vw,2.2rem);line-height:1.15;margin:0 0 .6rem;letter-spacing:-.02em}
 h2{font-size:1.35rem;line-height:1.25;margin:3.2rem 0 .8rem;display:flex;gap:.7rem;align-items:baseline}
 h2 span{color:var(--second);font-variant-numeric:tabular-nums;font-size:1rem;min-width:1.1rem}
-header>p{font-size:1.1rem;color:var(--soft);margin:0 0 1.2rem}
+h1+p{font-size:1.1rem;color:var(--soft);margin:0 0 .8rem}
 nav ol{margin:0;padding-left:1.4rem;color:var(--soft)}
 a{color:var(--second);text-decoration-thickness:1px;text-underline-offset:3px}
 p{margin:.8rem 0}p,li,h1,h2,h3,figcaption{overflow-wrap:anywhere}
