@@ -163,6 +163,17 @@ def test_what_was_withdrawn_before_it_was_begun_is_given_again() -> None:
         ordinary(names(6), [1, 2], per_query=2, existing=begun)
 
 
+def test_what_was_begun_and_withdrawn_is_given_anew_where_nobody_else_is_left() -> None:
+    """As where a query was retired by mistake, and is reinstated."""
+    begun = [replace(task, active=False, judgments=3) for task in taken(ordinary(["q"], [1, 2], per_query=2))]
+    assert {task.person for task in ordinary(["q"], [1, 2], per_query=2, existing=begun)} == {1, 2}
+    assert {task.person for task in ordinary(["q"], [1, 2, 3, 4], per_query=2, existing=begun)} == {3, 4}
+    assert 3 in {task.person for task in ordinary(["q"], [1, 2, 3], per_query=2, existing=begun)}
+    for stays in (replace(begun[0], active=True, purpose="verify"), replace(begun[0], tool="grades")):
+        with pytest.raises(InputError, match="nobody is left who has not seen it"):
+            ordinary(["q"], [1, 2], per_query=2, existing=[*begun, stays])
+
+
 @given(
     before=st.integers(4, 20),
     added=st.integers(0, 10),

@@ -197,6 +197,21 @@ def test_settings(labelling):
     assert post(lead, "/lead/settings", grades="one", **form).status_code == 422
 
 
+def test_agreement_says_which_kind_it_is(labelling):
+    """One of two grades is the same. Bob always says 1, so that chance agrees on half as well: κ = 0; and α = 0."""
+    labelling.store.assign([NewTask("q2", labelling.numbers["Bob"], "grades", "overlap")])
+    for name, grade in (("Ada", {"h": 0, "p": 1}), ("Bob", {"h": 1, "p": 1})):
+        client, key = labelling.by_token(name), labelling.task(name, "q2", "grades").key
+        for after in range(2):
+            doc = client.get(f"/api/v1/tasks/{key}/question").json()["question"]["left"]["id"]
+            said = {"client_id": f"{after}", "after": after, "kind": "grade", "left": doc, "grade": grade[doc]}
+            assert client.post(f"/api/v1/tasks/{key}/judgments", json=said).status_code == 201
+    page = re.sub(r"<[^>]+>", "", labelling.signed_in("Lea").get("/lead/agreement").text)
+    assert "Cohen’s κ, quadratic0.00" in page
+    assert "Krippendorff’s α, ordinal0.00" in page
+    assert "Agreement50.0 %" in page
+
+
 def shown_settings(client) -> dict[str, str]:
     """The form of the settings as a browser has it."""
     page = client.get("/lead/settings").text
