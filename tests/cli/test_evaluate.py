@@ -328,6 +328,7 @@ def test_markdown_and_latex(ranksift: Command, tiny):
     assert "| AP |" in ranksift(*base, "markdown").out.replace("  ", "")
     latex = ranksift(*base, "latex").out
     assert r"\begin{tabular}" in latex
+    assert r"\caption{qrels" in latex  # in a paper nobody wants to know the folder
     assert r"nDCG\_f@5" in latex
 
 

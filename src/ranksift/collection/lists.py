@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,7 +16,7 @@ from ranksift.collection.gains import LINEAR, Gains, GainsLike
 from ranksift.collection.judged_run import UNJUDGED, JudgedRun, Unjudged
 from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats, Ints
-from ranksift.errors import InputError, RankSiftWarning, warn_renamed
+from ranksift.errors import InputError, warn_renamed
 
 if TYPE_CHECKING:
     from ranksift.collection.run import Run
@@ -390,9 +389,3 @@ def _scores_of(run: Run, other: Run) -> Floats:
             out[at] = known[doc]
             at += 1
     return out
-
-
-def tell(notes: Sequence[str]) -> None:
-    """Warn who called the estimator that calls this."""
-    for note in notes:
-        warnings.warn(note, RankSiftWarning, stacklevel=3)

@@ -12,14 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from ranksift.collection.gains import GainsLike
 from ranksift.collection.judged_run import Unjudged
-from ranksift.collection.lists import Lists, lists_given, tell
+from ranksift.collection.lists import Lists, lists_given
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.cutoffs.baselines import FilterAll, Oracle
 from ranksift.cutoffs.candidates import HeldOutCandidates, Rules, candidates
 from ranksift.cutoffs.held_out import Split, aggregate, splits
 from ranksift.cutoffs.threshold import one_measure
 from ranksift.cutoffs.tradeoff import Tradeoff
-from ranksift.errors import InputError
+from ranksift.errors import InputError, tell
 from ranksift.evaluation.compare import CORRECTIONS, TESTS, Comparison, Correction, TestName, compare
 from ranksift.evaluation.evaluate import ready_measures
 from ranksift.evaluation.printed import Tabular

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ranksift.collection.examples import Examples, read_examples
 from ranksift.collection.gains import Gains, GainsLike
-from ranksift.collection.lists import Lists, tell
+from ranksift.collection.lists import Lists
 from ranksift.collection.ragged import Floats
 from ranksift.cutoffs.baselines import FilterAll
 from ranksift.cutoffs.choice import REMEDY, TUNED, CutChoice, CutWarning
@@ -22,7 +22,7 @@ from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.limits import LimitsLike
 from ranksift.cutoffs.threshold import MEASURE, GlobalCutoff, one_measure
 from ranksift.cutoffs.tradeoff import Tradeoff, with_costs
-from ranksift.errors import InputError, RankSiftWarning
+from ranksift.errors import InputError, RankSiftWarning, tell
 from ranksift.evaluation.printed import Printed
 from ranksift.evaluation.table import Column, Table
 from ranksift.learning.features import read_as, same_features
