@@ -81,7 +81,15 @@ def heard_once() -> Iterator[None]:
 def note(text: str) -> None:
     """Tell the user something that is no result."""
     if not _silent:
-        print(f"note: {on_one_line(shortened(text))}", file=sys.stderr)
+        say(f"note: {on_one_line(shortened(text))}")
+
+
+def say(text: object) -> None:
+    """Write a line to standard error; where nobody reads that any more, work goes on, and the exit code stays."""
+    try:
+        print(text, file=sys.stderr, flush=True)
+    except OSError:
+        _discard_the_rest(sys.stderr)
 
 
 def write(text: str, out: Path | None = None) -> None:
@@ -176,19 +184,19 @@ def _writing() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
-        _discard_the_rest()
+        _discard_the_rest(sys.stdout)
     except OSError as error:
-        _discard_the_rest()
+        _discard_the_rest(sys.stdout)
         reason = error.strerror or str(error)
         raise InputError(
             f"cannot be written ({reason})", source="<stdout>", remedy="make room, or write to a file: --out"
         ) from None
 
 
-def _discard_the_rest() -> None:
+def _discard_the_rest(stream: TextIO) -> None:
     """Let Python's last flush go nowhere instead of into a closed pipe or onto a full disk."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
+    os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
 
 
