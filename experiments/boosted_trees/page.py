@@ -79,6 +79,7 @@ def written(found: Outcome) -> str:
         how_it_learns(),
         cost(),
         limits(found),
+        fold=True,
     )
 
 
@@ -163,7 +164,9 @@ def opening(found: Outcome) -> str:
 
 This page compares RankSift's LambdaMART with three libraries of boosted trees. All four rank MQ2008, with the same
 folds and the same budget: a random search of {word(TRIALS)} trials in each fold, by {MEASURE} on its validation
-queries, {_times(found.seeds)}. Is RankSift's LambdaMART below one of the others? It is written by
+queries, {_times(found.seeds)}. Is RankSift's LambdaMART below one of the others?
+
+It is written by
 
 ```
 python -m experiments.boosted_trees        # make experiments runs it too

@@ -46,6 +46,7 @@ def written(found: Sequence[Measured]) -> str:
         percentages(studied),
         consistency(studied),
         limits(found),
+        fold=True,
     )
 
 
@@ -128,10 +129,13 @@ def whole(values: Sequence[int]) -> str:
 OPENING = """
 # Eight learners between a random and a perfect ranking
 
-Karmaker and Feng (2022) compare eight learning methods by nDCG, MAP and their normalisations between a random and a
-perfect ranking (V1 and V2), and conclude that these order methods differently on uninformative queries, tell more of
-them apart and are more consistent. [Another page](upper-and-lower-bounds.md) repeats that study with ListNet models of
-others and with input rankings. Here the systems are the same eight methods, trained by RankSift: on MQ2008 with its 46
+This page compares eight learning methods by measures between a random and a perfect ranking. Karmaker and Feng (2022)
+compare these methods by nDCG, MAP and their normalisations between a random and a perfect ranking (V1 and V2), and
+conclude that these order methods differently on uninformative queries, tell more of them apart and are more
+consistent. [Another page](upper-and-lower-bounds.md) repeats that study with ListNet models of others and with input
+rankings.
+
+Here the systems are the same eight methods, trained by RankSift: on MQ2008 with its 46
 features, and on MQ2007 with its 21 input rankings as features. It is written by
 
 ```

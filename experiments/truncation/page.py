@@ -33,6 +33,8 @@ def files(data: Path) -> dict[str, str]:
         best_cut(setting, on_dev, unlimited),
         orders(setting, unlimited, richer),
         LIMITS,
+        figure="quit-while-ahead-cuts.svg",
+        fold=True,
     )
     return {
         "quit-while-ahead.md": text,
@@ -46,11 +48,13 @@ def files(data: Path) -> dict[str, str]:
 OPENING = """
 # Quit while ahead, on WikiQA
 
-Most questions of WikiQA have no answer among the sentences that come with them. A good system should stop there, and
-elsewhere stop after the answer. Liu et al. (2016) modify RR, nDCG, RBP and AP so that it pays to stop in time, and
-study what this changes for the systems of the TREC 2001 question answering track. This page repeats their study on
-other data, with the lists of two real systems cut at many places, and adds a question: *do* the modified measures
-reward stopping at the right place? It is written by
+This page repeats a study of measures that reward stopping in time. Most questions of WikiQA have no answer among the
+sentences that come with them. A good system should stop there, and elsewhere stop after the answer. Liu et al. (2016)
+modify RR, nDCG, RBP and AP so that it pays to stop in time, and study what this changes for the systems of the TREC
+2001 question answering track. Their study is repeated here on other data, with the lists of two real systems cut at
+many places, and adds a question: *do* the modified measures reward stopping at the right place?
+
+It is written by
 
 ```
 python -m experiments.truncation       # make experiments runs it too

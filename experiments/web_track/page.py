@@ -45,6 +45,8 @@ def files(data: Path) -> dict[str, str]:
         leaving_the_bounds(years, over, under),
         labels(years),
         LIMITS,
+        figure="web-track-filtering.svg",
+        fold=True,
     )
     return {
         "web-track.md": text,
@@ -56,10 +58,12 @@ def files(data: Path) -> dict[str, str]:
 OPENING = """
 # Spam filtering on the TREC Web Track
 
-The judgments of the TREC Web Track 2010–2014 mark spam and junk with the label −2. For 2012 and 2013 there are pairs of
-runs, the same ranking with and without a spam filter: a real filtering experiment with real forbidden documents. This
-page shows what the measures say about it, and compares the labels and the runs with what two papers print about the
-track. It is written by
+This page evaluates real spam filters on the TREC Web Track. The judgments of 2010–2014 mark spam and junk with the
+label −2. For 2012 and 2013 there are pairs of runs, the same ranking with and without a spam filter: a real filtering
+experiment with real forbidden documents. This page shows what the measures say about it, and compares the labels and
+the runs with what two papers print about the track.
+
+It is written by
 
 ```
 python -m experiments.web_track        # make experiments runs it too
