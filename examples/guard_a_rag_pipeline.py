@@ -12,7 +12,7 @@ from ranksift.integrations import RankSiftCompressor
 
 TOP, MANY = 3, {"queries": 400, "depth": 10, "judged": 10, "forbidden": 0.3}
 
-# In the place of yours: what a retriever finds, how safe a classifier takes each passage to be, and judgments (-2: it
+# In place of your data: what a retriever finds, how safe a classifier rates each passage, and judgments (-2: it
 # must not be quoted, be it spam or a text that gives the model orders).
 qrels, runs = synthetic_collection(**MANY)
 retrieved, safety = runs["unfiltered"].to_dict(), synthetic_safety(**MANY).to_dict()

@@ -6,7 +6,7 @@ from ranksift.labelling.simulation import SimulatedAssessor, Truth, label
 
 K, MANY = 10, {"queries": 120, "depth": 30, "judged": 30}
 
-# In the place of yours: what is known of each document (scores of two engines and of a classifier of spam).
+# In place of your data: what is known of each document (scores of two engines and of a classifier of spam).
 qrels, runs = synthetic_collection(**MANY)
 known = [runs["unfiltered"].to_dict(), runs["weak"].to_dict(), synthetic_safety(**MANY).to_dict()]
 

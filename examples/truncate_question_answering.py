@@ -10,7 +10,7 @@ from ranksift.datasets.synthetic import synthetic_collection
 
 warnings.simplefilter("ignore", rs.RankSiftWarning)  # nothing is forbidden here, and empty lists are meant
 
-# In the place of yours: answers with their scores, judged right (1) or wrong (0). Some questions have no answer.
+# In place of your data: answers with their scores, judged right (1) or wrong (0). Some questions have no answer.
 qrels, runs = synthetic_collection(queries=400, depth=10, judged=10, forbidden=0.5)
 answers = {q: {doc: int(label > 0) for doc, label in judged.items()} for q, judged in qrels.to_dict().items()}
 system = runs["weak"].to_dict()
