@@ -20,7 +20,8 @@ FAMILIES = {
     ),
     "truncation": (
         "Truncated lists",
-        "Measures for lists that end on purpose: stopping in time is rewarded, and an empty list is the right answer to "
+        "Measures for lists that end on purpose: stopping in time is rewarded, and an empty list is the right "
+        "answer to "
         "a question that has none.",
     ),
     "bounds": (
