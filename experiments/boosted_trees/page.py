@@ -376,7 +376,7 @@ fold. By leaves and by rates, with the standard error over queries:
 
 {table(heads, rows, words=2)}
 
-`python -m experiments.boosted_trees.settings` computes these; they are not computed anew with the page. So all are
+`python -m experiments.boosted_trees.settings` computes these; they are not recomputed with the page. So all are
 searched with {_range(LEAVES)} leaves and rates of {_range(RATES)}. Of what is left out
 
 {bullets(*left_out)}
@@ -482,7 +482,7 @@ space: what each step adds to {MEASURE}, and the standard error over queries.
 
 {table(["collection", *_STEPS.values()], rows)}
 
-`python -m experiments.boosted_trees.defaults` computes these; they are not computed anew with the page. {in_words}
+`python -m experiments.boosted_trees.defaults` computes these; they are not recomputed with the page. {in_words}
 """
 
 

@@ -282,7 +282,7 @@ def the_learners(found: Sequence[Measured]) -> str:
 ## The learners
 
 Means over all test queries. V1, V2 and MAP follow the formulas that the printed tables follow, not the written ones
-([why](upper-and-lower-bounds.md#where-the-printed-numbers-come-from)); nDCG is the same by both. A letter stands for a
+([why](upper-and-lower-bounds.md#where-the-printed-numbers-come-from)); nDCG is the same by both. A letter marks a
 method that is significantly worse (paired t tests of all 28 pairs, Holm's correction, p ≤ 0.05); the highest mean is
 bold. The printed values are of MQ2007 with its 46 features, and of 1,000 queries.
 
@@ -363,7 +363,7 @@ def consistency(studied: Sequence[Trials]) -> str:
     return f"""
 ## Consistency
 
-Share of the 28 pairs that stand in opposite orders: on uninformative and ideal queries of one collection, and on the
+Share of the 28 pairs in opposite orders: on uninformative and ideal queries of one collection, and on the
 same kind of queries of MQ2008 and MQ2007 (the paper: MSLR-WEB30K and MQ2007).
 
 {tables.swaps(studied)}

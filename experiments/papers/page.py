@@ -87,7 +87,7 @@ def in_short(papers: Mapping[str, Sequence[Printed]]) -> str:
         f"that are not available. {every.reproduced} are reproduced, {every.explained} explained, "
         f"{every.refuted} refuted.",
         "**Liu et al.**: all numbers of their example table are right.",
-        f"**Karmaker and Feng**: {word(len(impossible))} counts of conflicts [cannot be](#conflicts) beside their own "
+        f"**Karmaker and Feng**: {word(len(impossible))} counts of conflicts [contradict](#conflicts) their own "
         f"counts of significant pairs. Of {len(recomputed)} numbers that follow from their printed scores {agreeing} "
         "do ([PAD](#percentage-differences), [swap rates](#swap-rates)). Their MAP@30 is [more than a perfect ranking "
         "gets](#more-than-perfect) by their formula, and their expected score of a random ranking is [too "

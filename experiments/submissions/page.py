@@ -437,7 +437,7 @@ def _agreement_in_words(years: Years) -> str:
         f"({number(mean[low], 2)}).",
         says(
             mean["ERR@20", "RR"] > mean["AP", "ERR@20"] and mean["AP", "P@20"] > mean["P@20", "RR"],
-            "ERR@20 stands nearer to RR than to AP, P@20 nearer to AP than to RR: what separates the measures is how "
+            "ERR@20 is closer to RR than to AP, P@20 is closer to AP than to RR: what separates the measures is how "
             "deep they look.",
         ),
     )

@@ -331,7 +331,7 @@ def _correlation(data: Path, collection: Collection) -> float:
     return float(np.mean(found))
 
 
-LETTERS = """A letter stands for a method that is significantly worse by the measure (paired t tests of all 45 pairs,
+LETTERS = """A letter marks a method that is significantly worse by the measure (paired t tests of all 45 pairs,
 Holm's correction, p ≤ 0.05); the highest mean is bold."""
 
 

@@ -132,7 +132,7 @@ LIMITS = f"""
 | measures | binary gains; RBP with p = 0.5; nDCG to depth 5, or to the whole list without a limit |
 | seed | {SEED}, for the bootstrap and the random deals |
 
-- Two networks of 2015 stand behind all systems. What is said about measures holds for these lists; what is said about
+- All systems are based on two networks of 2015. What is said about measures holds for these lists; what is said about
   silence holds for these two systems. One that can tell whether there is an answer would change it.
 - TREC 2001's runs were not available. No number of the paper is reproduced or refuted here; Table 1 of the paper is, in
   the tests of the measures.

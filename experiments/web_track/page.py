@@ -163,7 +163,7 @@ LIMITS = """
 depends
   on runs (Carmel et al.'s Tables 4 and 5 and Figures 1 to 3, Gienapp et al.'s Table 2) is reproduced or refuted here.
   What depends on the judgments alone is.
-- One search engine and one kind of filter (the Waterloo spam scores) stand behind the pairs. Four significant
+- One search engine and one kind of filter (the Waterloo spam scores) underlie the pairs. Four significant
   differences in 2012 are one finding seen four times.
 - The mean of an unbounded measure over topics is moved by single topics. The p-values of nDCG_org, and of nDCG_min at
   300, are given for completeness.
