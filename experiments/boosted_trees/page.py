@@ -166,7 +166,7 @@ This page compares RankSift's LambdaMART with three libraries of boosted trees. 
 folds and the same budget: a random search of {word(TRIALS)} trials in each fold, by {MEASURE} on its validation
 queries, {_times(found.seeds)}. Is RankSift's LambdaMART below one of the others?
 
-It is written by
+This page is written by
 
 ```
 python -m experiments.boosted_trees        # make experiments runs it too

@@ -77,7 +77,7 @@ score between the expected score of a random ranking and that of a perfect one, 
 
 They report that these measures tell more systems apart, and
 that they order systems differently on queries in which rankers hardly beat a random order. Their study is repeated
-here on one of their two collections, MQ2007, with other systems. It is written by
+here on one of their two collections, MQ2007, with other systems. This page is written by
 
 ```
 python -m experiments.bounds        # make experiments runs it too

@@ -89,8 +89,8 @@ OPENING = """
 model of a forum's answers, two networks that look for an answer in a text, and web search with spam.
 
 Every rule is judged on queries that it was not fitted on, with the columns of Carmel et al.'s Table 7, against the
-best threshold for all queries (the global cut) and against an oracle that knows the labels of every query. It is
-written by
+best threshold for all queries (the global cut) and against an oracle that knows the labels of every query. This page
+is written by
 
 ```
 python -m experiments.cutoffs          # make experiments runs it too

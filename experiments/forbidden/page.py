@@ -69,8 +69,8 @@ This page repeats two studies of measures for collections with forbidden documen
 nDCG_min for collections with negative labels, Carmel et al. (2022) nDCG_f for systems that may also leave documents
 out. Both argued with studies of their measures on the submissions to the TREC Web Track: which scores are bounded,
 stable, sensitive and reliable. The submissions were not available, but some baselines were: ten runs of 2012 and six
-of 2013. Both studies are repeated on these runs, with the papers' own settings, and compares the results with what
-the papers say.
+of 2013. Both studies are repeated on these runs, with the papers' own settings, and the results are compared with
+what the papers say.
 """
 
 

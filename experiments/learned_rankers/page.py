@@ -136,7 +136,7 @@ consistent. [Another page](upper-and-lower-bounds.md) repeats that study with Li
 rankings.
 
 Here the systems are the same eight methods, trained by RankSift: on MQ2008 with its 46
-features, and on MQ2007 with its 21 input rankings as features. It is written by
+features, and on MQ2007 with its 21 input rankings as features. This page is written by
 
 ```
 python -m experiments.learned_rankers        # make experiments runs it too

@@ -56,7 +56,7 @@ This page goes through the tables of the five papers whose measures RankSift com
 - **out of reach** if the data, the systems or the people are not available. Then the page says whether something
   similar was done elsewhere, on other data.
 
-It is written by
+This page is written by
 
 ```
 python -m experiments.papers        # make experiments runs it too

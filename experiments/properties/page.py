@@ -46,7 +46,7 @@ RankSift: all lists of all queries with a few judged documents are scored, and i
 list that violates it.
 
 Two more are about gains: whether a score changes when all gains are multiplied, or all raised,
-by the same number. The page is written by
+by the same number. This page is written by
 
 ```
 python -m experiments.properties        # make experiments runs it too

@@ -70,7 +70,7 @@ This page shows how stable, sensitive and reliable AP, nDCG@20, ERR@20, P@20, P@
 systems. Urbano and Nagler (2018) published what the submissions to the Web Track's ad hoc task scored on each topic,
 2010–2014. There are no rankings, only scores, and scores are enough for this.
 
-The page is written by
+This page is written by
 
 ```
 python -m experiments.submissions        # make experiments runs it too

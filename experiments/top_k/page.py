@@ -133,7 +133,7 @@ pairwise one between them and the rest, weighted by β and 1 − β. They do it 
 RankSVM + SVM-MAP, FocusedBoost = RankBoost + AdaRank, FocusedNet = RankNet + ListNet) and report that each beats both
 of its parents on such a truth, is as good as they are on grades, and depends little on β. This page repeats their
 Tables 4 and 5 and their Figures 1 and 2 with the rankers of RankSift, on MQ2008 with its 46 features and on MQ2007
-with its 21 input rankings as features. It is written by
+with its 21 input rankings as features. This page is written by
 
 ```
 python -m experiments.top_k        # make experiments runs it too

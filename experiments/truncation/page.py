@@ -52,9 +52,9 @@ This page repeats a study of measures that reward stopping in time. Most questio
 sentences that come with them. A good system should stop there, and elsewhere stop after the answer. Liu et al. (2016)
 modify RR, nDCG, RBP and AP so that it pays to stop in time, and study what this changes for the systems of the TREC
 2001 question answering track. Their study is repeated here on other data, with the lists of two real systems cut at
-many places, and adds a question: *do* the modified measures reward stopping at the right place?
+many places, and a question is added: *do* the modified measures reward stopping at the right place?
 
-It is written by
+This page is written by
 
 ```
 python -m experiments.truncation       # make experiments runs it too

@@ -63,7 +63,7 @@ label −2. For 2012 and 2013 there are pairs of runs, the same ranking with and
 experiment with real forbidden documents. This page shows what the measures say about it, and compares the labels and
 the runs with what two papers print about the track.
 
-It is written by
+This page is written by
 
 ```
 python -m experiments.web_track        # make experiments runs it too
