@@ -212,7 +212,7 @@ def test_a_cutoff_may_be_changed_by_hand(ranksift: Command, data: Path, models, 
     changed = re.sub(r'("threshold":) [^,]+,', r"\1 -1000,", cutoff.read_text())
     cutoff.write_text(changed)
     with pytest.raises(
-        rs.InputError, match=r"is not as it was saved; .* if you changed it on purpose, delete its line 'sum'"
+        rs.InputError, match=r"was changed since it was saved; .* if you changed it on purpose, delete its line 'sum'"
     ):
         rs.load(tmp_path / "model")
     cutoff.write_text(re.sub(r',\s+"sum": "[0-9a-f]+"', "", changed))

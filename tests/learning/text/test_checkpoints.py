@@ -54,7 +54,7 @@ def test_an_interrupted_fit_goes_on(options, steps, tmp_path):
         TextRanker(gains={-1: -5}, **options).fit(given, checkpoints=tmp_path / "state")
     other = {"stop_by": "measure", "measure": "nDCG_f@3", "loss": "weighted_ordinal"}
     TextRanker(gains=GAINS, **options | other).fit(given, given, checkpoints=tmp_path / "own")
-    with pytest.raises(InputError, match="is a checkpoint of a different training run"):  # scores say which epoch is the best
+    with pytest.raises(InputError, match="is a checkpoint of a different training run"):
         TextRanker(gains=GAINS, scores="expected_gain", **options | other).fit(
             given, given, checkpoints=tmp_path / "own"
         )
