@@ -299,9 +299,9 @@ class TestInput:
     def test_gains_above_1_are_told(self, answers):
         qrels, runs = answers
         graded = {q: {d: 3 * label for d, label in labels.items()} for q, labels in qrels.items()}
-        with pytest.warns(RankSiftWarning, match=r"gains up to 3 where \[0, 1\] is assumed"):
+        with pytest.warns(RankSiftWarning, match=r"gains up to 3, but \[0, 1\] is assumed"):
             found = study.truncation(graded, runs, pairs=[("AP", "AP_qwa")])
-        assert "AP_qwa: gains up to 3 where [0, 1] is assumed" in str(found)
+        assert "AP_qwa: gains up to 3, but [0, 1] is assumed" in str(found)
 
 
 def test_what_changes_nothing_is_not_said_to_gain():
