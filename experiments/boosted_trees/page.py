@@ -79,6 +79,7 @@ def written(found: Outcome) -> str:
         how_it_learns(),
         cost(),
         limits(found),
+        fold=True,
     )
 
 
@@ -163,7 +164,9 @@ def opening(found: Outcome) -> str:
 
 This page compares RankSift's LambdaMART with three libraries of boosted trees. All four rank MQ2008, with the same
 folds and the same budget: a random search of {word(TRIALS)} trials in each fold, by {MEASURE} on its validation
-queries, {_times(found.seeds)}. Is RankSift's LambdaMART below one of the others? It is written by
+queries, {_times(found.seeds)}. Is RankSift's LambdaMART below one of the others?
+
+This page is written by
 
 ```
 python -m experiments.boosted_trees        # make experiments runs it too
@@ -373,7 +376,7 @@ fold. By leaves and by rates, with the standard error over queries:
 
 {table(heads, rows, words=2)}
 
-`python -m experiments.boosted_trees.settings` computes these; they are not computed anew with the page. So all are
+`python -m experiments.boosted_trees.settings` computes these; they are not recomputed with the page. So all are
 searched with {_range(LEAVES)} leaves and rates of {_range(RATES)}. Of what is left out
 
 {bullets(*left_out)}
@@ -479,7 +482,7 @@ space: what each step adds to {MEASURE}, and the standard error over queries.
 
 {table(["collection", *_STEPS.values()], rows)}
 
-`python -m experiments.boosted_trees.defaults` computes these; they are not computed anew with the page. {in_words}
+`python -m experiments.boosted_trees.defaults` computes these; they are not recomputed with the page. {in_words}
 """
 
 

@@ -204,6 +204,6 @@ def _both_readings(rows: Rows) -> str:
             "So the text and the tables of the paper do not agree.",
         ),
         "Both readings are shown below: the formulas as they are written (with the exact expectation of MSP "
-        "beside k p²), "
+        "in addition to k p²), "
         "and as they seem to have been computed, which is inferred only from the numbers.",
     )

@@ -55,6 +55,8 @@ def _files(data: Path) -> dict[str, str]:
         consistent(drawn, measured, other),
         sound(found),
         LIMITS,
+        figure="upper-and-lower-bounds-printed.svg",
+        fold=True,
     )
     return {
         "upper-and-lower-bounds.md": text,
@@ -67,12 +69,15 @@ def _files(data: Path) -> dict[str, str]:
 OPENING = """
 # Measures between a random and a perfect ranking
 
-nDCG and average precision say how near a ranking comes to the perfect one. Karmaker and Feng (2022) also ask how far it
-is from a random one: some queries are easy, and even a random ranking scores high on them. Their measures put each
-query's score between the expected score of a random ranking and that of a perfect one, in two versions, V1 and V2
-(`DCG_ul1`, `DCG_ul2`, `MSP_ul1`, `MSP_ul2` in RankSift). They report that these measures tell more systems apart, and
-that they order systems differently on queries in which rankers hardly beat a random order. This page repeats their
-study on one of their two collections, MQ2007, with other systems. It is written by
+This page repeats a study of measures that place a score between a random and a perfect ranking. nDCG and average
+precision say how near a ranking comes to the perfect one. Karmaker and Feng (2022) also ask how far it is from a
+random one: some queries are easy, and even a random ranking scores high on them. Their measures put each query's
+score between the expected score of a random ranking and that of a perfect one, in two versions, V1 and V2 (`DCG_ul1`,
+`DCG_ul2`, `MSP_ul1`, `MSP_ul2` in RankSift).
+
+They report that these measures tell more systems apart, and
+that they order systems differently on queries in which rankers hardly beat a random order. Their study is repeated
+here on one of their two collections, MQ2007, with other systems. This page is written by
 
 ```
 python -m experiments.bounds        # make experiments runs it too

@@ -147,7 +147,7 @@ def _beside_the_paper(forum: Forum) -> str:
     return paragraph(
         says(
             order == theirs,
-            "The baselines stand in the same order here and there: showing nothing, showing everything, filtering "
+            "The baselines are in the same order here and in the paper: showing nothing, showing everything, filtering "
             "without ranking, ranking with a cut.",
             "The baselines do not stand in the same order here and there.",
         ),

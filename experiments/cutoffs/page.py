@@ -48,6 +48,8 @@ def files(data: Path) -> dict[str, str]:
         web(tracks),
         kept(tuned, risks, sizes, forum.train.questions),
         LIMITS,
+        figure="cutoffs-tradeoff.svg",
+        fold=True,
     )
     return {
         "cutoffs.md": text,
@@ -82,11 +84,13 @@ def sized(forum: Forum) -> BySize:
 OPENING = """
 # Rules that drop documents, on real scores
 
-"Which threshold should I use?" is asked of every ranker whose scores decide what is shown. RankSift has
+"Which threshold should I use?" is a question about every ranker whose scores decide what is shown. RankSift has
 [many answers](../how-to/pick-a-threshold.md). This page shows how well they work on scores of real systems: a plain
-model of a forum's answers, two networks that look for an answer in a text, and web search with spam. Every rule is
-judged on queries that it was not fitted on, with the columns of Carmel et al.'s Table 7, against the best threshold for
-all queries (the global cut) and against an oracle that knows the labels of every query. It is written by
+model of a forum's answers, two networks that look for an answer in a text, and web search with spam.
+
+Every rule is judged on queries that it was not fitted on, with the columns of Carmel et al.'s Table 7, against the
+best threshold for all queries (the global cut) and against an oracle that knows the labels of every query. This page
+is written by
 
 ```
 python -m experiments.cutoffs          # make experiments runs it too

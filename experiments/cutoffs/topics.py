@@ -108,7 +108,7 @@ def web(tracks: dict[int, Track]) -> str:
 ## Web pages and spam
 
 The TREC Web Track marks spam and junk with −2. As on [the track's own page](web-track.md), that has gain −10, and
-documents that nobody judged are dropped. The unfiltered Indri runs of 2012 and 2013 are cut on their own scores
+unjudged documents are dropped. The unfiltered Indri runs of 2012 and 2013 are cut on their own scores
 (logarithms of query likelihoods), with the {topics[2012]} topics of each year in {FOLDS} folds. For each of them there
 is a run that a spam filter has been through. Its verdict is a second score for every document, 1 or 0, and a cut on it
 takes documents out of the middle of the list. nDCG_f@k, averaged over the runs of a year:

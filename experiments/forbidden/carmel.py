@@ -27,7 +27,7 @@ def carmel(deep: Studies) -> str:
 
 k = 500, the label −2 has gain −10, unjudged documents are dropped. In RankSift: the preset `forbidden-2022`.
 `nDCG_org` is what the paper calls nDCG, `nDCG_0 exp` the track's own measure with max(0, 2^l − 1), which the paper does
-not study. Its Figures 1 to 3 are not given in numbers, so ours stand beside its words.
+not study. Its Figures 1 to 3 are not given in numbers, so the numbers here can only be compared with its text.
 
 ### Stability
 

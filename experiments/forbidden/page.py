@@ -46,6 +46,8 @@ def files(data: Path) -> dict[str, str]:
             choices(deep, shallow),
             penalty(found, few),
             made(shallow),
+            figure="forbidden-stability-500.svg",
+            fold=True,
         )
         return {
             PAGE: text,
@@ -63,11 +65,12 @@ def files(data: Path) -> dict[str, str]:
 OPENING = """
 # Measures with forbidden documents: two studies repeated
 
-Gienapp et al. (2020) proposed nDCG_min for collections with negative labels, Carmel et al. (2022) nDCG_f for systems
-that may also leave documents out. Both argued with studies of their measures on the submissions to the TREC Web Track:
-which scores are bounded, stable, sensitive and reliable. The submissions were not available, but some baselines were:
-ten runs of 2012 and six of 2013. This page repeats both studies on them, with the papers' own settings, and compares
-the results with what the papers say.
+This page repeats two studies of measures for collections with forbidden documents. Gienapp et al. (2020) proposed
+nDCG_min for collections with negative labels, Carmel et al. (2022) nDCG_f for systems that may also leave documents
+out. Both argued with studies of their measures on the submissions to the TREC Web Track: which scores are bounded,
+stable, sensitive and reliable. The submissions were not available, but some baselines were: ten runs of 2012 and six
+of 2013. Both studies are repeated on these runs, with the papers' own settings, and the results are compared with
+what the papers say.
 """
 
 

@@ -156,7 +156,7 @@ def in_words(found: Sweeps, years: Mapping[int, Year]) -> str:
             first > 10 and last == 0,
             f"**2013.** There is little spam, and a higher price makes nDCG_f@500 blunt: {word(first)} of 15 pairs "
             f"differ significantly at 0 and none at 100. In a topic with forbidden documents their price fills the "
-            "scale, and the relevant documents, in which these runs differ, shrink beside it.",
+            "scale, and the relevant documents, in which these runs differ, become small in comparison.",
         ),
         says(
             bool((found[2013, 20].significant[found[2013, 20].penalties >= 5] == 0).all()),

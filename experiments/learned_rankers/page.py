@@ -46,6 +46,7 @@ def written(found: Sequence[Measured]) -> str:
         percentages(studied),
         consistency(studied),
         limits(found),
+        fold=True,
     )
 
 
@@ -128,11 +129,14 @@ def whole(values: Sequence[int]) -> str:
 OPENING = """
 # Eight learners between a random and a perfect ranking
 
-Karmaker and Feng (2022) compare eight learning methods by nDCG, MAP and their normalisations between a random and a
-perfect ranking (V1 and V2), and conclude that these order methods differently on uninformative queries, tell more of
-them apart and are more consistent. [Another page](upper-and-lower-bounds.md) repeats that study with ListNet models of
-others and with input rankings. Here the systems are the same eight methods, trained by RankSift: on MQ2008 with its 46
-features, and on MQ2007 with its 21 input rankings as features. It is written by
+This page compares eight learning methods by measures between a random and a perfect ranking. Karmaker and Feng (2022)
+compare these methods by nDCG, MAP and their normalisations between a random and a perfect ranking (V1 and V2), and
+conclude that these order methods differently on uninformative queries, tell more of them apart and are more
+consistent. [Another page](upper-and-lower-bounds.md) repeats that study with ListNet models of others and with input
+rankings.
+
+Here the systems are the same eight methods, trained by RankSift: on MQ2008 with its 46
+features, and on MQ2007 with its 21 input rankings as features. This page is written by
 
 ```
 python -m experiments.learned_rankers        # make experiments runs it too
@@ -278,7 +282,7 @@ def the_learners(found: Sequence[Measured]) -> str:
 ## The learners
 
 Means over all test queries. V1, V2 and MAP follow the formulas that the printed tables follow, not the written ones
-([why](upper-and-lower-bounds.md#where-the-printed-numbers-come-from)); nDCG is the same by both. A letter stands for a
+([why](upper-and-lower-bounds.md#where-the-printed-numbers-come-from)); nDCG is the same by both. A letter marks a
 method that is significantly worse (paired t tests of all 28 pairs, Holm's correction, p ≤ 0.05); the highest mean is
 bold. The printed values are of MQ2007 with its 46 features, and of 1,000 queries.
 
@@ -359,7 +363,7 @@ def consistency(studied: Sequence[Trials]) -> str:
     return f"""
 ## Consistency
 
-Share of the 28 pairs that stand in opposite orders: on uninformative and ideal queries of one collection, and on the
+Share of the 28 pairs in opposite orders: on uninformative and ideal queries of one collection, and on the
 same kind of queries of MQ2008 and MQ2007 (the paper: MSLR-WEB30K and MQ2007).
 
 {tables.swaps(studied)}

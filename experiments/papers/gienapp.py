@@ -71,7 +71,7 @@ def tables(years: Years, systems: Systems) -> list[Printed]:
         Printed(
             "2b",
             "Spearman's ρ of the measures' orders",
-            "the submissions are not at hand; [other runs](measures-with-forbidden-documents.md"
+            "the submissions are not available; [other runs](measures-with-forbidden-documents.md"
             "#the-order-of-the-runs-table-2b)",
             out_of_reach=sum(map(len, TABLE_2B.values())),
         ),

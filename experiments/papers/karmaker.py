@@ -231,12 +231,12 @@ class Karmaker:
         one, two, three, four = SCORES[measure]
         learners, cells = len(mq2007.NDCG), len(mq2007.NDCG) * len(KS)
         normalised = self.inside(measure, 1, written=False) + self.inside(measure, 2, written=False)
-        away = "the 10,000 queries drawn are not named, and of the collection only a sample is at hand"
+        away = "the 10,000 queries drawn are not named, and only a sample of the collection is available"
         if measure == "nDCG":
             own = Printed(
                 two,
                 "nDCG, MQ2007",
-                "the learners are not at hand; ListNet's 5 values lie where [real ListNets]"
+                "the learners are not available; ListNet's 5 values lie where [real ListNets]"
                 f"({PAGE}#where-the-printed-numbers-come-from) do",
                 out_of_reach=cells,
             )
@@ -322,7 +322,7 @@ the scores to four digits leaves.
 
 ### Swap rates
 
-Pairs of learners, of {PAIRS}, that stand in opposite orders on the two collections, from the printed scores on all
+Pairs of learners, of {PAIRS}, in opposite orders on the two collections, from the printed scores on all
 queries:
 
 {_swap_table()}
@@ -392,7 +392,7 @@ def _counted(measure: str) -> list[Printed]:
         Printed(
             of_conflicts,
             f"conflicts with {measure}",
-            f"{word(impossible)} [cannot be](#conflicts) beside the next table"
+            f"{word(impossible)} [contradict](#conflicts) the next table"
             if impossible
             else so_far,
             refuted=impossible,

@@ -39,7 +39,7 @@ def files(data: Path) -> dict[str, str]:
         ),
     }
     parts = [f"## {name}\n\n{verdicts(rows)}\n\n{section}" for name, (rows, section) in papers.items()]
-    return {"papers.md": page(OPENING, in_short({name: rows for name, (rows, _) in papers.items()}), *parts)}
+    return {"papers.md": page(OPENING, in_short({name: rows for name, (rows, _) in papers.items()}), *parts, fold=True)}
 
 
 OPENING = """
@@ -50,13 +50,13 @@ This page goes through the tables of the five papers whose measures RankSift com
 - **reproduced** if it follows to the printed digits from public data, from a definition, or from other tables of the
   same paper;
 - **explained** if a rule other than the written one gives it, or gives values as close to it as samples or similar
-systems allow, and that rule is named;
+  systems allow, and that rule is named;
 - **refuted** if it contradicts data, the written formula or other numbers of the same paper, so that one of them is
-wrong;
+  wrong;
 - **out of reach** if the data, the systems or the people are not available. Then the page says whether something
-similar was done elsewhere, on other data.
+  similar was done elsewhere, on other data.
 
-It is written by
+This page is written by
 
 ```
 python -m experiments.papers        # make experiments runs it too
@@ -87,7 +87,7 @@ def in_short(papers: Mapping[str, Sequence[Printed]]) -> str:
         f"that are not available. {every.reproduced} are reproduced, {every.explained} explained, "
         f"{every.refuted} refuted.",
         "**Liu et al.**: all numbers of their example table are right.",
-        f"**Karmaker and Feng**: {word(len(impossible))} counts of conflicts [cannot be](#conflicts) beside their own "
+        f"**Karmaker and Feng**: {word(len(impossible))} counts of conflicts [contradict](#conflicts) their own "
         f"counts of significant pairs. Of {len(recomputed)} numbers that follow from their printed scores {agreeing} "
         "do ([PAD](#percentage-differences), [swap rates](#swap-rates)). Their MAP@30 is [more than a perfect ranking "
         "gets](#more-than-perfect) by their formula, and their expected score of a random ranking is [too "

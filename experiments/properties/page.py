@@ -34,7 +34,7 @@ def files(data: Path) -> dict[str, str]:
     found = properties()
     others = [properties(documents=documents) for documents in OTHERS]
     sections = OPENING, in_short(found), meaning(found), tried(found, others), all_measures(found), examples(found)
-    return {"properties.md": page(*sections)}
+    return {"properties.md": page(*sections, fold=True)}
 
 
 OPENING = f"""
@@ -43,8 +43,10 @@ OPENING = f"""
 This page shows which formal properties each measure has. In “{MOFFAT.partition(": ")[2].replace(", 2013", "” (2013)")},
 Moffat names seven properties that a measure may have or lack. Each of them is checked by search, for every measure of
 RankSift: all lists of all queries with a few judged documents are scored, and if a property fails, the page shows a
-list that violates it. Two more are about gains: whether a score changes when all gains are multiplied, or all raised,
-by the same number. The page is written by
+list that violates it.
+
+Two more are about gains: whether a score changes when all gains are multiplied, or all raised,
+by the same number. This page is written by
 
 ```
 python -m experiments.properties        # make experiments runs it too

@@ -71,6 +71,8 @@ def files(data: Path) -> dict[str, str]:
         how_many_queries(),
         real_queries(real),
         LIMITS,
+        figure="risk-control-broken.svg",
+        fold=True,
     )
     return {
         "risk-control.md": text,
@@ -155,7 +157,9 @@ OPENING = f"""
 
 This page tests whether the guarantees of `RiskCutoff` hold. The rule chooses the lowest threshold that keeps the risk
 at α or below, and guarantees this for queries that nobody has seen. A query's risk is the number of forbidden
-documents in its top k, over k. A guarantee can be tested only where the truth is known. Therefore {QUERIES:,}
+documents in its top k, over k.
+
+A guarantee can be tested only where the truth is known. Therefore {QUERIES:,}
 synthetic queries are generated for each of eight kinds, and {SAMPLES} samples are drawn from them. Every sample gives
 a threshold, and the true risk of the threshold is that over all {QUERIES:,} queries. The same is then done with real
 queries. This page is written by

@@ -52,6 +52,8 @@ def files(data: Path) -> dict[str, str]:
         beside_the_papers(years),
         the_printed_reliability(years, data),
         HOW,
+        figure="submissions-stability.svg",
+        fold=True,
     )
     return {
         "submissions.md": text,
@@ -66,7 +68,9 @@ OPENING = """
 
 This page shows how stable, sensitive and reliable AP, nDCG@20, ERR@20, P@20, P@10 and RR are on 30 to 88 real
 systems. Urbano and Nagler (2018) published what the submissions to the Web Track's ad hoc task scored on each topic,
-2010–2014. There are no rankings, only scores, and scores are enough for this. The page is written by
+2010–2014. There are no rankings, only scores, and scores are enough for this.
+
+This page is written by
 
 ```
 python -m experiments.submissions        # make experiments runs it too
@@ -433,7 +437,7 @@ def _agreement_in_words(years: Years) -> str:
         f"({number(mean[low], 2)}).",
         says(
             mean["ERR@20", "RR"] > mean["AP", "ERR@20"] and mean["AP", "P@20"] > mean["P@20", "RR"],
-            "ERR@20 stands nearer to RR than to AP, P@20 nearer to AP than to RR: what separates the measures is how "
+            "ERR@20 is closer to RR than to AP, P@20 is closer to AP than to RR: what separates the measures is how "
             "deep they look.",
         ),
     )

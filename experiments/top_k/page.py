@@ -37,6 +37,8 @@ def files(data: Path) -> dict[str, str]:
         on_grades(by[GRADED]),
         over_beta(by[POOLED], by[GRADED]),
         limits(representations(data, by[GRADED][-1].collection)),
+        figure="top-k-learning-beta.svg",
+        fold=True,
     )
     return {"top-k-learning.md": text, FIGURE: figures.over_beta(by[POOLED], by[GRADED])}
 
@@ -125,13 +127,13 @@ def against_listmle(some: Sequence[Learned]) -> list[float]:
 OPENING = """
 # Learning from an ordered top 10
 
-Niu et al. (2012) let assessors judge documents by putting the best ten of a query in order, and learn from this
-order: a listwise loss for the order of the top ten, a pairwise one between them and the rest, weighted by β and 1 −
-β. They do it with three pairs of methods (FocusedSVM = RankSVM + SVM-MAP, FocusedBoost = RankBoost + AdaRank,
-FocusedNet = RankNet + ListNet) and report that each beats both of its parents on such a truth, is as good as they
-are on grades, and depends
-little on β. This page repeats their Tables 4 and 5 and their Figures 1 and 2 with the rankers of RankSift, on MQ2008
-with its 46 features and on MQ2007 with its 21 input rankings as features. It is written by
+This page tests whether learning from an ordered top 10 pays off. Niu et al. (2012) let assessors judge documents by
+putting the best ten of a query in order, and learn from this order: a listwise loss for the order of the top ten, a
+pairwise one between them and the rest, weighted by β and 1 − β. They do it with three pairs of methods (FocusedSVM =
+RankSVM + SVM-MAP, FocusedBoost = RankBoost + AdaRank, FocusedNet = RankNet + ListNet) and report that each beats both
+of its parents on such a truth, is as good as they are on grades, and depends little on β. This page repeats their
+Tables 4 and 5 and their Figures 1 and 2 with the rankers of RankSift, on MQ2008 with its 46 features and on MQ2007
+with its 21 input rankings as features. This page is written by
 
 ```
 python -m experiments.top_k        # make experiments runs it too
@@ -329,7 +331,7 @@ def _correlation(data: Path, collection: Collection) -> float:
     return float(np.mean(found))
 
 
-LETTERS = """A letter stands for a method that is significantly worse by the measure (paired t tests of all 45 pairs,
+LETTERS = """A letter marks a method that is significantly worse by the measure (paired t tests of all 45 pairs,
 Holm's correction, p ≤ 0.05); the highest mean is bold."""
 
 

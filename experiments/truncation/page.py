@@ -33,6 +33,8 @@ def files(data: Path) -> dict[str, str]:
         best_cut(setting, on_dev, unlimited),
         orders(setting, unlimited, richer),
         LIMITS,
+        figure="quit-while-ahead-cuts.svg",
+        fold=True,
     )
     return {
         "quit-while-ahead.md": text,
@@ -46,11 +48,13 @@ def files(data: Path) -> dict[str, str]:
 OPENING = """
 # Quit while ahead, on WikiQA
 
-Most questions of WikiQA have no answer among the sentences that come with them. A good system should stop there, and
-elsewhere stop after the answer. Liu et al. (2016) modify RR, nDCG, RBP and AP so that it pays to stop in time, and
-study what this changes for the systems of the TREC 2001 question answering track. This page repeats their study on
-other data, with the lists of two real systems cut at many places, and adds a question: *do* the modified measures
-reward stopping at the right place? It is written by
+This page repeats a study of measures that reward stopping in time. Most questions of WikiQA have no answer among the
+sentences that come with them. A good system should stop there, and elsewhere stop after the answer. Liu et al. (2016)
+modify RR, nDCG, RBP and AP so that it pays to stop in time, and study what this changes for the systems of the TREC
+2001 question answering track. Their study is repeated here on other data, with the lists of two real systems cut at
+many places, and a question is added: *do* the modified measures reward stopping at the right place?
+
+This page is written by
 
 ```
 python -m experiments.truncation       # make experiments runs it too
@@ -128,7 +132,7 @@ LIMITS = f"""
 | measures | binary gains; RBP with p = 0.5; nDCG to depth 5, or to the whole list without a limit |
 | seed | {SEED}, for the bootstrap and the random deals |
 
-- Two networks of 2015 stand behind all systems. What is said about measures holds for these lists; what is said about
+- All systems are based on two networks of 2015. What is said about measures holds for these lists; what is said about
   silence holds for these two systems. One that can tell whether there is an answer would change it.
 - TREC 2001's runs were not available. No number of the paper is reproduced or refuted here; Table 1 of the paper is, in
   the tests of the measures.

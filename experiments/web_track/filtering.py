@@ -139,7 +139,7 @@ def filter_in_words(years: Years) -> str:
     blunt = (lost[2013][:, 1] > 0.75 * lost[2013][:, 0]).all()
     return paragraph(
         *facts,
-        says(sharp, "The one of 2012 tells spam from the rest, at a price."),
+        says(sharp, "The filter of 2012 separates spam from the rest, at a price."),
         says(bool(blunt), "The one of 2013 takes relevant documents nearly as readily as spam."),
     )
 

@@ -25,13 +25,13 @@ def labels(years: Years) -> str:
     return f"""
 ## The labels, beside the printed statistics
 
-Share of each label in all judgments of a year, in percent, beside Carmel et al.'s Table 3:
+Share of each label in all judgments of a year, in percent, and the shares in Table 3 of Carmel et al.:
 
 {table(["", "topics", "judgments", *HEAD], share_rows(years))}
 
 {shares_in_words(years)}
 
-Mean share of each label in a topic, beside Gienapp et al.'s Table 1:
+Mean share of each label in a topic, and the shares in Table 1 of Gienapp et al.:
 
 {table(["", *HEAD], ratio_rows(years))}
 

@@ -45,6 +45,8 @@ def files(data: Path) -> dict[str, str]:
         leaving_the_bounds(years, over, under),
         labels(years),
         LIMITS,
+        figure="web-track-filtering.svg",
+        fold=True,
     )
     return {
         "web-track.md": text,
@@ -56,10 +58,12 @@ def files(data: Path) -> dict[str, str]:
 OPENING = """
 # Spam filtering on the TREC Web Track
 
-The judgments of the TREC Web Track 2010–2014 mark spam and junk with the label −2. For 2012 and 2013 there are pairs of
-runs, the same ranking with and without a spam filter: a real filtering experiment with real forbidden documents. This
-page shows what the measures say about it, and compares the labels and the runs with what two papers print about the
-track. It is written by
+This page evaluates real spam filters on the TREC Web Track. The judgments of 2010–2014 mark spam and junk with the
+label −2. For 2012 and 2013 there are pairs of runs, the same ranking with and without a spam filter: a real filtering
+experiment with real forbidden documents. This page shows what the measures say about it, and compares the labels and
+the runs with what two papers print about the track.
+
+This page is written by
 
 ```
 python -m experiments.web_track        # make experiments runs it too
@@ -159,7 +163,7 @@ LIMITS = """
 depends
   on runs (Carmel et al.'s Tables 4 and 5 and Figures 1 to 3, Gienapp et al.'s Table 2) is reproduced or refuted here.
   What depends on the judgments alone is.
-- One search engine and one kind of filter (the Waterloo spam scores) stand behind the pairs. Four significant
+- One search engine and one kind of filter (the Waterloo spam scores) underlie the pairs. Four significant
   differences in 2012 are one finding seen four times.
 - The mean of an unbounded measure over topics is moved by single topics. The p-values of nDCG_org, and of nDCG_min at
   300, are given for completeness.

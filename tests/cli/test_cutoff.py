@@ -375,7 +375,7 @@ class TestVerdict:
     def test_few_queries(self, said):
         rows = [(q, (q + i) % 3, x) for q in range(5) for i, x in enumerate((2, 2, -1))]
         told = said(enumerate(rows))
-        assert "which can be luck: more labelled queries would tell" in told or "the same with the cutoff as" in told
+        assert "which may be chance: label more queries to find out" in told or "the same with the cutoff as" in told
 
     def test_a_cutoff_that_no_new_query_notices(self, said):
         """What is forbidden stands below the top 3, and the measure sees nothing of it: no document is dropped."""

@@ -198,7 +198,7 @@ def test_notes_are_told_once_in_one_line(ranksift: Command, tiny):
 def test_degenerate_queries_are_told(ranksift: Command, tiny):
     tiny["qrels"].write_text("q1 0 good 2\nq2 0 ok 0\n")
     base = ["evaluate", tiny["qrels"], tiny["run"], "-m", "nDCG@5"]
-    told = "Queries in which all rankings are equally good, and count 0: 1 of 2 by nDCG@5."
+    told = "Queries in which all rankings are equally good, which count as 0: 1 of 2 by nDCG@5."
     assert told in ranksift(*base).out
     assert ranksift(*base, "-f", "csv").err == f"note: {told}\n"
     assert json.loads(ranksift(*base, "-f", "json").out)["degenerate"] == {"nDCG@5": 1}

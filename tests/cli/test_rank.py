@@ -58,7 +58,7 @@ def test_a_feature_that_no_line_of_a_letor_file_names_is_0(ranksift: Command, da
     expected, _ = run_of(ranksift, models["txt"], tmp_path / "zero.txt")
     found, said = run_of(ranksift, models["txt"], tmp_path / "sparse.txt")
     assert found == expected
-    assert said.splitlines()[0] == f"note: {tmp_path / 'sparse.txt'}: feature 3 stands on no line, so it is 0"
+    assert said.splitlines()[0] == f"note: {tmp_path / 'sparse.txt'}: feature 3 occurs on no line, so it is 0"
     assert rs.load(models["txt"]).rank(tmp_path / "zero.txt").to_dict() == {q: expected.get(q, {}) for q in
         rs.read_examples(tmp_path / "zero.txt").query_ids}  # fmt: skip
 
@@ -69,7 +69,7 @@ def test_features_that_no_line_names_are_told_wherever_they_stand(
     text = (data / "test.txt").read_text()
     (tmp_path / "first.txt").write_text(re.sub(r" 1:\S+", "", text))
     _, said = run_of(ranksift, models["txt"], tmp_path / "first.txt")
-    assert said.splitlines()[0] == f"note: {tmp_path / 'first.txt'}: feature 1 stands on no line, so it is 0"
+    assert said.splitlines()[0] == f"note: {tmp_path / 'first.txt'}: feature 1 occurs on no line, so it is 0"
     (tmp_path / "other.txt").write_text(re.sub(r" 1:(\S+) 2:(\S+) 3:", r" 4:\1 5:\2 6:", text))
     done = ranksift("rank", models["txt"], tmp_path / "other.txt")
     assert (done.code, done.out) == (2, "")
@@ -100,7 +100,7 @@ def test_validation_of_train_is_read_as_the_training_examples_are(ranksift: Comm
     done = ranksift("train", data / "train.txt", "--validation", tmp_path / "sparse.txt", "--model", "AdaRank",
                     "--out", tmp_path / "model")  # fmt: skip
     assert done.code == 0
-    assert done.err == f"note: {tmp_path / 'sparse.txt'}: feature 3 stands on no line, so it is 0\n"
+    assert done.err == f"note: {tmp_path / 'sparse.txt'}: feature 3 occurs on no line, so it is 0\n"
 
 
 FILES = {
@@ -212,7 +212,7 @@ def test_a_cutoff_may_be_changed_by_hand(ranksift: Command, data: Path, models, 
     changed = re.sub(r'("threshold":) [^,]+,', r"\1 -1000,", cutoff.read_text())
     cutoff.write_text(changed)
     with pytest.raises(
-        rs.InputError, match=r"is not as it was saved; .* if you changed it on purpose, delete its line 'sum'"
+        rs.InputError, match=r"was changed since it was saved; .* if you changed it on purpose, delete its line 'sum'"
     ):
         rs.load(tmp_path / "model")
     cutoff.write_text(re.sub(r',\s+"sum": "[0-9a-f]+"', "", changed))

@@ -91,7 +91,7 @@ def test_together_is_what_was_taken_apart(examples):
     assert together([parts[0], dated]).texts.time == ("2009-07-31", "2011-01-01 10:00", "1.5")
     features = rs.Examples(*[getattr(silent, name) for name in ("query_ids", "offsets", "features", "labels", "docs")],
                            silent.feature_names, silent.row)  # fmt: skip
-    with pytest.raises(rs.InputError, match="have no text, and those of other examples have; give texts in all"):
+    with pytest.raises(rs.InputError, match="have no text, but those of other examples do; give texts in all"):
         together([examples, features])
 
 

@@ -330,7 +330,7 @@ class TestRefused:
     def test_a_folder_without_a_name_is_no_place(self, model, tmp_path, monkeypatch, name):
         (tmp_path / "empty").mkdir()
         monkeypatch.chdir(tmp_path / "empty")
-        with pytest.raises(InputError, match=r"\.: is (not a name of a folder; name a new one|there already)"):
+        with pytest.raises(InputError, match=r"\.: (is not a name of a folder; give a new one|already exists)"):
             model.save(name)
 
     @pytest.mark.parametrize("where", ["model", "version"])

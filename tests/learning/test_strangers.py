@@ -61,7 +61,7 @@ def test_files_of_the_card_are_nonsense(folder, files, fault):
 def test_a_damaged_card_is_noticed(folder, changed):
     card = folder / "model.json"
     card.write_text(json.dumps({**json.loads(card.read_text()), **changed}))
-    with pytest.raises(InputError, match=r"model.json: is not as it was saved; copy the folder again, or train again"):
+    with pytest.raises(InputError, match=r"model.json: was changed since it was saved; copy the folder again"):
         rs.load(folder)
 
 

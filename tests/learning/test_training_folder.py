@@ -102,7 +102,7 @@ def test_logs_of_another_training_go_when_one_begins_and_stay_when_it_goes_on(fo
 
 def test_a_ranker_that_keeps_none_says_so(folder):
     examples = Examples.from_arrays(np.arange(4.0)[:, None], [0, 1, 0, 1], ["a", "a", "b", "b"])
-    with pytest.raises(InputError, match="RankSVM keeps no checkpoints; leave them out: they are of rankers from text"):
+    with pytest.raises(InputError, match="RankSVM keeps no checkpoints; leave them out: only rankers of texts"):
         RankSVM().fit(examples, checkpoints=folder)
     assert [TextRanker().keeps_checkpoints(), ExpectedGainRanker().keeps_checkpoints()] == [True, False]
     assert ExpectedGainRanker("TextRanker").keeps_checkpoints()

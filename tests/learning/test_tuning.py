@@ -509,7 +509,7 @@ class TestStorage:
     def test_a_file_that_is_no_storage_stays_as_it_is(self, examples, tmp_path, text):
         path = tmp_path / "thesis.tex"
         path.write_text(text)
-        with pytest.raises(InputError, match=r"thesis\.tex(:1)?: is (no storage of a search|a damaged storage)"):
+        with pytest.raises(InputError, match=r"thesis\.tex(:1)?: is (not a storage of a search|a damaged storage)"):
             self.search(examples, path)
         assert path.read_text() == text
 

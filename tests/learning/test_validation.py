@@ -227,7 +227,7 @@ def test_parts_that_cannot_be(source, options, message):
 
 def test_a_column_of_what_is_no_table(tmp_path):
     examples = Examples.from_arrays([[1.0]] * 20, None, range(20))
-    with pytest.raises(InputError, match="examples have no column 'forum' any more; give their file, or a dictionary"):
+    with pytest.raises(InputError, match="the column 'forum' is not kept in the examples; give their file"):
         three_parts(examples, groups="forum")
     examples.save(tmp_path / "a.txt")
     with pytest.raises(InputError, match=r"LETOR's format has no column 'forum'; give a \.csv"):

@@ -225,7 +225,7 @@ def test_of_a_list_without_sums_nothing_is_removed_or_replaced(small, former, na
 )
 def test_a_list_that_is_none(small, former, text):
     (former / MANIFEST).write_bytes(text.encode("utf-8", "backslashreplace"))
-    refused(small, former, f"{MANIFEST}: (is there already, and no study|was changed since a study) wrote it")
+    refused(small, former, f"{MANIFEST}: (already exists, and no study|was changed since a study) wrote it")
 
 
 @pytest.mark.parametrize("name", [PAGE, "agreement.csv", "scores.csv"])

@@ -283,7 +283,7 @@ class TestForms:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"measure": "Fdocs@10"}, "better where it is higher"),
+        ({"measure": "Fdocs@10"}, "better when higher"),
         ({"measure": "AP P@5"}, "cannot decide"),
         ({"base": [{"q0": {"d1": 1.0}}, {"q0": {"d2": 1.0}}]}, "the base is 2 runs"),
         ({"alpha": 2}, "alpha"),

@@ -26,7 +26,7 @@ def check(
             "--require",
             "-r",
             metavar="LIMITS",
-            help='The limits that must hold, as "Fdocs@3<=0.02 nDCG_f@10>=0.8"; may be repeated.',
+            help='The limits that must hold, such as "Fdocs@3<=0.02 nDCG_f@10>=0.8"; may be repeated.',
         ),
     ] = options.NONE,
     not_worse_than: Annotated[

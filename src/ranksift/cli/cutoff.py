@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ranksift.evaluation.table import Table
 
 cutoff = typer.Typer(
-    help="Learn, apply and compare rules that decide by the scores of any system which results not to show.",
+    help="Learn, apply and compare rules that decide, from the scores of any system, which results not to show.",
     no_args_is_help=True,
     rich_markup_mode=None,
     add_completion=False,
@@ -199,7 +199,7 @@ def apply(
         typer.Option("--any-scale", help="Accept scores on a different scale from those the cutoff was fitted on."),
     ] = False,
 ) -> None:
-    """Drop documents of a run.
+    """Drop documents from a run.
 
     ranksift cutoff apply cutoff.json bm25.run --out filtered.run
     """
@@ -348,7 +348,7 @@ def audit(
     measure: Annotated[
         str | None,
         typer.Option(
-            "--measure", "-m", metavar="NAME", help="The measure of what errors cost. [default: the rule's own]"
+            "--measure", "-m", metavar="NAME", help="The measure for the cost of errors. [default: the rule's own]"
         ),
     ] = None,
     worst: Annotated[int, typer.Option("--worst", min=1, help="How many errors of each kind to show.")] = 10,
@@ -392,7 +392,7 @@ def audit(
 def rules(
     rule: Annotated[str | None, typer.Argument(metavar="[RULE]", help="Show the parameters of this rule.")] = None,
 ) -> None:
-    """List the rules with what they do, or the parameters of one."""
+    """List the rules and what they do, or show the parameters of one."""
     from ranksift.cutoffs.rules import known_rules, rule_of
     from ranksift.evaluation.table import Table
     from ranksift.parameters import without_marks

@@ -17,7 +17,7 @@ from ranksift.cli.output import markdown, show, write, write_json
 def describe(
     qrels: options.QrelsFile,
     runs: Annotated[
-        list[str] | None, typer.Argument(metavar="[RUN...]", help="Runs to describe beside the judgments.")
+        list[str] | None, typer.Argument(metavar="[RUN...]", help="Runs to describe together with the judgments.")
     ] = None,
     depths: Annotated[
         list[int] | None,

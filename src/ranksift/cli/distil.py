@@ -41,7 +41,7 @@ def distil(
     labels: options.LabelWords = None,
     skip_bad_rows: options.SkipBadRows = False,
 ) -> None:
-    """Replace the text networks of all folds and seeds by one, for serving, and say what it loses.
+    """Replace the text networks of all folds and seeds by one, for serving, and report the loss in quality.
 
     ranksift distil model train.jsonl --held-out test.jsonl --out small
     """

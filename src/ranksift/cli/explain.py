@@ -33,7 +33,7 @@ def explain(
             "--worst",
             min=1,
             show_default="10; in CSV all",
-            help="How many queries to show, those that lose most first.",
+            help="How many queries to show, starting with the largest losses.",
         ),
     ] = None,
     gains: options.GainsText = "linear",
@@ -46,7 +46,7 @@ def explain(
     ] = "table",
     out: options.OutFile = None,
 ) -> None:
-    """Explain a measure's value: what each document gave or cost against the ideal list.
+    """Explain a measure's value: what each document added or cost compared with the ideal list.
 
     ranksift explain qrels.txt bm25.run -m nDCG_f@10 --query q17
     """

@@ -39,7 +39,7 @@ Measures = Annotated[
         "--measure",
         "-m",
         metavar="NAMES",
-        help="The measures to compute, separated by blanks or given by repeating; ranksift measures lists them.",
+        help="The measures to compute, separated by blanks; may be repeated. ranksift measures lists them.",
     ),
 ]
 GainsText = Annotated[
@@ -81,7 +81,7 @@ Memory = Annotated[
         "--memory",
         metavar="SIZE",
         help="The most memory that the rows of a run may use, such as 2GB; a larger file is read in parts. "
-        "[default: half of what is free]",
+        "[default: half of the free memory]",
     ),
 ]
 Engine = Annotated[
@@ -122,12 +122,16 @@ SkipBadRows = Annotated[
     typer.Option("--skip-bad-rows", help="Leave out the rows of a table that cannot be read, and report how many."),
 ]
 #: How the format of results is chosen where there are tables for papers.
-FORMAT_HELP = "The output format; by default a table, or what the suffix of --out says: .md, .tex, .json, .csv."
+FORMAT_HELP = (
+    "The output format; by default a table, or the format given by the suffix of --out: .md, .tex, .json, .csv."
+)
 _BY_NAME = {".md": "markdown", ".tex": "latex", ".json": "json", ".csv": "csv"}
 OutFile = Annotated[
     Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write to this file instead of standard output.")
 ]
-Digits = Annotated[int | None, typer.Option("--digits", min=0, max=17, help="How many digits to show after the point.")]
+Digits = Annotated[
+    int | None, typer.Option("--digits", min=0, max=17, help="How many digits to show after the decimal point.")
+]
 
 
 def read(qrels: str, runs: list[str], on_duplicate: Literal["error", "first", "best"]) -> tuple[Qrels, list[Run]]:

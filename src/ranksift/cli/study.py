@@ -63,7 +63,7 @@ def study(
         typer.Option(
             "--only",
             metavar="PROCEDURES",
-            help="Apply only these procedures, separated by blanks or given by repeating.",
+            help="Apply only these procedures, separated by blanks; may be repeated.",
         ),
     ] = options.NONE,
     gains: Annotated[
@@ -80,7 +80,7 @@ def study(
     on_duplicate: options.DuplicateChoice = "error",
     nil: Annotated[str | None, typer.Option("--nil", metavar="ID", help="The document that ends a list.")] = None,
     limit: Annotated[
-        int | None, typer.Option("--limit", min=1, help="The largest length of a list that is allowed.")
+        int | None, typer.Option("--limit", min=1, help="The length of the longest list that is allowed.")
     ] = None,
     samples: Annotated[
         int | None,
@@ -102,7 +102,9 @@ def study(
     ] = None,
     fuzz: Annotated[
         Literal["absolute", "relative", "relative_smaller"] | None,
-        typer.Option("--fuzz", help="What --fuzziness is relative to. [default: absolute]", show_default=False),
+        typer.Option(
+            "--fuzz", help="Whether --fuzziness is absolute or relative. [default: absolute]", show_default=False
+        ),
     ] = None,
     counts: Annotated[
         Literal["trials", "topics"] | None,

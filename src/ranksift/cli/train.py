@@ -139,7 +139,7 @@ def train(
         bool, typer.Option("--list", help="List the methods, or with --model the parameters of one, and exit.")
     ] = False,
 ) -> None:
-    """Train a ranker, and save it with a card of what it was made of.
+    """Train a ranker, and save it with a card that says how it was made.
 
     ranksift train train.txt --validation vali.txt --model LambdaMART --out model
     """

@@ -42,15 +42,15 @@ class Examples:
     features
         Documents × features; NaN where a value is missing.
     labels
-        One a document; NaN where nobody judged it.
+        One label per document; NaN if it is unjudged.
     docs
         Ids of the documents.
     feature_names
-        One a feature.
+        One name per feature.
     row
-        Where each document stood in the input: queries may come in pieces there.
+        The position of each document in the input, where the documents of a query need not be adjacent.
     texts
-        What queries and documents say, where that is known; then there may be no feature.
+        The texts of queries and documents, if known; there may then be no features.
 
     Examples
     --------
@@ -82,14 +82,14 @@ class Examples:
         feature_names: Sequence[str] | None = None,
         name: str = "examples",
     ) -> Examples:
-        """Take one document a row; the rows of a query need not stand together.
+        """Take one document per row; the rows of a query need not be adjacent.
 
         Parameters
         ----------
         features
             Documents × features; NaN where a value is missing.
         labels
-            One a document; NaN or None where nobody judged it. None: nobody judged any.
+            One label per document; NaN or None if it is unjudged. None: all documents are unjudged.
         groups
             The query of each document.
         docs
@@ -166,7 +166,7 @@ class Examples:
         asker: Sequence[str | None] | Mapping[Any, str | None] | None = None,
         name: str = "examples",
     ) -> Examples:
-        """Take one document a row, as text; the rows of a query need not stand together.
+        """Take one document per row, as text; the rows of a query need not be adjacent.
 
         Parameters
         ----------
@@ -185,7 +185,7 @@ class Examples:
         position, author, time, parent
             What is known of each document besides (:class:`Texts`).
         asker
-            Who wrote the query of each document; or of each group, as a dictionary.
+            The author of the query of each document; or of each group, as a dictionary.
 
         Examples
         --------
@@ -304,7 +304,7 @@ class Examples:
         )
 
     def judged_only(self) -> Examples:
-        """The same without documents that nobody judged."""
+        """The same without unjudged documents."""
         known = self.judged
         if known.all():
             return self
@@ -454,7 +454,7 @@ class Examples:
 
 
 class Fold(NamedTuple):
-    """Examples to learn from, to stop and to tune by, and to be judged on."""
+    """Examples for training, for early stopping and tuning, and for evaluation."""
 
     train: Examples
     validation: Examples | None
@@ -509,18 +509,18 @@ def read_examples(
     source
         A LETOR (SVMlight) file, plain, ``.gz`` or ``.zst``, or ``"-"`` for one from standard input; a ``.csv``,
         ``.tsv``, ``.jsonl`` or ``.parquet`` table, or a polars or pandas frame, with columns for the query, the label,
-        perhaps the document, and one a feature; or with texts: query_id, query, doc_id, doc, label, perhaps features,
-        and perhaps position, author, time, parent, asker; ``Examples``; or a list of any of these, which are put
-        together. A feature that one of several LETOR files does not name is 0 there.
+        optionally the document, and one per feature; or with texts: query_id, query, doc_id, doc, label, and optionally
+        features, position, author, time, parent, asker; ``Examples``; or a list of any of these, which are
+        combined. A feature that one of several LETOR files does not name is 0 there.
     features
-        The features to take, in this order; others are left out. Names of columns, or indices of a LETOR file:
-        one that it does not have is 0 for all documents. Default: every index up to the largest; every column of
-        numbers but the query, the document and the label.
+        The features to use, in this order; others are left out. Names of columns, or indices of a LETOR file;
+        an index that the file does not have is 0 for all documents. Default: every index up to the largest; every
+        column of numbers but the query, the document and the label.
     labels
-        The label for each word of a table: ``{"good": 2, "bad": -1}``. A number that is not named stays what it is.
+        The label for each word of a table: ``{"good": 2, "bad": -1}``. A number that is not named stays as it is.
     skip_bad_rows
         Leave out rows of a table that cannot be read (an empty text, a word where a number belongs, a damaged line)
-        and warn of them. Default: the first of them is refused.
+        with a warning. By default, the first such row is refused.
 
     Examples
     --------

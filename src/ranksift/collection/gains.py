@@ -1,4 +1,4 @@
-"""What a label is worth: the gain function, ``ls`` in Carmel et al. 2022, ``g`` in Gienapp et al. 2020."""
+"""What a label is worth: the gain function, ``ls`` in Carmel et al. 2022 and ``g`` in Gienapp et al. 2020."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Gains:
     curve
         ``"linear"`` or ``"exp"``.
     overrides
-        Pairs (label, gain) that win over the curve.
+        Pairs (label, gain) that take precedence over the curve.
 
     Examples
     --------

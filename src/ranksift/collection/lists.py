@@ -31,21 +31,21 @@ class Lists:
     offsets
         Query i owns the documents ``offsets[i]`` to ``offsets[i + 1]``.
     score
-        What the cut is made on: documents below it are dropped.
+        The scores on which the cut is made: documents below it are dropped.
     label, judged
         Labels, and which documents have one; the label of the others is 0.
     row
         Where each document stood in the input.
     pool
-        All judged documents of each query, those that no list holds included.
+        All judged documents of each query, including those in no list.
     gains
-        What labels are worth.
+        The gains of labels.
     names
         The queries.
     documents
         Ids of the documents, by the rows of the input; None where they have none.
     two_scores
-        Whether the score that ranks is another one than that which the cut is made on.
+        Whether documents are ranked by other scores than those on which the cut is made.
     """
 
     offsets: Ints
@@ -151,18 +151,18 @@ class Lists:
         gains: GainsLike = "linear",
         unjudged: Unjudged = "zero",
     ) -> Lists:
-        """Take one document a row.
+        """Take one document per row.
 
         Parameters
         ----------
         scores
-            What the cut is made on.
+            The scores on which the cut is made.
         labels
-            A label that is None or NaN says that nobody judged the document. None: nobody judged any.
+            A label of None or NaN marks an unjudged document. None: all documents are unjudged.
         groups
             The query of each document.
         rank_scores
-            What ranks the documents (default: ``scores``). Equal ones keep their order.
+            The scores that rank the documents (default: ``scores``). Equal ones keep their order.
         documents
             Ids of the documents, for reports that name them.
         gains, unjudged
@@ -233,16 +233,16 @@ class Lists:
         gains: GainsLike = "linear",
         unjudged: Unjudged = "zero",
     ) -> Lists:
-        """Take a run and its judgments, or a run that nobody judged.
+        """Take a run and its judgments, or an unjudged run.
 
         Every judged query counts, also one that the run does not answer.
 
         Parameters
         ----------
         qrels, run
-            Anything that :func:`read_qrels` and :func:`read_run` take. None in place of judgments: there are none.
+            Anything that :func:`read_qrels` and :func:`read_run` take. None if there are no judgments.
         cut_scores
-            Another run that scores the same documents, where the cut is made on those scores.
+            Another run with scores of the same documents, if the cut is made on those.
         gains, unjudged
             As in :func:`evaluate`.
 

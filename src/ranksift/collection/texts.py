@@ -1,4 +1,4 @@
-"""The words of queries and documents, and what is known of a document besides: its place, author and time."""
+"""The texts of queries and documents, and what else is known of a document: its position, author and time."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class Texts:
     docs
         One per document.
     position
-        Where the document stands in its list: the number of a comment in its thread, say.
+        The position of the document in its list, such as the number of a comment in its thread.
     author
         Who wrote the document.
     time
-        When: all numbers, or all texts such as 2009-07-30 12:32:58.
+        When it was written: all numbers, or all texts such as 2009-07-30 12:32:58.
     parent
         The id of the document that it replies to.
     asker

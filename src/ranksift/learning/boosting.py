@@ -32,7 +32,7 @@ kept."""
 
 @dataclass(eq=False)
 class RankBoost(Ranker):
-    r"""RankBoost: thresholds on features, weighted so that pairs in the wrong order cost less and less.
+    r"""RankBoost: thresholds on features, weighted so that pairs in the wrong order become fewer.
 
     .. math:: f(d) = \sum_t \alpha_t [x_{k_t}(d) > \theta_t], \quad
         \min_f \sum_{q} \sum_{g(u) > g(v)} e^{f(v) - f(u)}
@@ -46,7 +46,7 @@ class RankBoost(Ranker):
     Attributes
     ----------
     features_, thresholds_, alphas_
-        Of each round: the feature's number, the threshold and its weight, negative where low values are good.
+        For each round: the feature's number, the threshold and its weight, negative where low values are good.
 
     Examples
     --------
@@ -207,7 +207,7 @@ class FeatureBoosting(WeightedSum, abstract=True):
     Attributes
     ----------
     features_, alphas_
-        Of each round: the feature's number, and its weight, negative where low values are good.
+        For each round: the feature's number, and its weight, negative where low values are good.
     """
 
     def _keep(self, steps: Sequence[Slope], examples: Examples) -> None:
@@ -240,7 +240,7 @@ class AdaRank(FeatureBoosting):
     Attributes
     ----------
     features_, alphas_
-        Of each round: the feature's number, and its weight, negative where low values are good.
+        For each round: the feature's number, and its weight, negative where low values are good.
 
     Examples
     --------

@@ -45,7 +45,7 @@ def _tell_of_features(source: str, written: frozenset[str], names: tuple[str, ..
     if names and len(absent) == len(names):
         what = "has none of the features that the model was fitted to, such as feature " + names[0]
         raise InputError(what, source=source, remedy="give the features that the model was fitted to")
-    for found, what in ((absent, "stands on no line, so it is 0"), (new, "is unknown to the model, and left out")):
+    for found, what in ((absent, "occurs on no line, so it is 0"), (new, "is unknown to the model, and left out")):
         if found:
             which = f"feature {found[0]}" + f" (and {len(found) - 1} more)" * (len(found) > 1)
             warnings.warn(f"{source}: {which} {what}", RankSiftWarning, stacklevel=4)

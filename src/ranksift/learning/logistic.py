@@ -1,4 +1,4 @@
-"""Logistic regression of what is worth showing (Karmaker and Feng 2022)."""
+"""Logistic regression of whether a document is worth showing (Karmaker and Feng 2022)."""
 
 from __future__ import annotations
 

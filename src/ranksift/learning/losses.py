@@ -104,7 +104,7 @@ def ordinal(scores: Tensor, gains: TensorLike, mask: TensorLike | None = None, *
 def weighted_ordinal(
     scores: Tensor, gains: TensorLike, mask: TensorLike | None = None, *, levels: TensorLike
 ) -> Tensor:
-    r"""The ordinal loss with each question weighted by what hangs on it (Carmel et al. 2022, 5.1).
+    r"""The ordinal loss with each question weighted by the difference in gain (Carmel et al. 2022, 5.1).
 
     .. math:: \frac{1}{|R|} \sum_{d \in R} \sum_{i=1}^{m-1} w(i)\, BCE\big(\sigma(s_i(d)), [g(d) > g_i]\big),
         \quad w(i) = g_{i+1} - g_i
@@ -183,7 +183,7 @@ def lambdarank(
     k
         Only the first k ranks count, as in nDCG@k.
     sigma
-        Steepness.
+        The steepness of the loss.
 
     Examples
     --------
@@ -280,8 +280,8 @@ def listnet(scores: Tensor, gains: TensorLike, mask: TensorLike | None = None, *
     Parameters
     ----------
     k
-        Places whose order counts. 1: who comes first, the usual form. None: all of the list, as Niu et al. 2012 have
-        it.
+        Ranks whose order counts. 1: only the first document, the usual form. None: the whole list, as in Niu et
+        al. 2012.
 
     Examples
     --------
@@ -305,7 +305,7 @@ def listmle(scores: Tensor, gains: TensorLike, mask: TensorLike | None = None, *
     Parameters
     ----------
     k
-        Places that count: top-k ListMLE. None: all.
+        Ranks that count, for top-k ListMLE. None: all.
 
     Examples
     --------
@@ -343,7 +343,7 @@ def focused(
     Parameters
     ----------
     k
-        Documents of T.
+        The number of documents in T.
     beta
         β: 1 is ListNet on the top k alone, 0 RankNet alone.
     orders

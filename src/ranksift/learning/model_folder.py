@@ -155,7 +155,7 @@ def files_at(target: Path, card: Mapping[str, Any]) -> Path:
 
 
 def read_files(target: Path, card: Mapping[str, Any]) -> dict[str, bytes]:
-    """The files that a card names; refused where one is missing, or is not as it was saved."""
+    """The files that a card names; refused where one is missing, or was changed since it was saved."""
     place = files_at(target, card)
     listed = card.get(FILES)
     if not isinstance(listed, dict) or not all(known is None or isinstance(known, str) for known in listed.values()):
@@ -173,7 +173,9 @@ def read_files(target: Path, card: Mapping[str, Any]) -> dict[str, bytes]:
     for name, known in card[FILES].items():
         if known is not None and _sum(found[name]) != known:
             raise InputError(
-                "is not as it was saved", source=str(place / name), remedy="copy the folder again, or train again"
+                "was changed since it was saved",
+                source=str(place / name),
+                remedy="copy the folder again, or train again",
             )
     return found
 

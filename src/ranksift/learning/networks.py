@@ -44,7 +44,7 @@ _UNITS = several(integer(1), "a list of positive integers")
 
 @dataclass(eq=False)
 class Network(Ranker, abstract=True):
-    """The common ground of models trained by gradient descent (Adam, queries in batches).
+    """The base class of models trained by gradient descent (Adam, queries in batches).
 
     With a validation set, training stops when ``measure`` has not improved for ``patience`` epochs, and the model is
     that of the best epoch.
@@ -58,8 +58,8 @@ class Network(Ranker, abstract=True):
     losses_, values_
         The training loss of every epoch, and the measure on the validation set where there is one (after fitting only).
     natural_cut_
-        The score of an expected gain of 0, where the loss tells it; ``FixedCutoff(model.natural_cut_)`` drops what lies
-        below.
+        The score that corresponds to an expected gain of 0, if the loss determines it;
+        ``FixedCutoff(model.natural_cut_)`` drops what scores lower.
     """
 
     needs = ("torch",)
@@ -335,7 +335,7 @@ class RankNet(_OfAPaper):
 
 @dataclass(eq=False)
 class ListNet(_OfAPaper):
-    """ListNet (Cao and others 2007; Karmaker and Feng 2022 and Niu et al. 2012): who comes first, as the gains have it.
+    """ListNet (Cao et al. 2007): a network that learns which document comes first.
 
     Examples
     --------
@@ -357,7 +357,7 @@ class ListNet(_OfAPaper):
 
 @dataclass(eq=False)
 class TopKListMLE(_OfAPaper):
-    """Top-k ListMLE (Xia and others 2009; Niu et al. 2012): the likelihood of the order of the first k documents.
+    """Top-k ListMLE (Xia et al. 2009): a network that maximises the likelihood of the order of the first k documents.
 
     Examples
     --------

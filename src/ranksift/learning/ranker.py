@@ -55,16 +55,16 @@ RANKERS: dict[str, type[Ranker]] = {}
 
 @dataclass(eq=False)
 class Ranker(Parameterised, Printed):
-    """The common ground of all rankers: a function of features, or of texts. Parameters are given to the constructor.
+    """The base class of all rankers: a function of features or texts. Parameters are given to the constructor.
 
     Attributes
     ----------
     cutoff_
         The rule that drops documents in :meth:`rank`; None: nothing is dropped.
     tradeoff_
-        What each threshold shows and hides of held-out queries; None: there were none.
+        What each threshold shows and hides in held-out queries; None if there were none.
     cut_choice_
-        What held-out queries said of the cut that the method brings; None: nobody asked, or the model was loaded.
+        How the method's own cut did on held-out queries; None if it was not checked, or the model was loaded.
     feature_names_
         The names of the features that it was fitted to.
     card_
@@ -123,7 +123,7 @@ class Ranker(Parameterised, Printed):
         *,
         checkpoints: TrainingFolder | str | os.PathLike[str] | None = None,
     ) -> Self:
-        """Learn from labelled examples. Unlabelled documents are not learned from, and are part of their lists.
+        """Learn from labelled examples. Unlabelled documents are part of their lists, but nothing is learned from them.
 
         Parameters
         ----------
@@ -262,10 +262,10 @@ class Ranker(Parameterised, Printed):
             warnings.warn(choice.warning(), CutWarning, stacklevel=3)
 
     def at_most(self, limits: LimitsLike) -> Self:
-        """Move the cut, also of a saved model: the best one of those that keep some limits.
+        """Move the cut, also of a saved model, to the best one within some limits.
 
-        The queries that checked the cut say what each threshold shows and hides, so that no data is needed. On other
-        queries limits are kept about as well as a share of so many queries can be known.
+        What each threshold shows and hides is known from the queries that checked the cut, so no data is needed. On
+        other queries the limits hold only as precisely as a share can be estimated from that many queries.
 
         Parameters
         ----------
@@ -327,8 +327,8 @@ class Ranker(Parameterised, Printed):
     def fit_cutoff(self, examples: Any, rule: Cutoff | None = None) -> Self:
         """Fit a rule to this model's scores of some examples; by default the best global threshold of nDCG_f@10.
 
-        Take examples that the model was not fitted to: on its own training documents it is too sure of itself. The rule
-        that is given stays as it is: ``cutoff_`` is another one.
+        Use examples that the model was not fitted to: on its own training documents its scores are too confident. The
+        given rule is not changed: ``cutoff_`` is a copy.
         """
         chosen = GlobalCutoff("nDCG_f@10") if rule is None else checked_rule(rule).clone()
         given = with_labels(self.read(examples))
@@ -353,7 +353,7 @@ class Ranker(Parameterised, Printed):
         return self.read_as(self.feature_names_, source, **reading)
 
     def score(self, examples: Any) -> Floats:
-        """A score for every document, the better the higher, in the order in which the documents were given."""
+        """A score for every document, higher is better, in the order in which the documents were given."""
         given = self.read(examples)
         out = np.empty(len(given))
         out[given.row] = self.scored(given)
@@ -379,7 +379,7 @@ class Ranker(Parameterised, Printed):
         name
             The name of the run.
         explain
-            With a query: give the documents that are dropped, too, behind those that are kept.
+            With a query: also return the dropped documents, after those that are kept.
         """
         if documents is not None:
             return self._rank_texts(data, documents, explain=explain)

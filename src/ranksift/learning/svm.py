@@ -49,7 +49,7 @@ Risk = Callable[[Floats], Violation]
 
 @dataclass(eq=False)
 class MaxMargin(WeightedSum, abstract=True):
-    """The common ground of :class:`RankSVM`, :class:`SVMMAP` and :class:`FocusedSVM`: min ½ ‖w‖² + C R(w), R convex.
+    """The base class of :class:`RankSVM`, :class:`SVMMAP` and :class:`FocusedSVM`: min ½ ‖w‖² + C R(w), R convex.
 
     R is the maximum of many planes. Those that matter are found one by one, each where the ones before are minimal
     (Joachims, Finley, Yu: Cutting-plane training of structural SVMs, 2009), until no w can be better by more than
@@ -442,7 +442,7 @@ class Optimum(NamedTuple):
     weights
         w.
     value
-        Of the objective there.
+        The value of the objective there.
     bound
         Nothing is lower.
     planes

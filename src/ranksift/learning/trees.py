@@ -65,7 +65,7 @@ _DEPTH = "Pairs count if at least one of their documents is among this many firs
 
 @dataclass(eq=False)
 class TreeModel(Ranker, abstract=True):
-    """The common ground of tree models. Missing values are taken as they are, and features need no scaling.
+    """The base class of tree models. Missing values are used as they are, and features need no scaling.
 
     With a validation set, growing stops when ``measure`` (or a steadier loss: ``stop_by``) has not become better for
     ``patience`` trees, and the model is that of the best number of trees.
@@ -73,7 +73,7 @@ class TreeModel(Ranker, abstract=True):
     Attributes
     ----------
     trees_
-        How many there are, of each output, in all models.
+        The number of trees per output, over all models.
     """
 
     natural_scaling = "none"
@@ -409,8 +409,8 @@ def _ours(loss: Loss) -> Callable[..., tuple[NDArray[np.float64], NDArray[np.flo
 class LambdaMART(TreeModel):
     """LambdaMART (Burges 2010; Karmaker and Feng 2022): boosted trees fitted to what swaps of two documents do to nDCG.
 
-    Where some gains are negative, a pair counts by its change of nDCG_f. Scores order the documents of a query, and say
-    nothing across queries.
+    If some gains are negative, a pair is weighted by its change of nDCG_f. Scores order the documents of a query, but
+    are not comparable across queries.
 
     Examples
     --------
@@ -493,7 +493,7 @@ class RandomForests(TreeModel):
 
 @dataclass(eq=False)
 class BoostedTrees(TreeModel):
-    r"""Boosted trees with one of Carmel et al.'s losses.
+    r"""Boosted trees with one of the losses of Carmel et al. 2022.
 
     :mod:`~ranksift.learning.losses` has the formulas. An ordinal loss has one output per document for each of the m − 1
     questions whether the gain is higher than :math:`g_i`, each with trees of its own. So the weights of
@@ -505,9 +505,9 @@ class BoostedTrees(TreeModel):
     Attributes
     ----------
     natural_cut_
-        The score of an expected gain of 0, where the loss tells it.
+        The score that corresponds to an expected gain of 0, if the loss determines it.
     levels_
-        Of an ordinal loss: the gains, from the lowest; output i asks for one above the i-th.
+        For an ordinal loss, the gains in ascending order; output i asks for a gain above the i-th.
 
     Examples
     --------
@@ -667,8 +667,8 @@ class LambdaMARTf(TreeModel, CrossFitted):
     is shown, the second one only in which order. (Pairs of documents, as LambdaMART has them, would move the cut with
     the length of the list.)
 
-    Trees are too sure of themselves. So s is calibrated (Platt, with the same weights) on documents that the trees were
-    not fitted to: the validation set, or else the training queries, each held out in turn
+    The outputs of trees are too confident. Therefore s is calibrated (Platt, with the same weights) on documents that
+    the trees were not fitted to: the validation set, or else the training queries, each held out in turn
     (:mod:`~ranksift.learning.cross_fitting`). The same queries decide whether the cut
     is better than to show nothing, to show everything, or to tune a threshold: :mod:`ranksift.cutoffs.choice`.
 

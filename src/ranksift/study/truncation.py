@@ -249,9 +249,9 @@ class Truncation(Result):
             best = [run for run, share in self.nil_accuracy.items() if share == right]
             share = float(self.answerable.mean())
             found.append(
-                f"{joined(best)} {'tells' if len(best) == 1 else 'tell'} best whether there is an answer, in "
-                f"{percent(right)} of the queries; to say always the "
-                f"same is right in {percent(max(share, 1 - share))}."
+                f"{joined(best)} {'says' if len(best) == 1 else 'say'} best whether there is an answer, in "
+                f"{percent(right)} of the queries; always giving the "
+                f"same answer is right in {percent(max(share, 1 - share))}."
             )
         for a, b in self.pairs:
             gains, order = self.change[a], self.correlation[a]

@@ -50,11 +50,11 @@ def test_an_interrupted_fit_goes_on(options, steps, tmp_path):
     assert again.losses_ == whole.losses_
     with (tmp_path / "state" / "log.csv").open() as file:
         assert [float(row["loss"]) for row in csv.DictReader(file)] == whole.losses_
-    with pytest.raises(InputError, match="is a checkpoint of another training"):
+    with pytest.raises(InputError, match="is a checkpoint of a different training run"):
         TextRanker(gains={-1: -5}, **options).fit(given, checkpoints=tmp_path / "state")
     other = {"stop_by": "measure", "measure": "nDCG_f@3", "loss": "weighted_ordinal"}
     TextRanker(gains=GAINS, **options | other).fit(given, given, checkpoints=tmp_path / "own")
-    with pytest.raises(InputError, match="is a checkpoint of another training"):  # scores say which epoch is the best
+    with pytest.raises(InputError, match="is a checkpoint of a different training run"):
         TextRanker(gains=GAINS, scores="expected_gain", **options | other).fit(
             given, given, checkpoints=tmp_path / "own"
         )

@@ -129,10 +129,10 @@ def test_the_command(fitted, examples, other, tmp_path, capsys):
     command = ["distil", str(tmp_path / "model"), str(tmp_path / "train.jsonl"), "--out", str(tmp_path / "small")]
     assert run([*command, "--held-out", str(tmp_path / "test.jsonl")]) == 0
     told = capsys.readouterr().out
-    assert "One network in the place of 3, on 40 held-out queries" in told
+    assert "One network in place of 3, on 40 held-out queries" in told
     assert rs.load(tmp_path / "small").card_["distilled"]["networks"] == 3
     assert run([*command[:-1], str(tmp_path / "other")]) == 0
-    assert "what it loses was not measured: give held-out queries as --held-out" in capsys.readouterr().err
+    assert "the loss in quality was not measured: give held-out queries as --held-out" in capsys.readouterr().err
     assert run([*command[:-1], str(tmp_path / "model")]) == 2
     assert "is the model that is to be distilled; name another folder: --out" in capsys.readouterr().err
     assert len(rs.load(tmp_path / "model").texts_) == 3

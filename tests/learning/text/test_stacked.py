@@ -348,7 +348,7 @@ class TestCommands:
         ("words", "what"),
         [
             (["--model", "text+Magic"], "method 'Magic' is unknown"),
-            (["--model", "LambdaMART+text"], "a text ranker stands below another method"),
+            (["--model", "LambdaMART+text"], "only a text ranker can be combined with another method"),
             (["--model", "text+LambdaMARTf", "--set", "learning_rate=1"], "write text.learning_rate or top.learning"),
             (["--model", "text+LambdaMARTf", "--set", "loops=1"], "StackedRanker has no parameter 'loops'"),
             (["--model", "text+LambdaMARTf", "--set", "folds.x=1"], "parameter 'folds' has no 'x'"),
