@@ -33,7 +33,7 @@ help:
 	@echo "make pins         constraints.txt anew, from the latest versions"
 	@echo "make clean        remove everything that these make"
 
-demo: $(VENV)/.label,report,text-$(VERSION)
+demo: $(VENV)/.label,report,serve,text-$(VERSION)
 	@$(BIN)/ranksift demo
 
 lint: $(VENV)/.dev-$(VERSION)

@@ -28,12 +28,14 @@ def rank(
         typer.Option("--out", "-o", metavar="RUN", help="Write the run to this file. [default: standard output]"),
     ] = None,
     name: Annotated[
-        str | None, typer.Option("--name", help="What the run is called. [default: the model's folder]")
+        str | None, typer.Option("--name", help="The name of the run. [default: the model's folder]")
     ] = None,
     at_most: Annotated[
         str | None,
         typer.Option(
-            "--at-most", metavar="LIMITS", help='Cut so that these limits are kept, as "Empty<=0.1 GoodFiltered<=0.3".'
+            "--at-most",
+            metavar="LIMITS",
+            help='Drop documents within these limits, such as "Empty<=0.1 GoodFiltered<=0.3".',
         ),
     ] = None,
     labels: options.LabelWords = None,
@@ -44,14 +46,14 @@ def rank(
     engine: options.Engine = "local",
     address: options.Address = None,
 ) -> None:
-    """Rank examples by a model, without what its cutoff drops.
+    """Rank examples with a model, and leave out what its cutoff drops.
 
     ranksift rank model test.txt --out model.run
     """
     from ranksift.learning.saved_model import load
 
     if out is not None and out.exists() and any(Path(one).exists() and out.samefile(one) for one in data):
-        raise InputError("is what is to be ranked", source=str(out), remedy="write the run to another file")
+        raise InputError("is an input of this command", source=str(out), remedy="write the run to another file")
     if out is not None and Path(model).resolve() in out.resolve().parents:
         raise InputError("is in the folder of the model", source=str(out), remedy="write the run elsewhere")
     if keep_all and at_most is not None:

@@ -184,7 +184,7 @@ class _Cutter:
             if last >= 0 or reach == text.end:
                 break
             if reach - front > _LONGEST_LINE:
-                raise text.fail(end, "a line of more than 16 MB", "is this a text file with one document a line?")
+                raise text.fail(end, "a line of more than 16 MB", "is this a text file with one document per line?")
             ahead *= 8
         begin = 0
         if front < start:

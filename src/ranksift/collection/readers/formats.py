@@ -80,7 +80,7 @@ def _load(source: Any, noun: str, on_duplicate: OnDuplicate, columns: Columns) -
     if suffix in SEPARATORS:
         from ranksift.collection.readers.delimited import read_delimited
 
-        row = "give a header line and one row at least"
+        row = "give a header line and at least one row"
         with reading(source, if_empty=NOTHING_RETRIEVED if noun == "score" else row) as text:
             return read_delimited(text, SEPARATORS[suffix], noun, on_duplicate, columns)
     if suffix in JSON_LINES:
