@@ -22,14 +22,26 @@ def cluster() -> Iterator[Any]:
         if os.environ.get("CI"):
             pytest.fail(f"{missing}, and continuous integration must not go without")
         pytest.skip(missing)
-    made = Cluster(shutdown_at_exit=True)
+    made = started(Cluster)
     try:
-        for _ in range(2):
-            made.add_node(wait=False, num_cpus=1, object_store_memory=STORE, include_dashboard=False)
-        made.wait_for_nodes(timeout=120)  # the machine may be busy
         ray.init(made.address, log_to_driver=False, logging_level="critical")
         assert len(ray.nodes()) == 2
         yield made
     finally:
         ray.shutdown()
         made.shutdown()
+
+
+def started(kind: Any, tries: int = 4) -> Any:
+    """A cluster; Ray gives a machine 30 seconds to start, which a busy one may need more than once."""
+    made = kind(shutdown_at_exit=True)
+    try:
+        for _ in range(2):
+            made.add_node(wait=False, num_cpus=1, object_store_memory=STORE, include_dashboard=False)
+        made.wait_for_nodes(timeout=120)
+    except Exception:
+        made.shutdown()
+        if tries < 2:
+            raise
+        return started(kind, tries - 1)
+    return made
