@@ -20,18 +20,19 @@ from benchmarks.streaming import DEPTH, MEASURES, megabytes, size_of
 
 WORKERS = (1, 2, 4)
 SHARDS = 8
-STORE = 1 << 30  # bytes of its objects
+STORE = 512 << 20  # bytes of each machine's objects
 _EVERY = 0.1
 _TICKS = os.sysconf("SC_CLK_TCK")
 
-# A machine for so many workers; it stands until somebody closes the standard input. A busy one may need several tries.
+# Machines of one core; they stand until somebody closes the standard input. On a busy one it may take several tries.
 _CLUSTER = """
 import sys
 from ray.cluster_utils import Cluster
 for _ in range(10):
     cluster = Cluster()
     try:
-        cluster.add_node(num_cpus=int(sys.argv[1]), object_store_memory=int(sys.argv[2]), include_dashboard=False)
+        for _ in range(int(sys.argv[1])):
+            cluster.add_node(num_cpus=1, object_store_memory=int(sys.argv[2]), include_dashboard=False)
         break
     except Exception:
         cluster.shutdown()
@@ -94,7 +95,7 @@ def split(run: Path, shards: int) -> Path:
 
 @contextmanager
 def cluster(workers: int) -> Iterator[tuple[str, int]]:
-    """The address of a cluster with so many workers, and the process to which all of its processes belong."""
+    """The address of a cluster of machines with one worker each, and the process to which all processes belong."""
     command = [sys.executable, "-c", _CLUSTER, str(workers), str(STORE)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         assert process.stdout is not None
