@@ -27,7 +27,7 @@ def page() -> str:
     """The page in Markdown."""
     parts = [
         "# Five examples",
-        "Short scripts on built-in data. Each prints its answer; put your own data in the place of it.",
+        "These short scripts run on built-in data. Each prints its answer; replace the data with your own.",
     ]
     for script in scripts():
         source = script.read_text(encoding="utf-8")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
+from collections.abc import Iterable
 from unicodedata import category
 
 #: The zero-width non-joiner and joiner: letters beside them look different, and they take no room.
@@ -74,6 +76,23 @@ def shortened(message: str) -> str:
 
 class RankSiftWarning(UserWarning):
     """Something a user should know, and that does not stop the work."""
+
+
+def tell(notes: Iterable[str]) -> None:
+    """Warn of each note, at the line of whoever called RankSift, however deep in it the note comes from.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as heard:
+    ...     warnings.simplefilter("always")
+    ...     tell(["half of the documents have no label"])
+    >>> [str(one.message) for one in heard]
+    ['half of the documents have no label']
+    """
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == __package__:
+        frame, level = frame.f_back, level + 1
+    for note in notes:
+        warnings.warn(note, RankSiftWarning, stacklevel=level)
 
 
 def warn_renamed(old: str, new: str, *, stacklevel: int = 3) -> None:

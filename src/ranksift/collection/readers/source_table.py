@@ -174,7 +174,7 @@ class _FrameCells:
 
 
 def _of_text(source: str | os.PathLike[str], separator: str, bad: list[InputError] | None) -> SourceTable:
-    with reading(source, if_empty="give a header line and one row at least") as opened:
+    with reading(source, if_empty="give a header line and at least one row") as opened:
         text = opened.held()
     names, text.start = delimited.read_header(text, separator)
     line = 1 + text.lines_before(text.start - 1)
