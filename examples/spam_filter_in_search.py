@@ -1,9 +1,9 @@
-"""Evaluate a spam filter in search: is it worth what it hides, and above which penalty of spam?"""
+"""Evaluate a spam filter in search: is it worth what it hides, and from which price of spam on?"""
 
 import ranksift as rs
 from ranksift.datasets.synthetic import synthetic_collection
 
-# In place of your data: judgments, the results of a search engine, and what two filters leave of them.
+# Replace this with your own: judgments, the results of a search engine, and what two filters leave of them.
 qrels, runs = synthetic_collection(queries=200)
 before, filters = runs["unfiltered"], [runs["filtered"], runs["overfiltered"]]
 

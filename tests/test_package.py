@@ -96,7 +96,7 @@ ROOMS = [
     ranksift,
     *(
         getattr(ranksift, room)
-        for room in ("cutoffs", "datasets", "integrations", "labelling", "learning", "measures", "study")
+        for room in ("cutoffs", "datasets", "integrations", "labelling", "learning", "measures", "scale", "study")
     ),
 ]
 
@@ -124,6 +124,7 @@ class TestPublicNames:
             "labelling",
             "learning",
             "measures",
+            "scale",
             "study",
             "losses",
         }

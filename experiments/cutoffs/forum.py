@@ -283,7 +283,7 @@ def other_scores(forum: Forum) -> str:
 
 
 def single_answers(forum: Forum) -> str:
-    """Section: questions with one answer (paper 1's Table 6)."""
+    """Section: questions with one answer (Carmel et al.'s Table 6)."""
     apart = {split: Outcome(o.found.apart()["single-document queries"]) for split, o in outcomes(forum).items()}
     rows = [
         [name, number(nothing, 3), number(all_, 3), number(nothing + all_, 3), "", ""]

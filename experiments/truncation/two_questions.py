@@ -1,4 +1,4 @@
-"""Whether there is an answer, and then which: paper 2's other way, and the Q-measure."""
+"""Whether there is an answer, and then which: Liu et al.'s other way, and the Q-measure."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import ranksift as rs
@@ -383,6 +384,17 @@ class TestVerdict:
         assert told == (
             "The cutoff does not change nDCG_f@3. On every new query it is the same with the cutoff as with everything "
             "shown. The cutoff drops nothing."
+        )
+
+    def test_a_cutoff_that_drops_nothing_is_not_called_worse_than_everything_shown(self, said):
+        """Fitted to all queries it shows everything; fitted to parts of them it does not, and loses by it."""
+        draw = np.random.default_rng(38)
+        rows = [(q, round(draw.normal() + 0.4 * (x > 0), 3), x) for q in range(40) for x in (2, 1, -1, -1)]
+        told = said(enumerate(rows))
+        assert re.fullmatch(
+            r"The cutoff drops nothing. Fitted to all of these queries, it shows everything. Fitted to some of them, "
+            r"it changes nDCG_f@3 on the others by -0.\d{4} \(95% interval -0.\d{4} to [+-]0.\d{4}, p .*\).",
+            told,
         )
 
     def test_fewer_queries_than_folds(self, said):

@@ -1,5 +1,6 @@
 """Rankers on queries that they were not fitted to."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 import ranksift as rs
 from ranksift import Examples, GlobalCutoff, InputError, RankSiftWarning
 from ranksift.collection.examples import Fold
-from ranksift.learning import L2LogisticRegression, RankSVM, tune
+from ranksift.cutoffs.baselines import FilterAll
+from ranksift.learning import L2LogisticRegression, LambdaMARTf, RankSVM, tune
 from ranksift.learning.validation import cross_validated, of_filtered_lists, three_parts, three_way
 from ranksift.measures.names import parse_measure
 from tests.learning.test_tuning import planted
@@ -139,6 +141,37 @@ def test_three_parts_are_all_of_it_and_keep_groups_together(queries, seed, size)
 
 def _ids(part):
     return [f"q{int(query[1:]) - 1}" for query in part.query_ids]
+
+
+def test_models_that_show_nothing_are_told_of_once():
+    labels = np.tile([2, 2, -1, -1, -1], 60)  # of features that say nothing
+    examples = Examples.from_arrays(np.zeros((300, 1)), labels, np.repeat(np.arange(60), 5))
+    ranker = LambdaMARTf(gains={-1: -10}, trees=2)
+    nothing = r"On \d+ held-out queries .* shows no(thing|.* document at all); .*"
+    with pytest.warns(RankSiftWarning) as told:
+        cross_validated([ranker], three_way(examples, 4), "nDCG_f@3")
+    assert [bool(re.fullmatch(nothing + r" \(3 more models have such a cut\)", str(one.message))) for one in told] == [
+        True
+    ]
+    with pytest.warns(RankSiftWarning) as told:
+        found = tune(ranker, examples, space={"leaves": [3, 4]}, folds=2)
+    assert [str(one.message).rpartition(" (")[2] for one in told] == ["5 more models have such a cut)"]
+    with pytest.warns(RankSiftWarning) as told:
+        found.fit()
+    assert [bool(re.fullmatch(nothing, str(one.message))) for one in told] == [True]
+
+
+def test_a_rule_that_drops_everything_is_told():
+    draw = np.random.default_rng(0)
+    examples = Examples.from_arrays(
+        draw.normal(size=(200, 2)), np.tile([1, -1, -1, -1], 50), np.repeat(np.arange(50), 4)
+    )
+    model = RankSVM(gains={-1: -100}).fit(examples)
+    with pytest.warns(
+        RankSiftWarning, match="examples: the rule global drops every document, .* shows nothing; give more"
+    ):
+        model.fit_cutoff(examples)
+    model.fit_cutoff(examples, FilterAll())  # who asks for that knows
 
 
 def test_three_parts_follow_the_seed_and_the_shares():

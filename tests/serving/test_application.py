@@ -227,6 +227,21 @@ def test_a_full_queue_is_answered_429(models):
         assert client.post("/v1/rerank", json=ASKED).status_code == 200
 
 
+def test_large_bodies_wait_outside_where_memory_is_short(models):
+    with client_of(models, "text", body_bytes=1 << 16) as client:
+        service, much = client.app.state.service, {**ASKED, "query": "w1 " * 10_000}
+        service._held += 32 << 16  # as if so many bytes were on their way
+        for content in (json.dumps(much), iter([json.dumps(much).encode()[at::2] for at in (0, 1)])):
+            answer = client.post("/v1/rerank", content=content)
+            assert (answer.status_code, answer.json()["error"]["type"]) == (429, "too_many_requests")
+            assert int(answer.headers["retry-after"]) >= 1
+        assert client.post("/v1/rerank", json=ASKED).status_code == 200  # a short one finds room
+        service._held -= 32 << 16
+        assert client.post("/v1/rerank", json=much).status_code == 200
+        assert client.post("/v1/rerank", json={**much, "documents": []}).status_code == 422
+        assert service._held == 0
+
+
 class TestToken:
     def test_it_is_asked_for(self, models):
         with client_of(models, "text", token="secret-1") as client:

@@ -145,7 +145,9 @@ def fit(
             raise InputError(what, remedy="leave --page out, or use --rule global")
         if page.suffix.lower() not in (".html", ".htm"):
             raise InputError("a page is HTML", source=str(page), remedy="name it .html")
-    parts = _in_parts(files, learned, cut_scores, page, memory)
+    can = type(learned) is GlobalCutoff and cut_scores is None and page is None
+    limited = "--memory is for --rule global, without --cut-scores and --page: all else holds all documents in memory"
+    parts = _in_parts(files, can, limited, memory)
     if parts is None or not isinstance(learned, GlobalCutoff):
         data = _read(files, cut_scores)
         with warnings.catch_warnings():
@@ -269,36 +271,47 @@ def compare(
         typer.Option("--format", "-f", help="The output format."),
     ] = "table",
     out: options.OutFile = None,
+    memory: options.Memory = None,
 ) -> None:
     """Judge rules on queries that they were not fitted on.
 
     ranksift cutoff compare qrels.txt bm25.run --gains="-2=-10" --plot tradeoff.svg
     """
+    from ranksift.collection.qrels import read_qrels
     from ranksift.cutoffs.comparison import compare_cutoffs
+    from ranksift.cutoffs.streaming import IN_PARTS, compared_in_parts
 
-    data = _read(files, cut_scores)
-    other = None if not judge_on else _read(judge_on, None)
-    if other is not None and (other.cut_scores is None) != (data.cut_scores is None):
-        raise InputError(
-            "one of the two sets has scores to cut on, and the other has none", remedy="give tables with cut_score"
-        )
     check_picture(plot)
-    words = [word for given in rules for word in given.split()]
+    wanted = [_threshold_or_word(word) for given in rules for word in given.split()]
+    how: dict[str, Any] = {"rules": wanted or None, "measure": measure, "k": k, "folds": folds, "seed": seed}
+    how |= {"significance": test, "correction": correction, "alpha": alpha}
+    whole = bool(judge_on or cut_scores or plot or apart)
+    # All rules is what is asked for by default: only a limit that was given makes it those that need no more memory.
+    fits = bool(wanted) or memory is not None
+    can = fits and not whole and all(isinstance(word, float) or word in IN_PARTS for word in wanted)
+    limited = (
+        f"--memory is for the rules {', '.join(IN_PARTS)} and thresholds, without --cut-scores, --judge-on, --plot "
+        "and --apart: all else holds all documents in memory"
+    )
+    in_parts = _in_parts(files, can, limited, memory)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankSiftWarning)  # the table shows its notes
-        found = compare_cutoffs(
-            _lists(data, gains, unjudged),
-            test=None if other is None else _lists(other, gains, unjudged),
-            rules=[_threshold_or_word(word) for word in words] or None,
-            measure=measure,
-            k=k,
-            folds=folds,
-            seed=seed,
-            significance=test,
-            correction=correction,
-            alpha=alpha,
-            progress=progress("Fitting"),
-        )
+        if in_parts is not None:
+            found = compared_in_parts(read_qrels(files[0]), in_parts, gains=gains, unjudged=unjudged, **how)
+        else:
+            data = _read(files, cut_scores)
+            other = None if not judge_on else _read(judge_on, None)
+            if other is not None and (other.cut_scores is None) != (data.cut_scores is None):
+                raise InputError(
+                    "one of the two sets has scores to cut on, and the other has none",
+                    remedy="give tables with cut_score",
+                )
+            found = compare_cutoffs(
+                _lists(data, gains, unjudged),
+                test=None if other is None else _lists(other, gains, unjudged),
+                progress=progress("Fitting"),
+                **how,
+            )
     if plot is not None:
         draw(found.plot(), plot)
     parts = found.apart() if apart else {}
@@ -443,12 +456,13 @@ def _read(files: list[str], cut_scores: str | None) -> LabelledRun:
     return data if cut_scores is None else data._replace(cut_scores=read_run(cut_scores))
 
 
-def _in_parts(
-    files: list[str], rule: Cutoff, cut_scores: str | None, page: Path | None, memory: str | None
-) -> RunParts | None:
-    """The run, where it is to be read in parts, and the rule needs no more than one part at a time."""
+def _in_parts(files: list[str], can: bool, limited: str, memory: str | None) -> RunParts | None:
+    """The run, where it is too large to be read whole, and what is asked for needs no more than a part at a time.
+
+    ``limited`` says what does, for an error where a limit was given.
+    """
     from ranksift.collection.run_parts import MEMORY, RunParts, memory_for
-    from ranksift.cutoffs.threshold import TIMES, GlobalCutoff
+    from ranksift.cutoffs.threshold import TIMES
 
     if memory is not None:
         MEMORY.check("--memory", memory)
@@ -456,14 +470,9 @@ def _in_parts(
         return None
     options.check_standard_input(files[0], files[1:])
     may_take = memory_for(files[1], memory, TIMES)
-    if may_take is None:
-        return None
-    if type(rule) is GlobalCutoff and cut_scores is None and page is None:
-        return RunParts(files[1], memory=may_take)
-    if memory is not None:
-        what = "--memory is for --rule global without --cut-scores and --page; the rest holds all documents in memory"
-        raise InputError(what, remedy="leave --memory out")
-    return None
+    if may_take is not None and not can and memory is not None:
+        raise InputError(limited, remedy="leave --memory out")
+    return RunParts(files[1], memory=may_take) if may_take is not None and can else None
 
 
 def _rule(name: str, given: dict[str, Any], delta: str | None, settings: list[str]) -> Cutoff:

@@ -29,8 +29,10 @@ MADE = (
     "limited.trec",
     "forum",
     "forum.jsonl",
-    "texts.trec",
     "labels",
+    "labelled.jsonl",
+    "texts.trec",
+    "question.json",
 )
 
 
@@ -56,7 +58,7 @@ def demo(
             chapter(stage)
         html = page(
             "Rank the good, filter the forbidden",
-            "What changes when a system may refuse to show a document, shown on a small synthetic collection.",
+            "What changes when a system may refuse to show a document.",
             stage.sections,
             f"Made by `ranksift demo` of RankSift {__version__}. The data is synthetic, so it shows how the measures "
             "behave and says nothing about real systems. Every command above can be run in the folder of this page.",

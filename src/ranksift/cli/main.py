@@ -17,7 +17,7 @@ import typer
 
 from ranksift import __version__
 from ranksift.cli.completion import ASKED
-from ranksift.cli.output import flush, is_terminal, prepared
+from ranksift.cli.output import flush, is_terminal, prepared, say
 from ranksift.cli.spelling import as_options
 from ranksift.errors import InputError
 
@@ -157,7 +157,7 @@ _AS_IN_TREC_EVAL = {
 def _complain(error: Exception) -> int:
     """Say in one line what is wrong; the exit code."""
     if isinstance(error, InputError):
-        print(as_options(str(error)), file=sys.stderr)
+        say(as_options(str(error)))
         return BAD_INPUT
     usage = getattr(error, "format_message", None)
     if usage is not None:
@@ -165,21 +165,21 @@ def _complain(error: Exception) -> int:
         command = "ranksift" if context is None else context.command_path
         what = " ".join(str(usage()).split()).rstrip(".")
         known = _AS_IN_TREC_EVAL.get(getattr(error, "option_name", ""), "") if command == "ranksift evaluate" else ""
-        print(InputError(f"{command}: {what}", remedy=f"{known}see: {command} --help"), file=sys.stderr)
+        say(InputError(f"{command}: {what}", remedy=f"{known}see: {command} --help"))
         return BAD_INPUT
     if isinstance(error, OSError) and error.errno == ENOSPC:
-        print("ranksift: no space left on the device; make room", file=sys.stderr)
+        say("ranksift: no space left on the device; make room")
         return BAD_INPUT
     if isinstance(error, OSError) and error.errno in _OF_A_PATH and error.filename is not None:
         what = f"cannot be used ({error.strerror})"
-        print(InputError(what, source=os.fsdecode(error.filename), remedy="check the path"), file=sys.stderr)
+        say(InputError(what, source=os.fsdecode(error.filename), remedy="check the path"))
         return BAD_INPUT
     if isinstance(error, MemoryError):
-        print("ranksift: not enough memory; use fewer runs, documents or features at once", file=sys.stderr)
+        say("ranksift: not enough memory; use fewer runs, documents or features at once")
         return BAD_INPUT
     fault = InputError(f"ranksift: a fault in RankSift; please report it: {type(error).__name__}: {error}",
                        remedy="RANKSIFT_DEBUG=1 shows where")  # fmt: skip
-    print(fault, file=sys.stderr)
+    say(fault)
     return INTERNAL
 
 

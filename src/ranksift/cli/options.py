@@ -84,6 +84,19 @@ Memory = Annotated[
         "[default: half of the free memory]",
     ),
 ]
+Engine = Annotated[
+    Literal["local", "ray"],
+    typer.Option("--engine", help="Where the work is done: on this machine, or on the machines of a Ray cluster."),
+]
+Address = Annotated[
+    str | None,
+    typer.Option(
+        "--address",
+        metavar="HOST:PORT",
+        help="With --engine ray, the head of the cluster, or auto on one of its machines. [default: $RAY_ADDRESS, else "
+        "Ray is started on the cores of this machine]",
+    ),
+]
 Rel = Annotated[
     float,
     typer.Option("--rel", "-l", metavar="N", help="The smallest label that counts as relevant (trec_eval -l)."),
@@ -163,6 +176,17 @@ def check_standard_input(qrels: str, runs: list[str]) -> None:
     """Refuse to read standard input twice."""
     if [qrels, *runs].count("-") > 1:
         raise InputError("- is named twice, and standard input can be read once", remedy="name a file instead")
+
+
+def on_ray(engine: str, address: str | None) -> bool:
+    """Whether the work is for a cluster.
+
+    >>> on_ray("ray", None), on_ray("local", None)
+    (True, False)
+    """
+    if address is not None and engine != "ray":
+        raise InputError("--address is of a Ray cluster", remedy="give --engine ray too")
+    return engine == "ray"
 
 
 def progress_of(runs: list[str]) -> Callable[[Iterable[Any]], Iterable[Any]]:

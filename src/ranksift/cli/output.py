@@ -83,7 +83,15 @@ def heard_once() -> Iterator[None]:
 def note(text: str) -> None:
     """Print a note for the user that is not part of the results."""
     if not _silent:
-        print(f"note: {on_one_line(shortened(as_options(text)))}", file=sys.stderr)
+        say(f"note: {on_one_line(shortened(as_options(text)))}")
+
+
+def say(text: object) -> None:
+    """Write a line to standard error; where nobody reads that any more, work goes on, and the exit code stays."""
+    try:
+        print(text, file=sys.stderr, flush=True)
+    except OSError:
+        _discard_the_rest(sys.stderr)
 
 
 def write(text: str, out: Path | None = None) -> None:
@@ -173,7 +181,7 @@ def _in_options(part: Table | str) -> Table | str:
     """A paragraph, or the notes of a table, with options in place of Python."""
     if isinstance(part, str):
         return as_options(part)
-    return replace(part, notes=[as_options(note) for note in part.notes])
+    return replace(part, notes=tuple(as_options(note) for note in part.notes))
 
 
 def _preformatted(text: str) -> str:
@@ -186,19 +194,19 @@ def _writing() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
-        _discard_the_rest()
+        _discard_the_rest(sys.stdout)
     except OSError as error:
-        _discard_the_rest()
+        _discard_the_rest(sys.stdout)
         reason = error.strerror or str(error)
         raise InputError(
             f"cannot be written ({reason})", source="<stdout>", remedy="make room, or write to a file: --out"
         ) from None
 
 
-def _discard_the_rest() -> None:
+def _discard_the_rest(stream: TextIO) -> None:
     """Let Python's last flush go nowhere instead of into a closed pipe or onto a full disk."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
+    os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ranksift.cli import options
 from ranksift.cli.output import note
 from ranksift.errors import InputError
+
+if TYPE_CHECKING:
+    from ranksift.cutoffs.cutoff import Cutoff
 
 
 def rank(
@@ -40,6 +43,8 @@ def rank(
     keep_all: Annotated[
         bool, typer.Option("--keep-all", help="Drop nothing, whatever the model's cutoff says.")
     ] = False,
+    engine: options.Engine = "local",
+    address: options.Address = None,
 ) -> None:
     """Rank examples with a model, and leave out what its cutoff drops.
 
@@ -53,6 +58,16 @@ def rank(
         raise InputError("is in the folder of the model", source=str(out), remedy="write the run elsewhere")
     if keep_all and at_most is not None:
         raise InputError("--keep-all drops nothing, and --at-most limits what is dropped", remedy="leave one out")
+    if options.on_ray(engine, address):
+        from ranksift.scale.ranking import rank as rank_on_ray
+
+        reading = options.reading_of(labels, skip_bad_rows)
+        target = "-" if out is None else out
+        found = rank_on_ray(
+            model, data, target, address=address, name=name, at_most=at_most, keep_all=keep_all, **reading
+        )
+        _tell(found.left_unread, found.documents, found.shown, None if keep_all else load(model).cutoff_)
+        return
     ranker = load(model)
     if at_most is not None:
         ranker.at_most(at_most)
@@ -61,8 +76,12 @@ def rank(
         ranker.cutoff_ = None
     run = ranker.rank(examples, name=name or Path(model).resolve().name)
     run.save("-" if out is None else out)
-    if ranker.left_unread():
-        note(ranker.left_unread())
-    if ranker.cutoff_ is not None:
-        dropped = len(examples) - len(run)
-        note(f"{dropped} of {len(examples)} documents dropped by the model's cutoff, {ranker.cutoff_.rule}")
+    _tell(ranker.left_unread(), len(examples), len(run), ranker.cutoff_)
+
+
+def _tell(left_unread: str, documents: int, shown: int, cutoff: Cutoff | None) -> None:
+    """Say what was not read of texts, and what the cutoff dropped."""
+    if left_unread:
+        note(left_unread)
+    if cutoff is not None:
+        note(f"{documents - shown} of {documents} documents dropped by the model's cutoff, {cutoff.rule}")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import reduce
 from itertools import takewhile
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
 
 import typer
@@ -255,7 +255,7 @@ def _collections(first: list[str], second: list[str]) -> tuple[str, str]:
     start = _alike(*words)
     end = _alike(*(word[start:][::-1] for word in words))
     apart = [".".join(word[start : len(word) - end]) for word in words]
-    whole = [f"{path.parent.name}/{path.name}" for path in paths]
+    whole = [str(PurePosixPath(path.parent.name, path.name)) for path in paths]
     for one, two in (*([shared] if max(map(len, both)) > 1 else []), stems, apart, whole):
         if one and two and one != two:
             return one, two

@@ -131,6 +131,12 @@ def train(
     seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of the random number generator.")] = 0,
     labels: options.LabelWords = None,
     skip_bad_rows: options.SkipBadRows = False,
+    engine: options.Engine = "local",
+    address: options.Address = None,
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", min=1, help="With --engine ray, how many processes train the network. [default: 2]"),
+    ] = None,
     list_models: Annotated[
         bool, typer.Option("--list", help="List the methods, or with --model the parameters of one, and exit.")
     ] = False,
@@ -147,6 +153,9 @@ def train(
     if list_models:
         show(_list(model))
         return
+    on_ray = options.on_ray(engine, address)
+    if workers is not None and not on_ray:
+        raise InputError("--workers is of a Ray cluster", remedy="give --engine ray too, or start it with torchrun")
     if at_most is not None and cutoff is None and model is not None and not method_named(model).brings_cut():
         cutoff = "global"
     ranker = configured(
@@ -188,7 +197,13 @@ def train(
     if out is None:
         return
     with resumable(kept):
-        ranker.fit(examples, held_out, checkpoints=kept)
+        if on_ray:
+            from ranksift.scale.training import fit as fit_on_ray
+
+            many = 2 if workers is None else workers
+            ranker = fit_on_ray(ranker, examples, held_out, workers=many, address=address, checkpoints=kept)
+        else:
+            ranker.fit(examples, held_out, checkpoints=kept)
     if not is_first():
         return
     if rule is not None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -121,6 +123,8 @@ def tune(
     seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of the random number generator.")] = 0,
     labels: options.LabelWords = None,
     skip_bad_rows: options.SkipBadRows = False,
+    engine: options.Engine = "local",
+    address: options.Address = None,
 ) -> None:
     """Search for the parameters with which a ranker does best on queries it was not fitted to.
 
@@ -132,8 +136,8 @@ def tune(
     from ranksift.collection.examples import read_examples
     from ranksift.learning.model_folder import place_for_a_model
     from ranksift.learning.tuning import holds_trials
-    from ranksift.learning.tuning import tune as search
 
+    search = _search(engine, address)
     if not is_alone():
         raise InputError("ranksift tune runs in one process", remedy="start it without torchrun")
     ranker = configured(
@@ -211,6 +215,17 @@ def tune(
             note(f"{kept} cannot be removed ({error.strerror or error}); the model is saved without it")
     write("\n")
     show(told(best, {"training": examples, "validation": held_out}), *places(out, training))
+
+
+def _search(engine: str, address: str | None) -> Callable[..., Tuning]:
+    """What searches: on this machine, or on a cluster."""
+    if options.on_ray(engine, address):
+        from ranksift.scale.tuning import tune as search_on_ray
+
+        return partial(search_on_ray, address=address)
+    from ranksift.learning.tuning import tune as search
+
+    return search
 
 
 def space_of(given: list[str]) -> dict[str, Any]:

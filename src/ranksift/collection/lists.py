@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +16,13 @@ from ranksift.collection.gains import LINEAR, Gains, GainsLike
 from ranksift.collection.judged_run import UNJUDGED, JudgedRun, Unjudged
 from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats, Ints
-from ranksift.errors import InputError, RankSiftWarning, warn_renamed
+from ranksift.errors import InputError, warn_renamed
 
 if TYPE_CHECKING:
     from ranksift.collection.run import Run
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Lists:
     """Documents of all queries, query after query, each list in the order in which it is shown.
 
@@ -57,12 +56,17 @@ class Lists:
     pool: Pool
     names: Sequence[Hashable]
     gains: Gains = LINEAR
-    documents: Ids | None = field(default=None, repr=False)
+    documents: Ids | None = None
     two_scores: bool = False
-    _falling: Ints | None = field(default=None, repr=False)
+    _falling: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    def __repr__(self) -> str:
+        n, judged, q = len(self.score), int(self.judged.sum()), len(self)
+        counts = f"{n:,} document{'s' * (n != 1)}, {judged:,} judged, {q:,} quer{'y' if q == 1 else 'ies'}"
+        return f"<Lists: {counts}{', another score to cut on' * self.two_scores}>"
 
     @cached_property
     def lengths(self) -> Ints:
@@ -167,6 +171,8 @@ class Lists:
         Examples
         --------
         >>> lists = Lists.from_arrays([0.2, 0.9, 0.5], [1, 0, None], ["q", "q", "r"])
+        >>> lists
+        <Lists: 3 documents, 2 judged, 2 queries>
         >>> lists.score.tolist(), lists.row.tolist(), lists.judged.tolist()
         ([0.9, 0.2, 0.5], [1, 0, 2], [True, True, False])
         """
@@ -383,9 +389,3 @@ def _scores_of(run: Run, other: Run) -> Floats:
             out[at] = known[doc]
             at += 1
     return out
-
-
-def tell(notes: Sequence[str]) -> None:
-    """Warn who called the estimator that calls this."""
-    for note in notes:
-        warnings.warn(note, RankSiftWarning, stacklevel=3)

@@ -12,14 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from ranksift.collection.gains import GainsLike
 from ranksift.collection.judged_run import Unjudged
-from ranksift.collection.lists import Lists, lists_given, tell
+from ranksift.collection.lists import Lists, lists_given
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.cutoffs.baselines import FilterAll, Oracle
 from ranksift.cutoffs.candidates import HeldOutCandidates, Rules, candidates
 from ranksift.cutoffs.held_out import Split, aggregate, splits
 from ranksift.cutoffs.threshold import one_measure
 from ranksift.cutoffs.tradeoff import Tradeoff
-from ranksift.errors import InputError
+from ranksift.errors import InputError, tell
 from ranksift.evaluation.compare import CORRECTIONS, TESTS, Comparison, Correction, TestName, compare
 from ranksift.evaluation.evaluate import ready_measures
 from ranksift.evaluation.printed import Tabular
@@ -47,7 +47,7 @@ class CutoffComparison(Tabular):
     k
         The k of the other measures.
     lists
-        The queries that the rules were judged on.
+        The queries that the rules were judged on; None where they were read in parts.
     bounds
         Entries of ``scores.runs`` that cannot be used as rules: the oracle.
     how
@@ -61,7 +61,7 @@ class CutoffComparison(Tabular):
     scores: Scores
     measure: Measure
     k: int
-    lists: Lists
+    lists: Lists | None
     bounds: tuple[str, ...]
     how: str
     significance: TestName = "t"
@@ -105,7 +105,7 @@ class CutoffComparison(Tabular):
         which = np.arange(len(self.scores.queries))[chosen]
         if not len(which):
             raise InputError("no query is chosen", remedy="choose some")
-        return replace(self, scores=_of_queries(self.scores, which), lists=self.lists.of_queries(which))
+        return replace(self, scores=_of_queries(self.scores, which), lists=self._judged_on.of_queries(which))
 
     def apart(self) -> dict[str, CutoffComparison]:
         """Queries with a single document, and those with several (Carmel et al. 2022, Table 6).
@@ -113,7 +113,7 @@ class CutoffComparison(Tabular):
         A query whose only document is judged asks for one decision: its nDCG_f is 1 where that is right, else 0, so
         that the mean is the accuracy of filtering (where no gain is 0).
         """
-        single = (self.lists.lengths == 1) & (self.lists.pool.size == 1)
+        single = (self._judged_on.lengths == 1) & (self._judged_on.pool.size == 1)
         named = {"single-document queries": single, "other queries": ~single}
         return {
             name: replace(self.of_queries(mask), how=f"{name}; {self.how}")
@@ -124,7 +124,7 @@ class CutoffComparison(Tabular):
     @cached_property
     def tradeoff(self) -> Tradeoff:
         """F-docs@k and good documents filtered at every threshold that is the same for all queries."""
-        return Tradeoff.of(self.lists, ["GoodFiltered", f"Fdocs@{self.k}"])
+        return Tradeoff.of(self._judged_on, ["GoodFiltered", f"Fdocs@{self.k}"])
 
     # -- tables ------------------------------------------------------------------------------------------------
 
@@ -156,6 +156,19 @@ class CutoffComparison(Tabular):
         glue = "" if len(self.rules) <= 26 else ","
         return glue.join(self.comparison.letters[other] for other in self.comparison.better_than(rule, self.measure))
 
+    @property
+    def _unseen(self) -> float:
+        """Good documents that no list holds, as GoodFiltered counts them."""
+        if self.lists is None:
+            return self.value("rank-only", "GoodFiltered") if "rank-only" in self.scores.runs else 0.0
+        return aggregate(one_measure("GoodFiltered"), self.lists, np.ones(len(self.lists.score), dtype=bool))
+
+    @property
+    def _judged_on(self) -> Lists:
+        if self.lists is None:
+            raise InputError("the lists were read in parts", remedy="compare what fits into memory")
+        return self.lists
+
     def _notes(self) -> list[str]:
         notes = [f"{self.how[0].upper()}{self.how[1:]}."]
         if self.comparison is not None:
@@ -168,8 +181,7 @@ class CutoffComparison(Tabular):
                 f"{', '.join(self.bounds)}: the best cut of each query, known from its labels. They are not usable "
                 "rules."
             )
-        unseen = aggregate(one_measure("GoodFiltered"), self.lists, np.ones(len(self.lists.score), dtype=bool))
-        if unseen:
+        if unseen := self._unseen:
             notes.append(f"GoodFiltered counts good documents that no list holds too: {unseen:.2%} where all is shown.")
         return [*notes, *self.notes]
 
@@ -333,12 +345,11 @@ def compare_cutoffs(
     judged_on = given if other is None else other
     integer(1).check("k", k, 3)
     function().check("progress", progress)
-    measures = _measures(measure, k)
-    chosen = one_measure(f"nDCG_f@{k}" if measure is None else measure)
+    chosen, measures = compared_measures(measure, k)
     judged = HeldOutCandidates(candidates(rules, chosen, k), judged_on, strict=rules is not None)
     if other is None:
         judged.run(splits(given, folds, seed), folds, progress)
-        how = f"each rule is judged on every fold of the queries and fitted on the others ({folds} folds, seed {seed})"
+        how = how_judged(folds, seed)
     else:
         judged.run(iter([Split(given, other, np.arange(len(other.score)))]), 1, progress)
         how = f"each rule is fitted on {len(given):,} other queries"
@@ -358,11 +369,17 @@ def compare_cutoffs(
     )
 
 
-def _measures(measure: MeasureLike | None, k: int) -> list[Measure]:
-    """The measure that rules are compared by, and the columns of the paper's Table 7."""
-    own = [] if measure is None else [one_measure(measure)]
+def how_judged(folds: int, seed: int) -> str:
+    """How rules are judged where there are no other lists, in words."""
+    return f"each rule is judged on every fold of the queries and fitted on the others ({folds} folds, seed {seed})"
+
+
+def compared_measures(measure: MeasureLike | None, k: int) -> tuple[Measure, list[Measure]]:
+    """The measure that rules are compared by, and all columns: it, and those of Table 7 of Carmel et al. 2022."""
+    chosen = one_measure(f"nDCG_f@{k}" if measure is None else measure)
+    own = [] if measure is None else [chosen]
     table = ready_measures([f"nDCG_f@{k}", f"nDCG_0@{k}", f"nDCG_min@{k}", f"Fdocs@{k}", "GoodFiltered", "Empty"])
-    return list(dict.fromkeys([*own, *table]))
+    return chosen, list(dict.fromkeys([*own, *table]))
 
 
 def _column(measure: Measure | str, digits: int) -> Column:

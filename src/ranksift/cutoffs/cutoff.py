@@ -15,12 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 from ranksift import __version__
 from ranksift.collection.gains import ZERO_AS_FORBIDDEN, Gains, GainsLike
 from ranksift.collection.judged_run import Unjudged
-from ranksift.collection.lists import Lists, tell
+from ranksift.collection.lists import Lists
 from ranksift.collection.pool import Pool
 from ranksift.collection.qrels import read_qrels
 from ranksift.collection.ragged import Floats
 from ranksift.collection.run import read_run
-from ranksift.errors import InputError
+from ranksift.errors import InputError, tell
 from ranksift.evaluation.printed import Printed
 from ranksift.evaluation.table import Column, Table
 from ranksift.files import SUM, check_sum, parse_json, read_whole, with_sum, writing

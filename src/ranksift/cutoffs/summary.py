@@ -175,6 +175,8 @@ class Summary(Printed):
             return "It is better to show nothing"
         if self._same:
             return f"The cutoff does not change {self.measure}"
+        if not self.dropped:
+            return "The cutoff drops nothing"
         return {1: "The cutoff is worth it", -1: "The cutoff is not worth it"}.get(
             self.advantage.better, "It is not clear whether the cutoff is worth it"
         )
@@ -203,6 +205,11 @@ class Summary(Printed):
         if self._same:
             dropped = "" if self.dropped else " The cutoff drops nothing."
             return f"On every new query it is the same with the cutoff as with everything shown.{dropped}"
+        if not self.dropped:
+            return (
+                f"Fitted to all of these queries, it shows everything. Fitted to some of them, it changes "
+                f"{self.measure} on the others by {evidence}."
+            )
         if found.better > 0:
             return f"On new queries it beats showing everything by {evidence} in {self.measure}."
         if found.better < 0:

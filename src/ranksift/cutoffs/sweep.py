@@ -185,7 +185,8 @@ class Sweep:
         )
         sign = 1.0 if self.measure.higher_is_better else -1.0
         worth = sign * self.measure.values(top, bottom)
-        inside = np.append((score[1:] == score[:-1]) & (query[1:] == query[:-1]), [False] * (len(score) > 0))
+        inside = np.zeros(len(score), dtype=bool)
+        inside[:-1] = (score[1:] == score[:-1]) & (query[1:] == query[:-1])
         worth[inside] = -np.inf  # some of the documents with this score have not entered yet
         nothing = sign * self.measure.values(*self.start)
         best = nothing.copy()

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ranksift.collection.examples import folds_of
 from ranksift.collection.gains import GainsLike
 from ranksift.collection.judged_run import Unjudged
-from ranksift.collection.lists import Lists, tell
+from ranksift.collection.lists import Lists
 from ranksift.collection.qrels import read_qrels
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.collection.run_parts import MEMORY, RunParts, memory_for
@@ -22,7 +22,7 @@ from ranksift.cutoffs.sweep import MEASURE as MEASURE
 from ranksift.cutoffs.sweep import Sweep, Swept, sweep_of
 from ranksift.cutoffs.sweep import one_measure as one_measure
 from ranksift.cutoffs.tradeoff import Tradeoff, with_costs
-from ranksift.errors import InputError
+from ranksift.errors import InputError, tell
 from ranksift.evaluation.significance import times_drawn
 from ranksift.measures.names import MeasureLike
 from ranksift.parameters import integer, number, optional, parameter, samples_of

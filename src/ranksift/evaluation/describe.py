@@ -55,7 +55,7 @@ class LabelShare:
     judgments, topics
         Judgments with the label, and topics that have such a judgment.
     share
-    The label's share of all judgments (Carmel et al. 2022, Table 3).
+        The label's share of all judgments (Carmel et al. 2022, Table 3).
     mean_share
         The label's share of a topic's judgments, averaged over all topics.
     mean_share_where_given

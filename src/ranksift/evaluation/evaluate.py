@@ -174,7 +174,8 @@ def scores_of(
         numerators[r], denominators[r] = values.numerators, values.denominators
     counted = given.counted(answered)
     if not counted.all():
-        numerators, denominators = numerators[:, counted], denominators[:, counted]
+        # In C's order, as where a run comes in parts: in another one numpy adds up in another one.
+        numerators, denominators = (np.compress(counted, each, axis=1) for each in (numerators, denominators))
     return Scores(
         given.distinct(names),
         tuple(np.array(given.queries, dtype=object)[counted].tolist()),

@@ -13,12 +13,15 @@ _KNOWN = {
     "langchain_core": ("LangChain", "langchain"),
     "lightgbm": ("LightGBM", "trees"),
     "llama_index.core": ("LlamaIndex", "llamaindex"),
+    "prometheus_client": ("prometheus-client", "serve"),
     "pyterrier": ("PyTerrier", "pyterrier"),
     "safetensors": ("safetensors", "trees"),
     "sqlalchemy": ("SQLAlchemy", "label"),
     "sklearn": ("scikit-learn", "learn"),
+    "starlette": ("Starlette", "serve"),
     "tokenizers": ("tokenizers", "text"),
     "torch": ("PyTorch", "learn"),
+    "uvicorn": ("Uvicorn", "serve"),
     "optuna": ("Optuna", "trees"),
 }
 

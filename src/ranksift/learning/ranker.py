@@ -14,14 +14,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from ranksift.collection.examples import Examples, read_examples
 from ranksift.collection.gains import Gains, GainsLike
-from ranksift.collection.lists import Lists, tell
+from ranksift.collection.lists import Lists
 from ranksift.collection.ragged import Floats
-from ranksift.cutoffs.choice import TUNED, CutChoice
+from ranksift.cutoffs.baselines import FilterAll
+from ranksift.cutoffs.choice import REMEDY, TUNED, CutChoice, CutWarning
 from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.limits import LimitsLike
 from ranksift.cutoffs.threshold import MEASURE, GlobalCutoff, one_measure
 from ranksift.cutoffs.tradeoff import Tradeoff, with_costs
-from ranksift.errors import InputError, RankSiftWarning
+from ranksift.errors import InputError, RankSiftWarning, tell
 from ranksift.evaluation.printed import Printed
 from ranksift.evaluation.table import Column, Table
 from ranksift.learning.features import read_as, same_features
@@ -258,7 +259,7 @@ class Ranker(Parameterised, Printed):
         self.cutoff_, self.card_["cut"] = choice.rule(lists), choice.to_dict()
         self.cut_choice_ = choice
         if choice.warning():
-            warnings.warn(choice.warning(), RankSiftWarning, stacklevel=3)
+            warnings.warn(choice.warning(), CutWarning, stacklevel=3)
 
     def at_most(self, limits: LimitsLike) -> Self:
         """Move the cut, also of a saved model, to the best one within some limits.
@@ -330,8 +331,12 @@ class Ranker(Parameterised, Printed):
         given rule is not changed: ``cutoff_`` is a copy.
         """
         chosen = GlobalCutoff("nDCG_f@10") if rule is None else checked_rule(rule).clone()
-        lists = self.judged(with_labels(self.read(examples))).lists(self.gains)
+        given = with_labels(self.read(examples))
+        lists = self.judged(given).lists(self.gains)
         self.cutoff_ = chosen.fit_lists(lists)
+        if not isinstance(chosen, FilterAll) and not self.cutoff_.keep_lists(lists).any():
+            what = f"the rule {chosen.rule} drops every document, so this model shows nothing"
+            warnings.warn(f"{given.name}: {what}; {REMEDY}", CutWarning, stacklevel=2)
         self.tradeoff_ = _remembered(lists, one_measure(chosen.natural_measure))
         self.card_.pop("cut", None)  # it spoke of another one
         self.cut_choice_ = None

@@ -9,14 +9,16 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from itertools import starmap
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from ranksift import __version__
 from ranksift.collection.examples import Examples, Fold, folds_of, read_examples
 from ranksift.collection.ragged import Ints
+from ranksift.cutoffs.choice import told_once
 from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.threshold import one_measure
 from ranksift.errors import InputError
@@ -83,6 +85,12 @@ class Trial:
         error = float(apart.std(ddof=1)) / np.sqrt(len(apart)) if len(apart) > 1 else np.inf
         ahead = float(apart.mean())
         return ahead / error if error else np.sign(ahead) * np.inf if ahead else 0.0
+
+
+#: Makes trials, in whichever order, by a function of their numbers and parameters.
+Spread: TypeAlias = Callable[
+    [Callable[[int, Mapping[str, Any]], Trial], Iterable[tuple[int, Mapping[str, Any]]]], Iterable[Trial]
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,13 +160,14 @@ class Tuning:
         problem = self._problem
         given = problem.examples if examples is None else with_labels(read_examples(examples))
         stop_by = problem.validation if examples is None and validation is None else validation
-        model = self.ranker.fit(given, stop_by, **options)
-        if problem.cutoff is not None:
-            if stop_by is not None:
-                model.fit_cutoff(stop_by, problem.cutoff)
-            else:
-                again = replace(problem, ranker=self.ranker, examples=given, validation=None)
-                model.cutoff_ = problem.cutoff.clone().fit_lists(again.held_out(self.ranker).lists)
+        with told_once():
+            model = self.ranker.fit(given, stop_by, **options)
+            if problem.cutoff is not None:
+                if stop_by is not None:
+                    model.fit_cutoff(stop_by, problem.cutoff)
+                else:
+                    again = replace(problem, ranker=self.ranker, examples=given, validation=None)
+                    model.cutoff_ = problem.cutoff.clone().fit_lists(again.held_out(self.ranker).lists)
         model.card_["tuning"] = self.to_dict()
         return model
 
@@ -198,7 +207,7 @@ class Tuning:
         return f"<Tuning of {name}: {count}; best {self.measure} {self.best_value:.4f} at {chosen}>"
 
 
-@takes(storage=optional(path()), progress=function())
+@takes(storage=optional(path()), progress=function(), spread=function())
 def tune(
     ranker: Ranker,
     examples: Any,
@@ -213,6 +222,7 @@ def tune(
     storage: str | os.PathLike[str] | None = None,
     seed: int = 0,
     progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
+    spread: Spread = starmap,
 ) -> Tuning:
     """Search for the parameters of a ranker that are best on queries it was not fitted to.
 
@@ -254,6 +264,8 @@ def tune(
         The seed of the drawn parameters and of the folds.
     progress
         Wraps the trials.
+    spread
+        Makes the trials: one after another, or as :func:`ranksift.scale.tune` does on many machines.
 
     Examples
     --------
@@ -270,15 +282,16 @@ def tune(
     searched = Space.of(problem.natural_space() if space is None else space, ranker)
     if not searched.parts:
         raise InputError("the space is empty", remedy="name at least one parameter to search")
-    with _quiet(), ranker.remembering():
+    with _quiet(), ranker.remembering(), told_once():
         candidates = searched.candidates(ranker, int(trials), seed)
         for candidate in candidates:  # a word in place of a number is found before the first trial
             with_parameters(ranker, candidate).check_can_fit()
         record = _record(storage, problem, searched)
-        found = [
-            record.trial(number, candidate) or record.add(problem.trial(number, candidate))
-            for number, candidate in enumerate(progress(candidates))
-        ]
+        known = [record.trial(number, candidate) for number, candidate in enumerate(candidates)]
+        todo = [(number, candidate) for number, candidate in enumerate(candidates) if known[number] is None]
+        made = iter(spread(problem.trial, todo))
+        found = [known[number] or record.add(next(made)) for number, _ in enumerate(progress(candidates))]
+        found.sort(key=lambda trial: trial.number)
     if all(trial.value is None for trial in found):
         raise InputError(f"all {len(found)} trials failed; the first one: {found[0].error}")
     return Tuning(tuple(found), problem.measure, searched, problem, float(margin))

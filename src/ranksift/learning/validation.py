@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ranksift.collection.examples import Examples, Fold, folds_of, read_examples, together
 from ranksift.collection.lists import Lists
 from ranksift.collection.ragged import Floats, Ints
+from ranksift.cutoffs.choice import told_once
 from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.errors import InputError
 from ranksift.evaluation.evaluate import RunValues, ready_measures, run_values
@@ -356,7 +357,7 @@ def cross_validated(
     rows = list(named.values())
     pairs = [(r, f) for f in range(len(folds)) for r in range(len(rows))]
     parts: list[list[Scored]] = [[] for _ in rows]
-    with ExitStack() as remembered:
+    with ExitStack() as remembered, told_once():
         for ranker in rows:
             remembered.enter_context(ranker.remembering())
         for r, f in progress(pairs):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import math
 import re
 import warnings
 from collections import Counter
@@ -79,6 +80,12 @@ _ELSEWHERE = {
     "num_nonrel_judged_ret": "Judged@k is the share of the top k that is judged",
     "rbp_resid": "RBP(p=0.9, residual=True) takes negative labels as judged, and counts what lies beyond every list",
     "unj": "Judged@k is the share of the top k that is judged",
+    "11pt_avg": "AP_11pt has its eleven points of recall, IPrec@0.25 has one",
+    "yaap": "AP and GMAP are the two averages that it stands between",
+    **dict.fromkeys(
+        ("prefs_simp", "prefs_pair", "prefs_avgjg", "prefs_avgjg_Rnonrel", "prefs_simp_ret", "prefs_pair_ret"),
+        "Bpref counts preferences that follow from labels; ranksift label export makes labels of preferences",
+    ),
     "relstring": "ranksift explain shows the labels in the order of the ranks",
     "Accuracy": "Bpref also counts pairs in the wrong order",
     "NumQ": "Scores.queries lists them",
@@ -101,6 +108,10 @@ _NUMBER = r"\d{1,18}|\d?\.\d{1,18}"
 _WITH_VALUES = {name.lower(): own for name, own in TREC_EVAL.items() if isinstance(own, Several)}
 _TREC_CUT = re.compile(rf"({'|'.join(_WITH_VALUES)})[_.]({_NUMBER})", re.IGNORECASE)
 _TREC_GAINS = re.compile(r"ndcg[_.]((?:-?\d+=-?[\d.]+,?)+)")
+
+# trec_eval's parameters of one measure: set_F.x, where x weighs recall, is F of β = √x; rbp.p=0.8 is a persistence.
+_TREC_SET_F = re.compile(rf"set_f[_.]({_NUMBER}|\d+\.\d*)", re.IGNORECASE)
+_TREC_RBP = re.compile(rf"rbp[_.]p=({_NUMBER})", re.IGNORECASE)
 
 # What may follow after a comma: further values of the parameter that stands last, as in nDCG@5,10 and P.5,10.
 _LAST_VALUE = re.compile(rf"(.*@|.*[A-Za-z][._])({_NUMBER})")
@@ -139,12 +150,21 @@ def parse_measure(name: MeasureLike) -> Measure:
     gains = _TREC_GAINS.fullmatch(text)
     if gains:
         return _make("nDCG", [], {"gains": gains[1]}, None, text)
+    weight = _TREC_SET_F.fullmatch(text)
+    if weight:
+        return _make("SetF", [], {"beta": math.sqrt(float(weight[1]))}, None, text)
+    patience = _TREC_RBP.fullmatch(text)
+    if patience:
+        return _make("rbp", [], {"p": float(patience[1])}, None, text)
     persistence = _RANX_RBP.fullmatch(text)
     if persistence:
         raise InputError(
             f"{text!r} of ranx takes labels as gains, which can exceed 1",
             remedy=f'write RBP(p=0.{persistence[1]}), or RBP(p=0.{persistence[1]}, gains="linear") for graded labels',
         )
+    name_before, point, _ = text.partition(".")
+    if point and name_before in _ELSEWHERE:  # with a parameter of trec_eval, as utility.1,-1,0,0
+        raise _not_here(text, name_before)
     if text in TREC_EVAL and text not in CATALOGUE:
         return _make(text, [], {}, None, text)
     head = _NAME.match(text)
@@ -299,9 +319,9 @@ def _make(name: str, positional: list[Any], parameters: dict[str, Any], k: int |
     if name in ALIASES and name not in CATALOGUE:
         name, implied = ALIASES[name]
         parameters = {**implied, **parameters}
-    elsewhere = _ELSEWHERE.get(name) or _ELSEWHERE.get(re.sub(r"_\d+$", "", name))
-    if elsewhere:
-        raise InputError(f"RankSift does not have {text!r}", remedy=f"{elsewhere}; {_REMEDY}")
+    for known in (name, re.sub(r"_\d+$", "", name)):
+        if known in _ELSEWHERE:
+            raise _not_here(text, known)
     name = name if name in CATALOGUE else _in_any_case().get(name.lower(), name)
     if name not in CATALOGUE:
         spelled = {known.lower(): known for known in [*ALIASES, *CATALOGUE]}
@@ -325,6 +345,10 @@ def _make(name: str, positional: list[Any], parameters: dict[str, Any], k: int |
         return cls()(**parameters) if own[:1] != ["measure"] else cls(**parameters)
     except TypeError:
         raise InputError(f"{text!r}: the parameters do not fit", remedy=_REMEDY) from None
+
+
+def _not_here(text: str, name: str) -> InputError:
+    return InputError(f"RankSift does not have {text!r}", remedy=f"{_ELSEWHERE[name]}; {_REMEDY}")
 
 
 def _in_any_case() -> dict[str, str]:

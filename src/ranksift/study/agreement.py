@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from ranksift.collection.ragged import Floats, Ints
-from ranksift.errors import InputError
+from ranksift.errors import InputError, tell
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
 from ranksift.measures.names import MeasureLike
 from ranksift.parameters import choice, flag, takes
 from ranksift.plotting import drawing, shown
-from ranksift.study.preconditions import check_scores, peculiarities, tell
+from ranksift.study.preconditions import check_scores, peculiarities
 from ranksift.study.result import PerMeasure, Picture, Result
 from ranksift.study.systems import families, system_levels
 from ranksift.study.wording import counted, percent, ranked
@@ -300,7 +300,7 @@ def agreement(scores: Scores, *, over_k: bool = False) -> Agreement:
             remedy="name another one, or use consistency for one measure on two collections",
         )
     notes = (*peculiarities(scores), *_levelled(order))
-    tell(notes, checked=True)
+    tell(notes)
     names = tuple(order)
     cube = np.array([[correlation(order[a], order[b]) for b in names] for a in names])
     numbers = {what: Between.of(names, cube[:, :, i]) for i, what in enumerate(Correlation._fields)}

@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection.ragged import Floats, Ints
-from ranksift.errors import InputError
+from ranksift.errors import InputError, tell
 from ranksift.evaluation.compare import CORRECTIONS, TESTS, Comparison, Correction, TestName, compare
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
 from ranksift.measures.names import MeasureLike
 from ranksift.parameters import flag, takes
 from ranksift.plotting import drawing, legend, shown, styles_of
-from ranksift.study.preconditions import ROUNDING, check_scores, peculiarities, tell
+from ranksift.study.preconditions import ROUNDING, check_scores, peculiarities
 from ranksift.study.result import PerMeasure, Picture, Result, pictures_of
 from ranksift.study.systems import families, system_scores
 from ranksift.study.wording import counted, ranked
@@ -235,7 +235,7 @@ def discrimination(
     columns = families(scores, over_k)
     averages = {name: system_scores(scores, of) for name, of in columns.items()}
     notes = (*peculiarities(scores), *_about_pad(averages))
-    tell(notes, checked=True)
+    tell(notes)
     significant: Ints = comparison.significant.sum(axis=0)
     return Discrimination(
         comparison,

@@ -14,7 +14,7 @@ from ranksift.collection.judged_run import Unjudged
 from ranksift.collection.judged_runs import Queries
 from ranksift.collection.qrels import read_qrels
 from ranksift.collection.ragged import Floats, Ints
-from ranksift.errors import InputError
+from ranksift.errors import InputError, tell
 from ranksift.evaluation.compare import compare
 from ranksift.evaluation.evaluate import evaluate, ready_measures
 from ranksift.evaluation.scores import Scores
@@ -27,7 +27,7 @@ from ranksift.plotting import drawing, legend, shown, styles
 from ranksift.study.agreement import correlation
 from ranksift.study.crossings import Curves, crossings
 from ranksift.study.discrimination import percentage_absolute_difference
-from ranksift.study.preconditions import check_scores, peculiarities, tell
+from ranksift.study.preconditions import check_scores, peculiarities
 from ranksift.study.result import Picture, Result
 from ranksift.study.systems import levels
 from ranksift.study.wording import counted, joined
@@ -268,7 +268,7 @@ def penalty_sweep(
     ]
     means = np.stack([cube.aggregate()[:, 0] for cube in cubes])
     notes = peculiarities(cubes[-1])
-    tell(notes, checked=True)
+    tell(notes)
     order = [levels(row) for row in means]
     near = float(tolerance * at[-1])
     swaps = tuple(

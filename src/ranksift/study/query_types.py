@@ -13,7 +13,7 @@ from ranksift.collection.gains import Gains, GainsLike
 from ranksift.collection.pool import Pool
 from ranksift.collection.qrels import read_qrels
 from ranksift.collection.ragged import Floats, Ints
-from ranksift.errors import InputError
+from ranksift.errors import InputError, tell
 from ranksift.evaluation.evaluate import ready_measures
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Table
@@ -22,7 +22,6 @@ from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
 from ranksift.parameters import choice, either, instance, integer, optional, some, takes, text
 from ranksift.plotting import drawing, legend
-from ranksift.study.preconditions import tell
 from ranksift.study.result import Picture, Result
 from ranksift.study.systems import levels
 from ranksift.study.wording import counted

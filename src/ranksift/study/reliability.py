@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ranksift.collection.ragged import Floats
-from ranksift.errors import InputError
+from ranksift.errors import InputError, tell
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.significance import product, resamples
 from ranksift.evaluation.table import Cell, Column, Table
 from ranksift.parameters import integer, number, samples_of
 from ranksift.plotting import drawing, legend, shown, styles_of
-from ranksift.study.preconditions import check_scores, peculiarities, tell
+from ranksift.study.preconditions import check_scores, peculiarities
 from ranksift.study.result import PerMeasure, Picture, Result, pictures_of
 from ranksift.study.wording import counted, joined, ranked
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection.ragged import Floats, Ints
-from ranksift.errors import InputError
+from ranksift.errors import InputError, tell
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.significance import product, times_drawn
 from ranksift.evaluation.table import Column, Table
@@ -21,7 +21,6 @@ from ranksift.study.preconditions import (
     ROUNDING,
     check_scores,
     peculiarities,
-    tell,
 )
 from ranksift.study.result import PerMeasure, Picture, Result, pictures_of
 from ranksift.study.topic_samples import Samples, aggregates, topics_of

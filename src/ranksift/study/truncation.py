@@ -15,7 +15,7 @@ from ranksift.collection.judged_run import JudgedRun, Unjudged
 from ranksift.collection.judged_runs import Queries
 from ranksift.collection.qrels import read_qrels
 from ranksift.collection.ragged import Floats, Ints
-from ranksift.errors import InputError
+from ranksift.errors import InputError, tell
 from ranksift.evaluation.evaluate import evaluate, ready_measures
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
@@ -27,7 +27,6 @@ from ranksift.measures.truncation import AP_qwa, QuitWhileAhead, RBP_qwa, RR_qwa
 from ranksift.parameters import Kind, choice, function, optional, path, some, takes
 from ranksift.plotting import drawing, legend
 from ranksift.study.agreement import Correlation, correlation
-from ranksift.study.preconditions import tell
 from ranksift.study.query_types import on_queries
 from ranksift.study.result import PerMeasure, Picture, Result
 from ranksift.study.systems import system_levels
@@ -338,7 +337,7 @@ def truncation(
     positive = judgments.pool_of(found.queries).count(lambda label: worth(label) > 0)
     longer = 0 if limit is None else int(np.count_nonzero(documents > limit))
     notes = _notes(scores, nil, before, after, longer, limit)
-    tell(notes, checked=True)
+    tell(notes)
     return _of(
         scores,
         tuple((str(a), str(b)) for a, b in measured),
