@@ -96,8 +96,8 @@ def fit(
         typer.Option(
             "--plot",
             metavar="FILE",
-            help="Draw the measure at every threshold (.svg, .pdf, .png); with --at-most, forbidden documents shown "
-            "against good ones dropped.",
+            help="Draw the measure at every threshold (.svg, .pdf, .png); with --at-most, the trade-off between "
+            "forbidden documents shown and good ones dropped.",
         ),
     ] = None,
     page: Annotated[
