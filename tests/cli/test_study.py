@@ -349,6 +349,15 @@ def test_collections_in_files_of_one_name_are_told_apart(ranksift: Command, tmp_
     assert "1 measure on 2012/ap.csv (2 runs, 3 topics) and 2013/ap.csv (2 runs, 3 topics)" in done.out
 
 
+def test_a_collection_in_the_current_folder_has_no_slash_before_it(ranksift: Command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "later").mkdir()
+    for path in ("ap.csv", "later/ap.csv"):
+        (tmp_path / path).write_text("topic,a,b\n1,0.5,0.1\n2,0.5,0.4\n3,0.1,0.4\n")
+    done = ranksift("study", "--scores", "AP=ap.csv", "--against", "AP=later/ap.csv", "--only", "reliability", *QUICK)
+    assert "1 measure on ap.csv (2 runs, 3 topics) and later/ap.csv (2 runs, 3 topics)" in done.out
+
+
 def test_collections_are_called_by_what_sets_their_files_apart(ranksift: Command, tmp_path):
     (tmp_path / "a.run").write_text("q Q0 a 1 2 t\nr Q0 b 1 1 t\n")
     (tmp_path / "b.run").write_text("q Q0 b 1 2 t\nr Q0 b 1 1 t\n")

@@ -42,7 +42,7 @@ def test_the_findings_are_the_tables(found: Properties) -> None:
     """What the prose says without a number of its own."""
     text = page.in_short(found)
     assert "**No measure has all seven**" in text
-    assert "**No score that gains count in survives a shift" in text
+    assert "**No score that uses gains is invariant to a shift" in text
     assert "`Q` is not top-weighted where grades differ" in text
     assert page.having(found, ["boundedness", "convergence", "top-weightedness"]) == ["nDCG_f", "nDCG_f@10"]
     assert all(found.holds(f"{name}@10", "monotonicity") == "no" for name in ("nDCG", "nDCG_org", "nDCG_min", "nDCG_f"))

@@ -80,7 +80,7 @@ class TestRerank:
         assert answer.status_code == 200
         assert {one["index"] for one in answer.json()["results"]} <= {0, 1, 2}
         alone = client.post("/v1/rerank", json={**ASKED, "model": "stacked"})
-        assert (alone.status_code, "features beside texts, as 'bm25'" in alone.text) == (422, True)
+        assert (alone.status_code, "fitted to texts and features, such as 'bm25'" in alone.text) == (422, True)
 
     def test_many_documents(self, models):
         with client_of(models, "text") as one:
@@ -130,7 +130,7 @@ WRONG = [
     (b"{", 400, "not JSON"),
     (b"\xff\xfe", 400, "not JSON"),
     (b'{"query": "a", "documents": ["b"], "top_n": NaN}', 400, "NaN is not a finite number"),
-    (b'{"query": "a", "query": "b"}', 400, "stands there twice"),
+    (b'{"query": "a", "query": "b"}', 400, "occurs twice"),
     (b'{"query": ' + b"[" * 100_000, 400, "nested too deeply"),
     (b'{"query": "\\ud800", "documents": ["b"]}', 400, "not JSON"),
     ([], 422, "The body has to be an object"),
@@ -225,6 +225,21 @@ def test_a_full_queue_is_answered_429(models):
         assert int(answer.headers["retry-after"]) >= 1
         batcher._size = 0
         assert client.post("/v1/rerank", json=ASKED).status_code == 200
+
+
+def test_large_bodies_wait_outside_where_memory_is_short(models):
+    with client_of(models, "text", body_bytes=1 << 16) as client:
+        service, much = client.app.state.service, {**ASKED, "query": "w1 " * 10_000}
+        service._held += 32 << 16  # as if so many bytes were on their way
+        for content in (json.dumps(much), iter([json.dumps(much).encode()[at::2] for at in (0, 1)])):
+            answer = client.post("/v1/rerank", content=content)
+            assert (answer.status_code, answer.json()["error"]["type"]) == (429, "too_many_requests")
+            assert int(answer.headers["retry-after"]) >= 1
+        assert client.post("/v1/rerank", json=ASKED).status_code == 200  # a short one finds room
+        service._held -= 32 << 16
+        assert client.post("/v1/rerank", json=much).status_code == 200
+        assert client.post("/v1/rerank", json={**much, "documents": []}).status_code == 422
+        assert service._held == 0
 
 
 class TestToken:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import ranksift as rs
+from ranksift.learning import model_folder
 from ranksift.serving.models import Models
 from ranksift.serving.served import ServedRanker
 from tests.serving.conftest import client_of, save_cutoff, settings_of
@@ -59,7 +60,7 @@ def test_what_is_not_whole_is_not_served(served, place, wrong):
     folder = place / "text"
     whole = shutil.copytree(folder, place / "whole")
     _again(whole)
-    weights = next(whole.glob("version-*/weights.safetensors"))
+    weights = model_folder.files_at(whole, model_folder.read_card(whole)) / "weights.safetensors"
     target = folder / weights.relative_to(whole)
     # As somebody copies it who does not know how: the card first, or the files one after another.
     if wrong == "gone":
@@ -97,6 +98,28 @@ def test_who_looks_at_what_is_broken_waits_longer_each_time(served, place):
         waits.append(spot.again - time.monotonic())
         assert _news(served) == []
     assert waits[1] < waits[3] < waits[5] <= 60
+
+
+def test_a_folder_that_stays_broken_is_looked_at_for_ever(served, place):
+    (place / "cutoff.json").write_text("{")
+    spot = served._places["cutoff"]
+    served.look()
+    spot.failures = 100_000  # as after weeks
+    assert _news(served) == []
+    assert spot.again - time.monotonic() <= 60
+
+
+def test_what_nobody_foresaw_keeps_no_other_model_from_its_new_version(served, place, monkeypatch):
+    def broken(path: Path) -> str:
+        if path.name == "text":
+            raise ZeroDivisionError("of somebody's making")
+        return _version(path)
+
+    monkeypatch.setattr("ranksift.serving.models.version_of", broken)
+    save_cutoff(place / "cutoff.json", 0.8)
+    found = {news.name: news for news in served.look()}
+    assert "ZeroDivisionError" in found["text"].complaint
+    assert found["cutoff"].served is not None
 
 
 def test_requests_in_flight_finish_with_the_old_version(served, place):

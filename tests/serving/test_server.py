@@ -71,6 +71,11 @@ class TestStart:
         assert len([line for line in said if not line.startswith("Serving ")]) == 1
         assert words in said[-1]
 
+    def test_a_level_of_the_log_that_is_none(self, models, capfd, monkeypatch):
+        monkeypatch.setitem(os.environ, "RANKSIFT_SERVE_LOG", "loud")
+        assert run(["serve", str(models / "cutoff.json"), "--port", "0"]) == 2
+        assert capfd.readouterr().err == "RANKSIFT_SERVE_LOG='loud' is not a level; write one of info, warning, error\n"
+
     def test_a_port_in_use(self, models, capfd):
         with listening("127.0.0.1", 0) as door:
             port = door.getsockname()[1]
@@ -233,6 +238,23 @@ def test_several_workers_count_together_and_are_replaced(models):
             time.sleep(0.05)
         assert server.ask("/v1/filter", {"scores": [0.9]})[0] == 200
         while len(_children(server.process.pid)) < 2:
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        assert server.stop() == 0
+
+
+def test_a_worker_that_dies_while_a_model_is_copied_is_replaced_behind_it(place):
+    cutoff = place / "cutoff.json"
+    with Server(cutoff, workers=2) as server:
+        whole, until = cutoff.read_bytes(), time.monotonic() + PATIENCE
+        cutoff.write_bytes(whole[:100])
+        os.kill(_children(server.process.pid)[0], signal.SIGKILL)
+        while not any(line["event"] == "worker cannot start" for line in server.log()):
+            assert time.monotonic() < until
+            assert server.ask("/v1/filter", {"scores": [0.9]})[0] == 200
+            time.sleep(0.05)
+        cutoff.write_bytes(whole)
+        while sum(line["event"] == "ready" for line in server.log()) < 3:
             assert time.monotonic() < until
             time.sleep(0.05)
         assert server.stop() == 0

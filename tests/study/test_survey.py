@@ -121,7 +121,7 @@ class TestWhatApplies:
 
     def test_one_measure_has_nothing_to_agree_with(self):
         found = study.survey(drawn(measures=("AP",)))
-        assert found.skipped["agreement"] == "one measure has nothing to agree with"
+        assert found.skipped["agreement"] == "agreement needs more than one measure"
 
     def test_without_forbidden_labels_no_penalty_is_swept(self, collection):
         qrels, runs = collection
@@ -534,7 +534,7 @@ class TestAgainst:
         assert list(map(str, found.tables(whole=True))) == list(map(str, every))
 
     def test_what_is_no_collection_is_refused(self):
-        with pytest.raises(InputError, match="against is list, and neither scores nor a mapping"):
+        with pytest.raises(InputError, match="against is list, neither scores nor a mapping"):
             study.survey(drawn(), against=[1])
         with pytest.raises(InputError, match="both collections are called 'x'; give them two names"):
             study.survey(drawn(), against=drawn(seed=1), names=("x", "x"))

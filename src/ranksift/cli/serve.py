@@ -14,6 +14,9 @@ from ranksift.errors import InputError, missing_library
 
 #: Has the token, so that it need not stand in a list of processes.
 VARIABLE = "RANKSIFT_SERVE_TOKEN"
+#: What is left out of the log.
+LOG_VARIABLE = "RANKSIFT_SERVE_LOG"
+_LEVELS = ("info", "warning", "error")
 _LONGEST_TOKEN = 4096
 _MEGABYTE = 1 << 20
 
@@ -103,6 +106,7 @@ def serve(
     except ImportError as error:
         raise missing_library("the service needs", error.name or "Starlette", "serve") from None
     from ranksift.serving.models import named_models
+    from ranksift.serving.served import version_of
     from ranksift.serving.server import serve as run
     from ranksift.serving.settings import Settings
     from ranksift.web.door import as_in_urls, checked_prefix, listening
@@ -121,7 +125,10 @@ def serve(
         reload_seconds=reload,
         drain_seconds=drain,
         workers=workers,
+        log_level=_log_level(),
     )
+    for _, path in settings.models:
+        version_of(path)  # what is not a model is refused before anything is announced
     door = listening(host, port)
     names = ", ".join(name for name, _ in settings.models)
     address = f"http://{as_in_urls(host)}:{door.getsockname()[1]}{settings.root_path}/"
@@ -149,6 +156,13 @@ def _token(given: str) -> str:
     if not text.strip():
         raise InputError("has no token", source=str(path), remedy=_REMEDY)
     return _checked(text.strip(), str(path))
+
+
+def _log_level() -> str:
+    level = os.environ.get(LOG_VARIABLE, "").lower() or _LEVELS[0]
+    if level not in _LEVELS:
+        raise InputError(f"{LOG_VARIABLE}={level!r} is not a level", remedy=f"write one of {', '.join(_LEVELS)}")
+    return level
 
 
 _REMEDY = "write letters, digits and -._~+/= on one line"

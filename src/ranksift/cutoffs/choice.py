@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,11 +66,18 @@ def told_once() -> Iterator[None]:
     with warnings.catch_warnings():
         usual = warnings.showwarning
 
-        def heard(message: Warning | str, category: type[Warning], *where: Any) -> None:
+        def heard(
+            message: Warning | str,
+            category: type[Warning],
+            filename: str,
+            lineno: int,
+            file: TextIO | None = None,
+            line: str | None = None,
+        ) -> None:
             if issubclass(category, CutWarning):
                 said.append(str(message))
             else:
-                usual(message, category, *where)
+                usual(message, category, filename, lineno, file, line)
 
         warnings.showwarning = heard
         warnings.simplefilter("always", CutWarning)
@@ -113,7 +120,7 @@ class CutChoice:
         measure
             What decides: a mean over queries.
         seed
-            Of the folds.
+            The seed of the folds.
 
         Examples
         --------
@@ -183,7 +190,7 @@ class CutChoice:
             row += [Cell(self.comparison.value(name), "", marked and name == self.chosen), self._error(name)]
             rows.append([*row, *(self.comparison.value(name, m) for m in others)])
         queries = f"{len(scores.queries):,} held-out queries"
-        what = "* what the model does: its own cut, unless another one is better by more than a standard error"
+        what = "* what the model uses: its own cut, unless another one is better by more than one standard error"
         return Table(
             columns,  # type: ignore[arg-type]
             rows,

@@ -185,8 +185,8 @@ def _check_token(request: Request) -> None:
         raise Problem(401, sentence, headers={"www-authenticate": "Bearer"})
 
 
-async def _body(request: Request) -> bytes:
-    """The body of a request, within the limits of its size and of its time."""
+async def _body(request: Request, take: Callable[[int], Problem | None]) -> bytes:
+    """The body of a request, within the limits of its size, of its time, and of memory."""
     settings = _service(request).settings
     limit, most = settings.body_bytes, max(_READ_ON, settings.body_bytes)
     too_large = Problem(413, f"The body of a request may have {limit:,} bytes.", headers={"connection": "close"})
@@ -194,36 +194,39 @@ async def _body(request: Request) -> bytes:
     announced = int(length) if length.isdigit() and len(length) < 19 else 0
     if announced > most:
         raise too_large
-    parts, got = [], 0
+    parts: list[bytes] = []
+    got = 0
+    refused: Problem | None = None
     try:
         async with asyncio.timeout(settings.body_seconds):
             async for part in request.stream():
                 got += len(part)
                 if got > most:
                     raise too_large
-                if got <= limit:
+                refused = refused or (too_large if got > limit else take(len(part)))
+                if refused is None:
                     parts.append(part)
                 else:
                     parts.clear()
     except TimeoutError:
-        if got > limit:
-            raise too_large from None
         sentence = f"The body took longer than {settings.body_seconds:g} s to arrive."
-        raise Problem(408, sentence, headers={"connection": "close"}) from None
-    if got > limit:
-        raise too_large
+        raise refused or Problem(408, sentence, headers={"connection": "close"}) from None
+    if refused is not None:
+        raise refused
     return b"".join(parts)
 
 
 async def _answered(request: Request, answer: Callable[[bytes, str, Told], Awaitable[bytes]]) -> Response:
     _check_token(request)
-    body = await _body(request)
+    service = _service(request)
     identity, told = request.scope["ranksift"]
-    try:
-        return Response(await answer(body, identity, told), media_type=_JSON)
-    except TimeoutError:
-        seconds = _service(request).settings.request_seconds
-        raise Problem(504, f"The answer took longer than {seconds:g} s.") from None
+    with service.room() as take:
+        body = await _body(request, take)
+        try:
+            return Response(await answer(body, identity, told), media_type=_JSON)
+        except TimeoutError:
+            seconds = service.settings.request_seconds
+            raise Problem(504, f"The answer took longer than {seconds:g} s.") from None
 
 
 # -- routes ------------------------------------------------------------------------------------------------------------
@@ -247,7 +250,8 @@ def _described(one: Any) -> dict[str, Any]:
     told: dict[str, Any] = {"id": one.name, "object": "model", "version": one.version}
     told["keeps"] = "everything" if one.cutoff is None else one.cutoff.condition
     if ranker is None:
-        return told | {"kind": "cutoff", "reads": ["scores"]}
+        reads = ["scores", "rank_scores"] if one.cutoff.fitted_on_["two_scores"] else ["scores"]
+        return told | {"kind": "cutoff", "reads": reads, "features": []}
     reads = ["texts"] * ranker.reads_texts() + ["features"] * bool(ranker.feature_names_)
     return told | {"kind": type(ranker).__name__, "reads": reads, "features": list(ranker.feature_names_)}
 

@@ -12,6 +12,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Generic, NamedTuple, TypeVar
 
 Asked = TypeVar("Asked")
@@ -128,7 +129,7 @@ class Batcher(Generic[Asked, Answer]):
             for one, answer in zip(batch, answers, strict=True):
                 by_loop.setdefault(one.loop, []).append((one.future, answer))
             for loop, some in by_loop.items():
-                if not loop.is_closed():
+                with suppress(RuntimeError):  # a loop that was closed: nobody waits there
                     loop.call_soon_threadsafe(_deliver, some)
 
     def _next(self) -> list[_Waiting]:

@@ -113,12 +113,13 @@ class Models:
                 fresh = self._load(name, place.path)
                 place.failures, place.complaint = 0, ""
                 found.append(News(name, fresh))
-            except InputError as error:
+            except Exception as error:  # also what no one foresaw: the other models go on
                 place.failures += 1
-                place.again = time.monotonic() + min(_LATE, _SOON * 2 ** (place.failures - 1))
-                if place.complaint != str(error):
-                    place.complaint = str(error)
-                    found.append(News(name, complaint=str(error)))
+                place.again = time.monotonic() + min(_LATE, _SOON * 2 ** min(10, place.failures - 1))
+                complaint = str(error) if isinstance(error, InputError) else f"{place.path}: {error!r}"
+                if place.complaint != complaint:
+                    place.complaint = complaint
+                    found.append(News(name, complaint=complaint))
         return found
 
     def take(self, fresh: Served) -> None:

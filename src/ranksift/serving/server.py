@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import math
 import multiprocessing
 import os
 import shutil
@@ -26,8 +27,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ranksift.serving.settings import Settings
 
-# Seconds that a connection has for the head of its first request, and that answers in flight have to be finished.
-_HEAD_SECONDS, _LAST_SECONDS = 10, 30
+# Seconds that the head of a request may take, and that whoever asked may take no byte of an answer.
+_HEAD_SECONDS, _UNREAD_SECONDS = 10, 30
 # Seconds that an idle connection is kept open at the end, for a request that is on its way.
 _LAST_MOMENT = 0.2
 # Seconds before a worker that died is replaced.
@@ -43,9 +44,8 @@ def serve(settings: Settings, door: socket) -> int:
 def _serve_alone(settings: Settings, door: socket) -> int:
     from ranksift.serving.application import LOG, application
 
-    handler = logging.StreamHandler(sys.stderr)
-    LOG.handlers[:], LOG.propagate = [handler], False
-    LOG.setLevel(os.environ.get("RANKSIFT_SERVE_LOG", "info").upper())
+    LOG.handlers[:], LOG.propagate = [logging.StreamHandler(sys.stderr)], False
+    LOG.setLevel(settings.log_level.upper())
     app = application(settings)
     config = uvicorn.Config(
         app,
@@ -58,7 +58,7 @@ def _serve_alone(settings: Settings, door: socket) -> int:
         proxy_headers=False,
         server_header=False,
         timeout_keep_alive=75,
-        timeout_graceful_shutdown=_LAST_SECONDS,
+        timeout_graceful_shutdown=math.ceil(settings.longest_request),
         h11_max_incomplete_event_size=64 * 1024,
     )
     server = _Server(config, app.state.service, settings.drain_seconds)
@@ -127,19 +127,55 @@ def _waiting_at(door: socket) -> Iterator[socket]:
 
 
 class _Protocol(H11Protocol):
-    """HTTP/1.1 with a limit of time for the head of the first request, and errors as JSON."""
+    """HTTP/1.1 with limits of time for who sends a head too slowly or reads no answer, and errors as JSON."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._head = self.loop.call_later(_HEAD_SECONDS, self._check_head)
+        self._head: asyncio.TimerHandle | None = self.loop.call_later(_HEAD_SECONDS, self._refuse_slow)
+        self._unread: asyncio.TimerHandle | None = None
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._head.cancel()
+        for timer in (self._head, self._unread):
+            if timer is not None:
+                timer.cancel()
         super().connection_lost(exc)
 
-    def _check_head(self) -> None:
-        if self.cycle is None and not self.transport.is_closing():
+    def handle_events(self) -> None:
+        """Read what has come, and give the rest of a head some time."""
+        super().handle_events()
+        if self.transport.is_closing():
+            return
+        # What came is the beginning of a head, or the rest of a body that was answered before its end. Whatever comes
+        # ends the time that an idle connection has, so that this one takes its place.
+        answered = self.cycle is None or self.cycle.response_complete
+        if not answered or self.timeout_keep_alive_task is not None:
+            if self._head is not None:
+                self._head.cancel()
+                self._head = None
+        elif self._head is None:
+            self._head = self.loop.call_later(_HEAD_SECONDS, self._refuse_slow)
+
+    def _refuse_slow(self) -> None:
+        if not self.transport.is_closing():
             self._refuse(408, "The request took too long to arrive.", "timeout")
+
+    def pause_writing(self) -> None:
+        """Wait for whoever asked to read the answer, as long as some of it is read."""
+        super().pause_writing()
+        self._await_reader(math.inf)
+
+    def resume_writing(self) -> None:
+        """Go on: most of the answer was read."""
+        if self._unread is not None:
+            self._unread.cancel()
+        super().resume_writing()
+
+    def _await_reader(self, before: float) -> None:
+        left = self.transport.get_write_buffer_size()
+        if left >= before:
+            self.transport.abort()
+        else:
+            self._unread = self.loop.call_later(_UNREAD_SECONDS, self._await_reader, left)
 
     def shutdown(self) -> None:
         """Finish what has begun, and give a request a moment that is on its way."""
@@ -194,7 +230,7 @@ class _Workers:
         for one in (signal.SIGTERM, signal.SIGINT):
             signal.signal(one, self._asked)
         try:
-            self._processes = [self._started() for _ in range(self._settings.workers)]
+            self._processes = [self._started(first=True) for _ in range(self._settings.workers)]
             failed = self._watch(waker)
             self._stop()
         finally:
@@ -205,8 +241,8 @@ class _Workers:
         self._signal = sig
         os.write(self._wakes, b"x")
 
-    def _started(self) -> Any:
-        process = self._context.Process(target=_work, args=(self._settings, self._door), daemon=False)
+    def _started(self, first: bool = False) -> Any:
+        process = self._context.Process(target=_work, args=(self._settings, self._door, first), daemon=False)
         process.start()
         return process
 
@@ -223,8 +259,7 @@ class _Workers:
                 mark_process_dead(process.pid)  # type: ignore[no-untyped-call]
                 if process.exitcode == _BAD_INPUT:
                     return _BAD_INPUT
-                line = {"time": round(time.time(), 3), "level": "error", "event": "worker died"}
-                print(json.dumps({**line, "exit_code": process.exitcode}), file=sys.stderr, flush=True)
+                _say("worker died", exit_code=process.exitcode)
                 time.sleep(max(0.0, _PAUSE - (time.monotonic() - began)))
                 self._processes[i] = self._started()
         return 0
@@ -235,7 +270,7 @@ class _Workers:
         for process in self._processes:
             if process.is_alive():
                 process.terminate()
-        until = time.monotonic() + self._settings.drain_seconds + _LAST_SECONDS + 5
+        until = time.monotonic() + self._settings.drain_seconds + self._settings.longest_request + 5
         for process in self._processes:
             process.join(max(0.0, until - time.monotonic()))
             if process.is_alive():
@@ -243,11 +278,11 @@ class _Workers:
                 process.join()
 
 
-_BAD_INPUT = 2
+_BAD_INPUT, _LATER = 2, 3
 
 
-def _work(settings: Settings, door: socket) -> None:
-    """A worker."""
+def _work(settings: Settings, door: socket, first: bool) -> None:
+    """A worker. One that takes the place of another may find a model that is being copied: it is tried again."""
     from dataclasses import replace
 
     from ranksift.errors import InputError
@@ -256,9 +291,18 @@ def _work(settings: Settings, door: socket) -> None:
     try:
         code = _serve_alone(replace(settings, workers=1), door)
     except InputError as error:
-        print(error, file=sys.stderr)
-        code = _BAD_INPUT
+        if first:
+            print(error, file=sys.stderr)
+        else:
+            _say("worker cannot start", why=str(error))
+        code = _BAD_INPUT if first else _LATER
     sys.exit(code)
+
+
+def _say(event: str, **more: Any) -> None:
+    """A line of the log, of a process that serves nothing itself."""
+    line = {"time": round(time.time(), 3), "level": "error", "event": event, **more}
+    print(json.dumps(line), file=sys.stderr, flush=True)
 
 
 def _follow_parent() -> None:

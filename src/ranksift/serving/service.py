@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -24,6 +25,8 @@ Made = TypeVar("Made")
 _MANY = 200
 # Bytes of a body that is read in no time.
 _SHORT = 1 << 14
+# Bodies of the largest size that may be read at once, and that may be in memory, from their first byte to their answer.
+_READ, _HELD = 4, 32
 # Seconds after which somebody who was refused may come again, where nothing is known of the speed.
 _SOON = 1
 
@@ -58,7 +61,7 @@ class Service:
         self.stopping = False
         # Reads and tokenises while models score.
         self._pool = ThreadPoolExecutor(max(2, min(4, os.cpu_count() or 1)), thread_name_prefix="ranksift-reads")
-        self._reading = 0
+        self._reading = self._held = 0
 
     # -- requests --------------------------------------------------------------------------------------------------
 
@@ -76,7 +79,7 @@ class Service:
                 try:
                     scores = await served.batcher.ask(listed, listed.size)
                 except QueueFull as full:
-                    raise _full(full) from None
+                    raise _later(full.seconds) from None
                 if len(listed) > _MANY or asked.return_documents:
                     shown, answer = await self._run(ranked_answer, served, asked, listed, scores, identity)
                 else:
@@ -96,12 +99,33 @@ class Service:
         self.metrics.list_shown(served, shown)
         return answer
 
+    @contextmanager
+    def room(self) -> Iterator[Callable[[int], Problem | None]]:
+        """Memory for a body: what is given takes so many bytes more, or says that there is no room for them.
+
+        There is always room for short bodies, so that whoever sends large ones slowly does not keep the others out.
+        """
+        own, most = 0, _HELD * self.settings.body_bytes
+
+        def take(size: int) -> Problem | None:
+            nonlocal own
+            if own + size > _SHORT and self._held + size > most:
+                return _later(_SOON)
+            own += size
+            self._held += size
+            return None
+
+        try:
+            yield take
+        finally:
+            self._held -= own
+
     def _check_room(self, served: ServedRanker) -> None:
         """Refuse before texts are tokenised what could not be scored in time."""
         try:
             served.batcher.check_room()
         except QueueFull as full:
-            raise _full(full) from None
+            raise _later(full.seconds) from None
 
     async def _read(self, read: Callable[[bytes, int], Made], body: bytes) -> Made:
         """What a body asks: a short one is read at once, as another thread would take longer to begin."""
@@ -111,17 +135,13 @@ class Service:
 
     async def _in_thread(self, size: int, function: Callable[..., Made], *arguments: Any) -> Made:
         """Do something for a body of this size in another thread, unless too many bytes wait for one."""
-        if self._reading and self._reading + size > self._most_reading:
-            raise Problem(429, "Too many requests wait. Come back later.", headers={"retry-after": str(_SOON)})
+        if self._reading and self._reading + size > _READ * self.settings.body_bytes:
+            raise _later(_SOON)
         self._reading += size
         try:
             return await self._run(function, *arguments)
         finally:
             self._reading -= size
-
-    @property
-    def _most_reading(self) -> int:
-        return 4 * self.settings.body_bytes
 
     async def _run(self, function: Callable[..., Made], *arguments: Any) -> Made:
         return await asyncio.get_running_loop().run_in_executor(self._pool, function, *arguments)
@@ -149,6 +169,5 @@ class Service:
         self._pool.shutdown(wait=False)
 
 
-def _full(full: QueueFull) -> Problem:
-    sentence = f"Too much waits to be scored. Come back in {full.seconds} s."
-    return Problem(429, sentence, headers={"retry-after": str(full.seconds)})
+def _later(seconds: int) -> Problem:
+    return Problem(429, f"Too much waits. Come back in {seconds} s.", headers={"retry-after": str(seconds)})

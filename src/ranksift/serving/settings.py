@@ -34,6 +34,8 @@ class Settings:
         How long requests are still taken after the service was asked to stop, so that proxies notice.
     workers
         Processes that share the port.
+    log_level
+        What is written into the log: lines of this level and above.
     """
 
     models: tuple[tuple[str, Path], ...] = ()
@@ -49,3 +51,9 @@ class Settings:
     reload_seconds: float = 2.0
     drain_seconds: float = 0.5
     workers: int = 1
+    log_level: str = "info"
+
+    @property
+    def longest_request(self) -> float:
+        """Seconds that a request may take, from its first byte to its answer."""
+        return self.body_seconds + self.request_seconds
