@@ -25,7 +25,8 @@ def cluster() -> Iterator[Any]:
     made = Cluster(shutdown_at_exit=True)
     try:
         for _ in range(2):
-            made.add_node(num_cpus=1, object_store_memory=STORE, include_dashboard=False)
+            made.add_node(wait=False, num_cpus=1, object_store_memory=STORE, include_dashboard=False)
+        made.wait_for_nodes(timeout=120)  # the machine may be busy
         ray.init(made.address, log_to_driver=False, logging_level="critical")
         assert len(ray.nodes()) == 2
         yield made
