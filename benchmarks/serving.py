@@ -2,6 +2,7 @@
 
     python -m benchmarks --only serving
     PYTHONPATH=src python -m benchmarks.serving --device cuda
+    python -m benchmarks.serving --lone 2000
     python -m benchmarks.serving --soak 300
 
 Clients ask on open connections, each the next request as soon as the last one is answered; no client sends a
@@ -9,6 +10,9 @@ request twice. Plain servers are Starlette's, with a thread for the model: one c
 the longest document of the request, and one calls our ``rank``. With ``--device cuda`` requests do not go over HTTP, as
 machines with a GPU often lack its libraries: the same bodies are read, and the same answers written, in one process.
 There plain means a pool of threads, as frameworks have it, or one thread, whichever is better.
+
+Ratios are of requests per second, and of requests per second of the processor: the second ones mean something on a
+machine that others use, too.
 """
 
 from __future__ import annotations
@@ -304,9 +308,9 @@ def server(way: str, folder: Path) -> Iterator[tuple[int, subprocess.Popen[str]]
 # -- tables -----------------------------------------------------------------------------------------------------------
 
 
-def report(quick: bool) -> str:
+def report(quick: bool, many: tuple[int, ...] = CLIENTS) -> str:
     """Measure over HTTP on this machine, and give a Markdown table."""
-    seconds, rounds, many = (3.0, 1, (1, 8)) if quick else (15.0, 3, CLIENTS)
+    seconds, rounds, many = (3.0, 1, (1, 8)) if quick else (15.0, 3, many)
     found: dict[tuple[str, int], list[Row]] = {}
     with tempfile.TemporaryDirectory() as place, ExitStack() as stack:
         folder = save_model(Path(place) / "model", "cpu", usual_encoder(Path(place) / "encoder"))
@@ -334,14 +338,15 @@ def as_table(rows: list[Row], what: str) -> str:
 
     lines = []
     for row in sorted(rows, key=lambda row: row.clients):
-        best = [
-            max(other.rate for other in rows if other.clients == row.clients and other.way.startswith(plain))
-            for plain in (PLAIN, OURS_PLAIN)
-        ]
+        ratios = []
+        for plain in (PLAIN, OURS_PLAIN):
+            others = [other for other in rows if other.clients == row.clients and other.way.startswith(plain)]
+            ratios.append(row.rate / max(other.rate for other in others))
+            ratios.append(min(other.work for other in others) / row.work)
         numbers = [f"{number:.1f}" for number in row[2:]]
-        lines.append([str(row.clients), row.way, *numbers, *(f"{row.rate / one:.2f}" for one in best)])
+        lines.append([str(row.clients), row.way, *numbers, *(f"{ratio:.2f}x" for ratio in ratios)])
     header = ["clients", "server", "requests/s", "p50, ms", "p99, ms", "processor, ms a request"]
-    header += ["of transformers", "of rank"]
+    header += ["to transformers", "by processor", "to rank", "by processor"]
     return table(f"serving: {DOCUMENTS} documents per request, {what}", header, lines)
 
 
@@ -385,6 +390,24 @@ def in_process(folder: Path, seconds: float, rounds: int, many: tuple[int, ...])
     return [_median(rows) for rows in found.values()]
 
 
+def lone(requests: int) -> str:
+    """What batches add to a request that comes alone: it is handed to a thread and back, here with nothing to score."""
+    from ranksift.serving.batching import Batcher
+
+    async def handed() -> list[float]:
+        batcher: Batcher[int, int] = Batcher(lambda asked: [*asked], budget=1)
+        times = []
+        for number in range(requests):
+            began = time.perf_counter()
+            await batcher.ask(number, 1)
+            times.append(time.perf_counter() - began)
+        batcher.close()
+        return times
+
+    half, most = 1e6 * np.percentile(asyncio.run(handed()), (50, 90))
+    return f"{requests:,} requests, one after the other: {half:.0f} µs at the median, 90% within {most:.0f} µs"
+
+
 def _always(ask: Answer) -> Callable[[], Awaitable[Answer]]:
     async def opened() -> Answer:
         return ask
@@ -420,6 +443,7 @@ def main() -> None:
     parser.add_argument("--device", default="cpu", help="cuda: in one process, without HTTP")
     parser.add_argument("--in-process", action="store_true", help="the same on the processor")
     parser.add_argument("--soak", type=float, default=0.0, metavar="SECONDS")
+    parser.add_argument("--lone", type=int, default=0, metavar="REQUESTS", help="what batches add to a lone request")
     parser.add_argument("--seconds", type=float, default=6.0, help="of each round, in one process")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--clients", default=",".join(map(str, CLIENTS)))
@@ -431,10 +455,13 @@ def main() -> None:
     if options.serve:
         serve_plain(options.serve, options.folder)
         return
+    if options.lone:
+        print(lone(options.lone))
+        return
     many = tuple(map(int, options.clients.split(",")))
     with tempfile.TemporaryDirectory() as place:
         if options.device == "cpu" and not options.soak and not options.in_process:
-            print(report(options.quick))
+            print(report(options.quick, many))
             return
         encoder = options.encoder or usual_encoder(Path(place) / "encoder")
         folder = save_model(Path(place) / "model", options.device, encoder)

@@ -17,7 +17,7 @@ def scripts() -> list[Path]:
 def printed(script: Path) -> str:
     """What a script prints; one that fails stops the build."""
     environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120, env=environment)
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=900, env=environment)
     if done.returncode:
         raise RuntimeError(f"{script.name}: {done.stderr}")
     return done.stdout

@@ -198,7 +198,7 @@ def test_further_documents_of_a_query_that_the_project_has(table):
     assert collect([table([row])], known=known).queries == (
         Query("q1", "A dentist?", "For a child", items=(Item("d9", "D"),)),
     )
-    with pytest.raises(rs.InputError, match=":1: a different text of query 'q1' than before"):
+    with pytest.raises(rs.InputError, match=":1: another text of query 'q1' than before"):
         collect([table([{**row, "query": "A vet?"}])], known=known)
 
 

@@ -33,8 +33,12 @@ class Server:
         self._ready = threading.Event()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
-        assert self._ready.wait(PATIENCE), self.lines
-        assert self.port, self.lines
+        try:
+            assert self._ready.wait(PATIENCE), self.lines
+            assert self.port, self.lines
+        except AssertionError:
+            self.process.kill()
+            raise
 
     def _read(self) -> None:
         for line in self.process.stderr:

@@ -130,7 +130,7 @@ WRONG = [
     (b"{", 400, "not JSON"),
     (b"\xff\xfe", 400, "not JSON"),
     (b'{"query": "a", "documents": ["b"], "top_n": NaN}', 400, "NaN is not a finite number"),
-    (b'{"query": "a", "query": "b"}', 400, "stands there twice"),
+    (b'{"query": "a", "query": "b"}', 400, "occurs twice"),
     (b'{"query": ' + b"[" * 100_000, 400, "nested too deeply"),
     (b'{"query": "\\ud800", "documents": ["b"]}', 400, "not JSON"),
     ([], 422, "The body has to be an object"),

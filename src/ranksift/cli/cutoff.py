@@ -45,7 +45,7 @@ Files = Annotated[
 CutScores = Annotated[
     str | None,
     typer.Option(
-        "--cut-scores", metavar="RUN", help="Cut on these scores of the same documents, and rank by those of the run."
+        "--cut-scores", metavar="RUN", help="Cut on these scores of the same documents; the run's own scores rank them."
     ),
 ]
 Rule = Annotated[str, typer.Option("--rule", metavar="NAME", help="The rule; ranksift cutoff rules lists them.")]
@@ -96,8 +96,8 @@ def fit(
         typer.Option(
             "--plot",
             metavar="FILE",
-            help="Draw the measure at every threshold (.svg, .pdf, .png); with --at-most, forbidden documents shown "
-            "against good ones dropped.",
+            help="Draw the measure at every threshold (.svg, .pdf, .png); with --at-most, the trade-off between "
+            "forbidden documents shown and good ones dropped.",
         ),
     ] = None,
     page: Annotated[
@@ -262,7 +262,9 @@ def compare(
     ] = False,
     plot: Annotated[
         Path | None,
-        typer.Option("--plot", metavar="FILE", help="Draw forbidden documents shown against good ones dropped."),
+        typer.Option(
+            "--plot", metavar="FILE", help="Draw the trade-off between forbidden documents shown and good ones dropped."
+        ),
     ] = None,
     form: Annotated[
         Literal["table", "markdown", "latex", "json", "csv"],

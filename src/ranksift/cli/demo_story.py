@@ -432,7 +432,8 @@ def _truth(forum: Examples, query: str) -> Truth:
     from ranksift.labelling.simulation import Truth
 
     q = forum.query_ids.index(query)
-    docs, labels = (each[slice(*forum.offsets[q : q + 2])] for each in (forum.docs, forum.labels))
+    own = slice(*forum.offsets[q : q + 2].tolist())
+    docs, labels = forum.docs[own], forum.labels[own]
     chance = np.random.default_rng(q).random(len(docs)) / 2
     worth = dict(zip(docs, (labels + chance).tolist(), strict=True))
     return Truth(worth, frozenset(doc for doc, label in zip(docs, labels.tolist(), strict=True) if label < 0))

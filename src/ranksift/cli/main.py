@@ -28,7 +28,7 @@ COMMANDS = {
     "compare": "Test which differences between runs are significant.",
     "explain": "Show what every document added or cost, and the worst queries.",
     "describe": "Describe judgments and runs: labels, pools, lengths.",
-    "verdict": "Say whether a filter is worth it, and above which penalty.",
+    "verdict": "Say whether a filter is worth it, and at which penalties.",
     "check": "Guard a release: fail if a requirement is not met.",
     "study": "Study how well measures work on your runs, with figures.",
     "cutoff": "Learn, apply and compare rules that drop results.",

@@ -108,7 +108,9 @@ def study(
     ] = None,
     counts: Annotated[
         Literal["trials", "topics"] | None,
-        typer.Option("--counts", help="The unit that error rates count. [default: trials]", show_default=False),
+        typer.Option(
+            "--counts", help="Whether error rates count trials or topics. [default: trials]", show_default=False
+        ),
     ] = None,
     method: Annotated[
         Literal["sakai", "sign"] | None,

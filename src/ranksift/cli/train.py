@@ -119,7 +119,9 @@ def train(
     at_most: AtMost = None,
     plot: Annotated[
         Path | None,
-        typer.Option("--plot", metavar="FILE", help="Draw forbidden documents shown against good ones hidden."),
+        typer.Option(
+            "--plot", metavar="FILE", help="Draw the trade-off between forbidden documents shown and good ones hidden."
+        ),
     ] = None,
     folds: Annotated[
         int | None,

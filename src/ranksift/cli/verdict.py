@@ -63,7 +63,7 @@ def verdict(
         ),
     ] = None,
 ) -> None:
-    """Say whether a filter is worth it: what it removed, what that changed, and above which penalty it pays.
+    """Say whether a filter is worth it: what it removed, what that changed, and at which penalties it pays.
 
     ranksift verdict qrels.txt full.run filtered.run --gains "-2=-10"
     """

@@ -259,8 +259,10 @@ def compared_in_parts(
             check_labels(int(stored.judged[fold != f].sum()))
         thresholds = {name: _thresholds(rule, stored, fold) for name, rule in made.items()}
         values, _ = _values(stored, thresholds, dict.fromkeys(thresholds, measures))
-    cube = [[values[name, measure] for measure in measures] for name in made]
-    numerators, denominators = (np.moveaxis([[part[i] for part in row] for row in cube], 1, 2) for i in (0, 1))
+    numerators, denominators = (
+        np.array([np.column_stack([values[name, measure][part] for measure in measures]) for name in made])
+        for part in (0, 1)
+    )
     names, queries = tuple(made), tuple(map(str, qrels.query_ids))
     degenerate = degenerate_queries(measures, stored.pool, stored.gains)
     left = [word for word in candidates(None, chosen, k) if word not in made]

@@ -250,7 +250,8 @@ def _described(one: Any) -> dict[str, Any]:
     told: dict[str, Any] = {"id": one.name, "object": "model", "version": one.version}
     told["keeps"] = "everything" if one.cutoff is None else one.cutoff.condition
     if ranker is None:
-        return told | {"kind": "cutoff", "reads": ["scores"]}
+        reads = ["scores", "rank_scores"] if one.cutoff.fitted_on_["two_scores"] else ["scores"]
+        return told | {"kind": "cutoff", "reads": reads, "features": []}
     reads = ["texts"] * ranker.reads_texts() + ["features"] * bool(ranker.feature_names_)
     return told | {"kind": type(ranker).__name__, "reads": reads, "features": list(ranker.feature_names_)}
 
