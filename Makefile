@@ -33,7 +33,7 @@ help:
 	@echo "make pins         constraints.txt anew, from the latest versions"
 	@echo "make clean        remove everything that these make"
 
-demo: $(VENV)/.label,report,text-$(VERSION)
+demo: $(VENV)/.label,report,serve,text-$(VERSION)
 	@$(BIN)/ranksift demo
 
 lint: $(VENV)/.dev-$(VERSION)
@@ -92,7 +92,7 @@ pins:
 	rm -rf build/pins
 	$(PYTHON) -m venv build/pins
 	build/pins/bin/pip install --quiet hatchling editables
-	build/pins/bin/pip install --quiet --no-build-isolation '.[dev,docs,bench,report,trees,learn,text,label,serve,langchain,llamaindex,haystack,pyterrier,experiments]'
+	build/pins/bin/pip install --quiet --no-build-isolation '.[dev,docs,bench,report,trees,learn,text,label,serve,langchain,llamaindex,haystack,pyterrier,scale,experiments]'
 	build/pins/bin/pip freeze --exclude ranksift > build/pins/constraints.txt
 	@! grep -n '[@/]' build/pins/constraints.txt  # a pin is a name and a version, never a place
 	{ echo '# Every package of every extra, exactly. Made by: make pins'; cat build/pins/constraints.txt; } > constraints.txt

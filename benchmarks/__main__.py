@@ -8,7 +8,7 @@ import platform
 import sys
 from pathlib import Path
 
-from benchmarks import compare, cutoffs, evaluation, labelling, learning, serving, streaming, study
+from benchmarks import compare, cutoffs, evaluation, labelling, learning, many_machines, serving, streaming, study
 
 
 def main() -> None:
@@ -27,12 +27,16 @@ def main() -> None:
         "memory": learning.many_documents,
         "labelling": labelling.report,
         "streaming": lambda quick: streaming.report(quick, options.folder, options.sizes, options.jobs),
+        "ray": lambda quick: many_machines.report(quick, options.folder, options.sizes, options.repeats),
         "serving": serving.report,
     }
     parser.add_argument("--only", default=",".join(parts), help=f"some parts, with commas between: {', '.join(parts)}")
-    parser.add_argument("--sizes", default="1M,10M", help="of streaming: rows of the runs")
+    parser.add_argument("--sizes", default="1M,10M", help="of streaming and ray: rows of the runs")
+    parser.add_argument("--repeats", type=int, default=3, help="of ray: how often each is measured")
     parser.add_argument("--jobs", default="", help="of streaming: some of its commands, with ; between them")
-    parser.add_argument("--folder", type=Path, default=evaluation.FOLDER, help="of streaming: where its files go")
+    parser.add_argument(
+        "--folder", type=Path, default=evaluation.FOLDER, help="of streaming and ray: where its files go"
+    )
     options = parser.parse_args()
     wanted = options.only.split(",")
     unknown = [name for name in wanted if name not in parts]

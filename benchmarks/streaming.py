@@ -1,4 +1,4 @@
-"""Runs larger than memory: evaluate, compare and cutoff fit within a limit, beside peers as far as they get."""
+"""Runs larger than memory: what streams, within a limit, beside peers as far as they get."""
 
 from __future__ import annotations
 
@@ -16,8 +16,11 @@ from benchmarks.files import make
 
 DEPTH = 1000
 MEASURES = "nDCG_f@10 nDCG@10 AP Fdocs@10 GoodFiltered"
+RULES = "filter-all rank-only global oracle"
 LIMIT = "500MB"  # what the rows of a run may take
 PEER_LIMIT = 7500  # MB: a peer that would take more, by what it took of fewer rows, is not started
+#: What holds all rows of a run.
+WHOLE = ("pytrec_eval", "ir_measures", "evaluate, read whole")
 
 # Seconds between two looks at the memory, and points of a curve that are kept.
 _EVERY = 0.2
@@ -67,6 +70,7 @@ def commands(given: dict[str, Path]) -> dict[str, list[str]]:
         "evaluate, queries apart": [*ranksift, "evaluate", qrels, apart, "-m", MEASURES, *within],
         "compare": [*ranksift, "compare", qrels, run, parquet, "-m", MEASURES, *within],
         "cutoff fit": [*ranksift, "cutoff", "fit", qrels, run, "--gains=0=-1", "--out", os.devnull, *within],
+        "cutoff compare": [*ranksift, "cutoff", "compare", qrels, run, "--gains=0=-1", "--rules", RULES, *within],
         "evaluate, read whole": [*ranksift, "evaluate", qrels, run, "-m", MEASURES, "--memory", "1000GB"],
         "pytrec_eval": [sys.executable, "-m", "benchmarks.worker", "pytrec_eval", qrels, run],
         "ir_measures": [sys.executable, "-m", "benchmarks.worker", "ir_measures", qrels, run],
@@ -145,7 +149,7 @@ def report(quick: bool, folder: Path, sizes: str = "1M,10M", only: str = "") -> 
 
 def _too_much(job: str, done: dict[str, dict[str, object]], rows: int) -> bool:
     """Whether what reads a run whole would take more memory than others on the machine can spare."""
-    if job not in ("pytrec_eval", "ir_measures", "evaluate, read whole") or not done:
+    if job not in WHOLE or not done:
         return False
     name, last = max(done.items(), key=lambda item: size_of(item[0]))
     return float(last["peak_mb"]) / size_of(name) * rows > PEER_LIMIT  # type: ignore[arg-type]
@@ -162,14 +166,17 @@ def draw(found: dict[str, dict[str, dict[str, object]]], names: list[str], folde
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(figsize=(7.0, 3.6), layout="constrained")
+    figure, axes = pyplot.subplots(figsize=(7.6, 3.6), layout="constrained")
     for job, done in found.items():
         there = [name for name in names if name in done]
         if not there:
             continue
-        at, memory = zip(*done[there[-1]]["curve"], strict=True)  # type: ignore[call-overload]
-        axes.plot(at, memory, linewidth=1.3, label=f"{job}, {there[-1]} rows")
-    axes.set(xlabel="seconds", ylabel="MB, all processes", yscale="log", xscale="symlog")
+        curve = [(at, memory) for at, memory in done[there[-1]]["curve"] if at >= 1]  # type: ignore[attr-defined]
+        axes.plot(
+            *zip(*curve, strict=True), "--" if job in WHOLE else "-", linewidth=1.3, label=f"{job}, {there[-1]} rows"
+        )
+    axes.axhline(2000, color="0.6", linewidth=0.8, linestyle=":")
+    axes.set(xlabel="seconds", ylabel="MB, all processes", yscale="log", xscale="log", ylim=(20, None))
     axes.grid(alpha=0.3)
     axes.legend(frameon=False, fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))
     figure.savefig(folder / "streaming.svg", metadata={"Date": None})

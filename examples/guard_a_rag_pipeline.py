@@ -12,13 +12,13 @@ from ranksift.integrations import RankSiftCompressor
 
 TOP, MANY = 3, {"queries": 400, "depth": 10, "judged": 10, "forbidden": 0.3}
 
-# In the place of yours: what a retriever finds, how safe a classifier takes each passage to be, and judgments (-2: it
-# must not be quoted, be it spam or a text that gives the model orders).
+# Replace this with your own: what a retriever finds, how safe a classifier thinks each passage is, and judgments
+# (-2: it must not be quoted, because it is spam or a text that gives the model orders).
 qrels, runs = synthetic_collection(**MANY)
 retrieved, safety = runs["unfiltered"].to_dict(), synthetic_safety(**MANY).to_dict()
 labels = qrels.to_dict()
 
-# On half of the questions: from which safety on may a passage be quoted? The retriever ranks, the classifier drops.
+# Half of the questions tell how safe a passage must be to be quoted. The retriever ranks, the classifier drops.
 fit, test = list(labels)[::2], list(labels)[1::2]
 part = [{q: given[q] for q in fit} for given in (labels, retrieved, safety)]
 cutoff = Path(mkdtemp()) / "cutoff.json"

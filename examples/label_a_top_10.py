@@ -6,12 +6,12 @@ from ranksift.labelling.simulation import SimulatedAssessor, Truth, label
 
 K, MANY = 10, {"queries": 120, "depth": 30, "judged": 30}
 
-# In the place of yours: what is known of each document (scores of two engines and of a classifier of spam).
+# Replace this with your own: what is known of each document (scores of two engines and of a classifier of spam).
 qrels, runs = synthetic_collection(**MANY)
 known = [runs["unfiltered"].to_dict(), runs["weak"].to_dict(), synthetic_safety(**MANY).to_dict()]
 
-# In the place of people: assessors who flag spam, and are wrong about one pair in twenty. `ranksift label serve` asks
-# real ones, with the same strategy.
+# Simulated assessors stand in for people: they flag spam, and are wrong about one pair in twenty. The command
+# `ranksift label serve` asks real ones, with the same strategy.
 rows, labels, groups, questions = [], [], [], 0
 for query, grades in qrels.to_dict().items():
     docs = list(grades)

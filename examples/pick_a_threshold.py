@@ -7,7 +7,7 @@ from ranksift.datasets.synthetic import synthetic_collection
 
 GAINS = {-2: -10}  # what a forbidden result costs: as much as five of the best results give
 
-# In the place of yours: a row for each result, with its query, its score, and a label where somebody judged it.
+# Replace this with your own: a row for each result, with its query, its score, and a label where somebody judged it.
 qrels, runs = synthetic_collection(queries=300, depth=8, judged=8)
 table = runs["weak"].to_frame().join(qrels.to_frame(), on=["query_id", "doc_id"], how="left")
 lists = rs.Lists.from_arrays(

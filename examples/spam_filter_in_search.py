@@ -3,7 +3,7 @@
 import ranksift as rs
 from ranksift.datasets.synthetic import synthetic_collection
 
-# In the place of yours: judgments, the results of a search engine, and what two filters leave of them.
+# Replace this with your own: judgments, the results of a search engine, and what two filters leave of them.
 qrels, runs = synthetic_collection(queries=200)
 before, filters = runs["unfiltered"], [runs["filtered"], runs["overfiltered"]]
 

@@ -10,12 +10,12 @@ from ranksift.datasets.synthetic import synthetic_collection
 
 warnings.simplefilter("ignore", rs.RankSiftWarning)  # nothing is forbidden here, and empty lists are meant
 
-# In the place of yours: answers with their scores, judged right (1) or wrong (0). Some questions have no answer.
+# Replace this with your own: answers with their scores, judged right (1) or wrong (0). Some questions have no answer.
 qrels, runs = synthetic_collection(queries=400, depth=10, judged=10, forbidden=0.5)
 answers = {q: {doc: int(label > 0) for doc, label in judged.items()} for q, judged in qrels.to_dict().items()}
 system = runs["weak"].to_dict()
 
-# Half of the questions to learn the threshold from, the others to see what it is worth. AP_qwa gives credit for a list
+# The threshold is learned from half of the questions and evaluated on the others. AP_qwa gives credit for a list
 # that ends in time, and for an empty one where there is no answer.
 asked = sorted(answers)
 learn, test = asked[::2], asked[1::2]

@@ -3,6 +3,9 @@
 import textwrap
 from collections.abc import Iterable, Sequence
 
+#: A table of more cells than this is dense.
+DENSE = 80
+
 _WORDS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 
 
@@ -67,14 +70,39 @@ def best_bold(columns: Sequence[Sequence[float]], digits: int = 4) -> list[list[
     return [list(row) for row in zip(*written, strict=True)]
 
 
-def page(*sections: str) -> str:
-    """A whole page, its paragraphs and lists filled to an even width."""
-    blocks = "\n\n".join(textwrap.dedent(section).strip() for section in sections).split("\n\n")
-    return "\n\n".join(_filled(block) for block in blocks if block.strip()) + "\n"
+def page(*sections: str, figure: str = "", fold: bool = False) -> str:
+    """A whole page, its paragraphs and lists filled to an even width.
+
+    ``figure`` is the file of the figure that stands after the first paragraph; ``fold`` hides dense tables until a
+    reader opens them.
+    """
+    text = "\n\n".join(textwrap.dedent(section).strip() for section in sections)
+    blocks = [block for block in text.split("\n\n") if block.strip()]
+    if figure:
+        blocks = _with_figure_first(blocks, figure)
+    filled = (_filled(block) for block in blocks)
+    return "\n\n".join(map(_folded, filled) if fold else filled) + "\n"
+
+
+def _with_figure_first(blocks: list[str], file: str) -> list[str]:
+    """The figure after the title and the first paragraph, with its description as a caption."""
+    [shown] = [block for block in blocks if block.startswith("![") and block.endswith(f"]({file})")]
+    caption = f"*{shown[2:].partition('](')[0]}.*"
+    rest = [block for block in blocks if block is not shown]
+    return [*rest[:2], shown, caption, *rest[2:]]
+
+
+def _folded(block: str) -> str:
+    """A table of many cells behind a line that opens it; anything else as it is."""
+    rows = block.split("\n")[2:]
+    if not block.startswith("|") or len(rows) * (block.partition("\n")[0].count("|") - 1) <= DENSE:
+        return block
+    opening = f'<details markdown="1">\n<summary>Show the table ({len(rows)} rows)</summary>'
+    return f"{opening}\n\n{block}\n\n</details>"
 
 
 def _filled(block: str) -> str:
-    if block.startswith(("|", "#", "!", "```")):
+    if block.startswith(("|", "#", "!", "```", "<")):
         return block
     items = [item for item in ("\n" + block).split("\n- ") if item.strip()]
     if not block.startswith("- "):

@@ -62,11 +62,18 @@ def test_characters_that_act_are_shown_instead(character: str):
     assert shown_in_a_picture(name) in (seen, "a b")
 
 
-@pytest.mark.parametrize("name", ["שלום", "سلام", "e\u0301", "日本語"])
+@pytest.mark.parametrize("name", ["שלום", "سلام", "e\u0301", "日本語", "می\u200cکند", "क्\u200dष"])
 def test_letters_of_other_scripts_stay(name: str):
     assert name in Paragraph(name).html()
     assert name in Table([name], []).html()
     assert shown_in_a_picture(name) == name
+
+
+@pytest.mark.parametrize("name", ["a\u200cb", "\u200cمی", "می\u200c", "می\u200c کند", "می\u200c\u200cکند", "1\u200d2"])
+def test_joiners_that_join_nothing_are_shown(name: str):
+    shown = Table([name], [[name]]).text()
+    assert "\\u200" in shown
+    assert not {"\u200c", "\u200d"} & {*shown}
 
 
 def test_a_session_keeps_its_lines():

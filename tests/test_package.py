@@ -1,6 +1,7 @@
 """The package as a whole: light to import, complete, typed, one version."""
 
 import os
+import pickle
 import py_compile
 import re
 import subprocess
@@ -96,7 +97,7 @@ ROOMS = [
     ranksift,
     *(
         getattr(ranksift, room)
-        for room in ("cutoffs", "datasets", "integrations", "labelling", "learning", "measures", "study")
+        for room in ("cutoffs", "datasets", "integrations", "labelling", "learning", "measures", "scale", "study")
     ),
 ]
 
@@ -124,9 +125,14 @@ class TestPublicNames:
             "labelling",
             "learning",
             "measures",
+            "scale",
             "study",
             "losses",
         }
+
+    def test_a_function_that_names_the_package_can_be_sent(self, room: ModuleType):
+        """As cloudpickle does for Ray, Spark and Dask, a module that it does not know by its type."""
+        assert pickle.loads(pickle.dumps(room)) is room
 
     def test_a_misspelt_one_is_an_attribute_error(self, room: ModuleType):
         with pytest.raises(AttributeError, match="has no attribute 'nDCG_x'"):

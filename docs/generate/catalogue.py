@@ -20,44 +20,45 @@ FAMILIES = {
     ),
     "truncation": (
         "Truncated lists",
-        "Lists that end on purpose: stopping in time is rewarded, and an empty list is the right answer to a question "
-        "that has none.",
+        "Measures for lists that end on purpose: stopping in time is rewarded, and an empty list is the right "
+        "answer to "
+        "a question that has none.",
     ),
     "bounds": (
         "Between random and perfect",
-        "A value between what a random ranking of the judged documents would get and what a perfect one would get, so "
-        "that easy queries do not look like good systems.",
+        "A value relative to a random and to a perfect ranking of the judged documents, so "
+        "that easy queries do not make systems look good.",
     ),
     "topk": (
-        "An ordered top k as truth",
+        "An ordered top k as ground truth",
         "For judgments that say which document comes first, second, …, k-th. "
         "[`topk_labels`](api.md#ranksift.measures.topk.topk_labels) turns such an order into labels.",
     ),
-    "classic": ("Classic", "The measures everybody knows, with trec_eval's values where it has them."),
+    "classic": ("Classic", "The classic measures, with the same values as in trec_eval if it has them."),
 }
 
 PARAMETERS = {
     "k": "Only the first k ranks count; written `@k`.",
-    "gains": 'What labels are worth: `"linear"`, `"exp"` (2^label − 1), or exceptions such as `{-2: -10}`. '
+    "gains": 'The gains of labels: `"linear"`, `"exp"` (2^label − 1), or exceptions such as `{-2: -10}`. '
     "Default: the `gains` of the evaluation.",
     "base": "The base b of Järvelin and Kekäläinen's discount: gains are divided by the logarithm to that base of "
     "their rank, those above rank b by nothing. Default: all by log2(rank + 1).",
     "nil": 'The document id that says "there is no answer", such as `"NIL"`.',
-    "average": '`"micro"`: over all queries together; `"macro"`: the mean of the queries\' own shares.',
+    "average": '`"micro"`: one ratio over all queries together; `"macro"`: the mean of the shares of each query.',
     "good": '`"nonnegative"`: documents of gain ≥ 0; `"positive"`: of gain > 0.',
     "limit": "The longest list that the task allows: one that reaches it without NIL did not end on purpose.",
     "scale": '`"max"` divides gains by the largest one of the collection, for labels above 1.',
-    "p": "Persistence: the probability that the user goes on to the next rank, between 0 and 1.",
-    "expected": '`"exact"`, or `"paper"`: the approximation that paper 3 prints.',
-    "upper": '`"k"`, as in paper 3, or `"attainable"`: min(k, relevant documents).',
+    "p": "Persistence: the probability that the user continues to the next rank, between 0 and 1.",
+    "expected": '`"exact"`, or `"paper"`: the approximation that Karmaker and Feng 2022 print.',
+    "upper": '`"k"`, as in Karmaker and Feng 2022, or `"attainable"`: min(k, relevant documents).',
     "measure": "The measure inside.",
     "rel": "The smallest label of a relevant document.",
-    "over": '`"query"`: gains are divided by the largest one of each query, not of the collection; trec_eval does so.',
-    "recall": "The share of the relevant documents that the list has to have found, from 0 to 1; written `@0.5` too.",
-    "beta": "In SetF, how much more recall counts than precision; in Q, how much cumulated gain weighs beside "
+    "over": '`"query"`: gains are divided by the largest of each query, not of the collection, as in trec_eval.',
+    "recall": "The share of the relevant documents that the list must have found, from 0 to 1; also written `@0.5`.",
+    "beta": "In SetF, how much more recall counts than precision; in Q, the weight of cumulated gain relative to "
     "precision (0 is average precision).",
     "residual": "`True` gives the residual instead of the value.",
-    "max_grade": 'The largest label there can be: a number, or `"query"` for each query\'s own. '
+    "max_grade": 'The largest possible label: a number, or `"query"` for the largest label of each query. '
     "Default: the largest of the collection.",
 }
 
@@ -71,13 +72,14 @@ AGGREGATION = {
 HEAD = """\
 # The measures
 
-This page is made from the code: each entry is the docstring of the class that computes the measure, and each example
-ran when the page was built. The same catalogue in a terminal: `ranksift measures`.
+This page lists every measure with its formula, parameters, source and an example. It is generated from the code: each
+entry is the docstring of the class that computes the measure, and each example was run when the page was built.
+`ranksift measures` shows the same catalogue in a terminal.
 
 In the formulas \\(g_i\\) is the gain of the document at rank \\(i\\) and \\(l_i\\) its label; a document of negative
 gain is *forbidden*. \\(I_k\\) and \\(W_k\\) are the highest and the lowest DCG@k of all orders of the judged documents,
-\\(I_{k,f}\\) and \\(W_{k,f}\\) those of all *sublists*: documents may be left out. Papers are numbered as on the page
-about [readings](readings.md#papers).
+\\(I_{k,f}\\) and \\(W_{k,f}\\) those of all *sublists*, which may leave documents out. The page about
+[readings](readings.md#papers) lists the papers.
 
 A measure is written `name(parameter=value)@k`. In Python the same name is a value:
 `ranksift.nDCG_f(gains={-2: -10}) @ 20`.

@@ -17,7 +17,7 @@ def scripts() -> list[Path]:
 def printed(script: Path) -> str:
     """What a script prints; one that fails stops the build."""
     environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120, env=environment)
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=900, env=environment)
     if done.returncode:
         raise RuntimeError(f"{script.name}: {done.stderr}")
     return done.stdout
@@ -27,7 +27,7 @@ def page() -> str:
     """The page in Markdown."""
     parts = [
         "# Five examples",
-        "Short scripts on built-in data. Each prints its answer; put your own data in the place of it.",
+        "These short scripts run on built-in data. Each prints its answer; replace the data with your own.",
     ]
     for script in scripts():
         source = script.read_text(encoding="utf-8")

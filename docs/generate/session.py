@@ -72,7 +72,7 @@ class Session:
             script = f"(exit {status}); " + command.removeprefix("$ ").replace("\n> ", "\n")
             done = subprocess.run(
                 ["bash", "-c", script], cwd=self.folder, env=self.environment,
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120,
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=900,
             )  # fmt: skip
             status = done.returncode
             if status and "$?" not in following:

@@ -79,6 +79,7 @@ def written(found: Outcome) -> str:
         how_it_learns(),
         cost(),
         limits(found),
+        fold=True,
     )
 
 
@@ -161,9 +162,11 @@ def opening(found: Outcome) -> str:
     return f"""
 # LambdaMART beside LightGBM, XGBoost and CatBoost
 
-Boosted trees of four libraries rank MQ2008, with the same folds and the same budget: a random search of
-{word(TRIALS)} trials in each fold, by {MEASURE} on its validation queries, {_times(found.seeds)}. Is RankSift's
-LambdaMART below one of the others? It is written by
+This page compares RankSift's LambdaMART with three libraries of boosted trees. All four rank MQ2008, with the same
+folds and the same budget: a random search of {word(TRIALS)} trials in each fold, by {MEASURE} on its validation
+queries, {_times(found.seeds)}. Is RankSift's LambdaMART below one of the others?
+
+This page is written by
 
 ```
 python -m experiments.boosted_trees        # make experiments runs it too
@@ -240,7 +243,7 @@ def in_short(found: Outcome) -> str:
             f"and {between([kept for _, kept in change], 4, sign=True)} on the test queries.",
             says(
                 2 * sum(kept for _, kept in change) < sum(promised for promised, _ in change),
-                f"With {_validation(found)} queries to choose by, most of what is chosen is luck.",
+                f"With {_validation(found)} queries to choose by, most of the choice is chance.",
             ),
         ),
     )
@@ -373,14 +376,14 @@ fold. By leaves and by rates, with the standard error over queries:
 
 {table(heads, rows, words=2)}
 
-`python -m experiments.boosted_trees.settings` computes these; they are not computed anew with the page. So all are
+`python -m experiments.boosted_trees.settings` computes these; they are not recomputed with the page. So all are
 searched with {_range(LEAVES)} leaves and rates of {_range(RATES)}. Of what is left out
 
 {bullets(*left_out)}
 
 Where the table gives no reason, the space was narrowed to be the same for all. What is given is tried first also where
 it lies outside, as CatBoost's depth of {METHODS[CATBOOST].ranker.get_params()["depth"]}. This, too, was decided after
-an earlier version of this page had shown CatBoost ahead, and before it was computed anew: “{CALLED[WIDE]}” is how it
+an earlier version of this page had shown CatBoost ahead, and before it was recomputed: “{CALLED[WIDE]}” is how it
 had been.
 """
 
@@ -456,7 +459,8 @@ def how_it_learns() -> str:
         ),
         says(
             all(abs(own["context"].value) < 2 * own["context"].error for own in steps.values()),
-            "Context cannot be told from nothing, so that it is a row of its own here and not LambdaMART's default.",
+            "The effect of context is not distinguishable from none, so it has its own row here and is not "
+            "LambdaMART's default.",
         ),
     )
     return f"""
@@ -478,7 +482,7 @@ space: what each step adds to {MEASURE}, and the standard error over queries.
 
 {table(["collection", *_STEPS.values()], rows)}
 
-`python -m experiments.boosted_trees.defaults` computes these; they are not computed anew with the page. {in_words}
+`python -m experiments.boosted_trees.defaults` computes these; they are not recomputed with the page. {in_words}
 """
 
 
@@ -503,7 +507,7 @@ def cost() -> str:
 ## Seconds
 
 Of a processor, for one fit to the training part of fold 1 with the parameters as given, on one thread.
-`python -m experiments.boosted_trees.seconds` measures them; they are not measured anew with the page.
+`python -m experiments.boosted_trees.seconds` measures them; they are not measured again with the page.
 
 {table(["method", "seconds"], rows)}
 
@@ -548,10 +552,11 @@ def limits(found: Outcome) -> str:
 {table(["what", "how"], rows, words=2)}
 
 - Parameters as given are the same numbers for all, where they mean the same. They are not each library's own defaults.
-- CatBoost's trees ask the same question of all nodes of a depth, so that there is no least number of documents to
-  search.
+- CatBoost's trees ask the same question of all nodes of a depth, so there is no smallest number of documents to
+search.
 - With these queries a difference of about {number(_detectable(found), 3)} is significant before correction. Smaller
-  ones cannot be told from luck. That holds for both sides: “not below” is no proof of being as good.
+ones are not distinguishable from chance. That holds for both sides: “not below” does not prove that a method is as
+good.
 """
 
 

@@ -70,8 +70,8 @@ The paper's first point holds here too: what a random ranking gets differs a lot
 expected nDCG is between {number(low, 2)} and {number(high, 2)} for the middle 80 % of the queries of MQ2007;
 {percent(float((spread == 0).mean()))} have no relevant document at all, and every measure is 0 there.
 
-We also ranked all documents at random, {RANDOM} times. “Taken for random” is the lower bound of each reading, “random
-rankings” is what they really got, “their V2” what became of it.
+We also ranked all documents at random, {RANDOM} times. “Taken for random” is the lower bound in each reading, “random
+rankings” is the actual value, and “their V2” is the resulting V2.
 
 {table(["reading", "", *(f"k = {k}" for k in KS)], rows, words=2)}
 

@@ -64,7 +64,7 @@ def consistent(drawn: Trials, one: Measured, two: Measured) -> str:
     return f"""
 ## Consistency
 
-The swap rate is the share of pairs of systems that stand in opposite orders. Between uninformative and ideal queries:
+The swap rate is the share of pairs of systems in opposite orders. Between uninformative and ideal queries:
 
 {table(["reading", "measure", "all systems", "models", "paper"], _rows_of_sets(sets), words=2)}
 

@@ -74,8 +74,8 @@ def percentage_differences(drawn: Trials) -> str:
         min(grown) > 1.2,
         "PAD rises from the measure to V1 and V2, as in the paper. But PAD depends on where 0 lies. “Less a constant” "
         "is the measure minus one number, the mean of its expected values. No order, no difference between two systems "
-        f"and no p-value changes, and PAD becomes {between(grown, 1)} times as large. A higher PAD is no sign that a "
-        "measure tells systems apart.",
+        f"and no p-value changes, and PAD becomes {between(grown, 1)} times as large. A higher PAD does not mean "
+        "that a measure separates systems better.",
     )
     return f"""
 ## Percentage differences

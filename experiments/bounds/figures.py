@@ -147,7 +147,7 @@ def real_and_expected(whole: Trials) -> str:
         left + 2 * side + gap + 20,
         top + side + 56,
         title,
-        "A dot a query: the mean score of all systems over the expected one; on the line they are equal.",
+        "One dot per query: the mean score of all systems over the expected one; on the line they are equal.",
     )
     draw.text(16, 28, title, 16, bold=True)
     kinds = {"ideal": GREEN, "neither": GREY, "uninformative": ORANGE}

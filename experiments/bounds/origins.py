@@ -203,6 +203,7 @@ def _both_readings(rows: Rows) -> str:
             found == cells and in_range(rows, WRITTEN)[0] == 0,
             "So the text and the tables of the paper do not agree.",
         ),
-        "Below stand both readings: the formulas as they are written (with the exact expectation of MSP beside k p²), "
-        "and as they seem to have been computed, which is inferred from the numbers alone.",
+        "Both readings are shown below: the formulas as they are written (with the exact expectation of MSP "
+        "in addition to k p²), "
+        "and as they seem to have been computed, which is inferred only from the numbers.",
     )

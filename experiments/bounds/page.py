@@ -55,6 +55,8 @@ def _files(data: Path) -> dict[str, str]:
         consistent(drawn, measured, other),
         sound(found),
         LIMITS,
+        figure="upper-and-lower-bounds-printed.svg",
+        fold=True,
     )
     return {
         "upper-and-lower-bounds.md": text,
@@ -67,12 +69,15 @@ def _files(data: Path) -> dict[str, str]:
 OPENING = """
 # Measures between a random and a perfect ranking
 
-nDCG and average precision say how near a ranking comes to the perfect one. Karmaker and Feng (2022) also ask how far it
-is from a random one: some queries are easy, and there even a random ranking scores high. Their measures put each
-query's score between the expected score of a random ranking and that of a perfect one, in two versions, V1 and V2
-(`DCG_ul1`, `DCG_ul2`, `MSP_ul1`, `MSP_ul2` in RankSift). They report that these measures tell more systems apart, and
-that they order systems differently on queries in which rankers hardly beat a random order. This page repeats their
-study on one of their two collections, MQ2007, with other systems. It is written by
+This page repeats a study of measures that place a score between a random and a perfect ranking. nDCG and average
+precision say how near a ranking comes to the perfect one. Karmaker and Feng (2022) also ask how far it is from a
+random one: some queries are easy, and even a random ranking scores high on them. Their measures put each query's
+score between the expected score of a random ranking and that of a perfect one, in two versions, V1 and V2 (`DCG_ul1`,
+`DCG_ul2`, `MSP_ul1`, `MSP_ul2` in RankSift).
+
+They report that these measures tell more systems apart, and
+that they order systems differently on queries in which rankers hardly beat a random order. Their study is repeated
+here on one of their two collections, MQ2007, with other systems. This page is written by
 
 ```
 python -m experiments.bounds        # make experiments runs it too
@@ -100,8 +105,9 @@ def in_short(measured: Measured, random: Scores, drawn: Trials, whole: Trials, f
         ),
         says(
             change_more_on_uninformative(drawn) and conflict_more_on_uninformative(drawn),
-            "**Orders and tests change, and more so on uninformative queries than on ideal ones.** This the paper says "
-            "too, and it holds by every reading: Kendall's τ is lower there, and conflicts of significance are more "
+            "**Orders and tests change, and more so on uninformative queries than on ideal ones.** The paper "
+            "says so too, and it holds in every reading: Kendall's τ is lower there, and conflicts of "
+            "significance are more "
             "frequent.",
         ),
         paragraph(
@@ -117,14 +123,15 @@ def in_short(measured: Measured, random: Scores, drawn: Trials, whole: Trials, f
         ),
         says(
             min(grown) > 1.2,
-            "**Percentage differences are no evidence.** They rise with V1 and V2, but also when one constant is taken "
-            f"from every score, which changes no comparison (they become {between(grown, 1)} times as large).",
+            "**Percentage differences are not evidence.** They rise with V1 and V2, but also when a constant is "
+            "subtracted from every score, which changes no comparison (they become {between(grown, 1)} times as "
+            "large).",
         ),
         says(
             v2_swaps_fewer(across_sets(drawn)),
-            "**V2 orders systems more alike on both kinds of queries** than its measure does, by every reading.",
+            "**V2 orders systems more similarly on both kinds of queries** than its measure does, in every reading.",
         ),
-        "**What the normalisation is good for: dependable scores.** For a reliability Φ of 0.95 nDCG@10 needs "
+        "**The normalisation makes scores more dependable.** For a reliability Φ of 0.95 nDCG@10 needs "
         f"{needed[0]:,} queries and its V2 {needed[1]:,}, MSP@10 {needed[2]:,} and {needed[3]:,}. The order of systems "
         "is not more reliable than before.",
     )
@@ -184,9 +191,9 @@ The {len(collection.models)} models are ListNets from a reproducibility study, e
 so that every query is a test query. RankLib's 40 models are eight settings with five models each; the study meant the
 five to be trained for five measures, but its script (`code/RankLib analysis/script_maker.py`) passes none of them on,
 so that they differ by their random start. {len(collection.idle)} models of LTR4L were left out because in at least one
-fold they give all documents of most queries the same score. The {len(collection.rankings)} input rankings do not hold
-every document; what they leave out is not in their lists. The paper's expected values are those of a ranking of all
-documents, so that short lists score low by V1 and V2. """
+fold they give all documents of most queries the same score. The {len(collection.rankings)} input rankings do not
+contain every document; missing documents are not in their lists. The paper's expected values are those of a ranking
+of all documents, so that short lists score low by V1 and V2. """
 
 
 LIMITS = """
@@ -205,10 +212,10 @@ LIMITS = """
 - The systems are not the paper's. Two thirds are variants of ListNet, close to each other; the rest are whole retrieval
   systems of which some are much worse. Shares of significant pairs are therefore not to be compared with the paper's
   one by one, only how they change from a measure to V1 and V2.
-- The paper's random 1,000 queries are not known; ours are another sample. MSLR-WEB30K, its other collection, was not at
-  hand in full.
+- The paper's random 1,000 queries are not known; ours are another sample. MSLR-WEB30K, its other collection, was not
+available in full.
 - That the tables follow other formulas and another test than the text is inferred from the printed numbers. The
-  paper's code was not at hand.
+paper's code was not available.
 - Whether the smallest difference between real and expected is signed or absolute the paper does not say; it is signed
-here. - The tests are not corrected for their number, as in the paper. Some of the significant pairs are luck.
+here. - The tests are not corrected for their number, as in the paper. Some of the significant pairs are due to chance.
 """

@@ -84,8 +84,8 @@ the deviations that our systems have on MQ2007:
 
 {_counts_in_words(found)}
 
-So both tests stand below. Every pair of systems was tested for every k, without a correction: {tests:,} tests for each
-measure and set. The share of significant ones in percent, paired / unpaired, {queries} queries drawn:
+Both tests are therefore shown below. Every pair of systems was tested for every k, without a correction: {tests:,}
+tests for each measure and set. The share of significant ones in percent, paired / unpaired, {queries} queries drawn:
 
 {table(["reading", "measure", *SETS, *paper], _shares(drawn, beside=True), words=2)}
 
@@ -95,7 +95,7 @@ The same on the whole of MQ2007:
 
 {table(["reading", "measure", *SETS], _shares(whole, beside=False), words=2)}
 
-And for the {len(collection.models)} ListNet models and the {len(collection.rankings)} input rankings on their own
+The same separately for the {len(collection.models)} ListNet models and the {len(collection.rankings)} input rankings
 (paired, {queries} queries drawn):
 
 {_by_group(drawn)}
@@ -164,7 +164,7 @@ def _shares_in_words(drawn: Trials, whole: Trials) -> str:
         ),
         says(min(paired["ideal"]) > 0, f"Only on ideal queries V2 finds more ({points(paired['ideal'])})."),
         says(v1 < 0.03, f"V1 stays within {number(100 * v1, 1)} points of its measure."),
-        "The normalisation takes out part of what queries have of their own, and a paired test does that by itself.",
+        "The normalisation removes part of the differences between queries, and a paired test does that anyway.",
     )
 
 

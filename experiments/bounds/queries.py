@@ -64,7 +64,8 @@ def _in_words(drawn: Trials, whole: Trials, empty: set[str]) -> str:
         says(
             share > 0.1,
             f"{percent(share, 0)} of the uninformative set by nDCG are queries without any relevant document, in which "
-            "every system scores 0 by every measure. They tell nothing, and make all differences on that set smaller.",
+            "every system scores 0 by every measure. They are uninformative in every comparison, and make all "
+            "differences on that set smaller.",
         ),
         says(
             bool(whole[DCG_EXACT].types.notes),

@@ -42,7 +42,7 @@ class Answers:
     label
         2, 1, or −1 for a forbidden one.
     features
-        A row an answer.
+        One row per answer.
     """
 
     question: tuple[str, ...]

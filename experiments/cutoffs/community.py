@@ -48,7 +48,7 @@ class Scored:
     probabilities: Floats
 
     def score(self, name: str) -> Floats:
-        """One number an answer."""
+        """One number per answer."""
         return SCORES[name](self.probabilities)
 
     def lists(self, cut: str, rank: str | None = None) -> Lists:

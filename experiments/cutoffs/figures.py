@@ -57,7 +57,7 @@ def questions(sizes: BySize) -> str:
     }
     return panels(
         f"{MEASURE} on other questions, by the number of questions that a rule is fitted on",
-        "One line a rule: the mean value on questions that it was not fitted on, against the number it was fitted on.",
+        "One line per rule: the mean value on questions that it was not fitted on, by the number it was fitted on.",
         [[Panel("SemEval-2015, training questions", curves)]],
         lines,
         Axis(SIZES, "labelled questions", warp=math.log10),

@@ -66,7 +66,7 @@ and judged on test ({test.questions}, {percent(test.forbidden)}):
 
 All measures are at {K}. ▲ and ▼: significantly better or worse than the global cut (two-sided paired t test, Holm's
 correction over the rules of the table, p ≤ 0.05). The rows {POSITIVE} and {NORMALISED} need no dev questions; they are
-explained [below](#the-expected-gain-and-the-normaliser). The oracle cuts every query where its labels say.
+explained [below](#the-expected-gain-and-the-normaliser). The oracle knows the labels of every query.
 
 {_test_in_words(forum)}
 
@@ -147,7 +147,7 @@ def _beside_the_paper(forum: Forum) -> str:
     return paragraph(
         says(
             order == theirs,
-            "The baselines stand in the same order here and there: showing nothing, showing everything, filtering "
+            "The baselines are in the same order here and in the paper: showing nothing, showing everything, filtering "
             "without ranking, ranking with a cut.",
             "The baselines do not stand in the same order here and there.",
         ),
@@ -182,7 +182,7 @@ def expected_gain(forum: Forum) -> str:
         ),
         says(
             bool((at[NORMALISED][ndcg] > at[POSITIVE][ndcg] + 0.02).all()),
-            f"E[g/(I − W)] ≥ 0 mends that: {between(at[NORMALISED][ndcg].tolist())}, without a labelled question "
+            f"E[g/(I − W)] ≥ 0 avoids this: {between(at[NORMALISED][ndcg].tolist())}, without a labelled question "
             f"beyond those of the model, where the tuned cut has {between(at[tuned][ndcg].tolist())}.",
         ),
         _no_difference(forum),
@@ -197,7 +197,7 @@ the list of highest expected DCG ranks by E[g] and drops what is below 0: no thr
 another matter. It divides by I − W, the best less the worst DCG of the *query*, which depends on all its labels. In a
 question with one answer, showing a forbidden one costs as much as dropping a good one, whatever the gains are (Carmel
 et al., Proposition 3.4); in a question whose answers are all forbidden, one of them costs a part of 1 only. What is
-optimal for nDCG_f is, by the same argument, to rank by E[g/(I − W)] and to drop what is below 0. That takes the
+optimal for nDCG_f is, by the same argument, to rank by E[g/(I − W)] and to drop what is below 0. This requires the
 probabilities of all answers of the question. Here labels are drawn from them a thousand times, independently of each
 other.
 
@@ -240,7 +240,7 @@ def _no_difference(forum: Forum) -> str:
             single.value(NORMALISED) < single.value(GLOBAL) and feared < real,
             f"On train it loses where there is one answer only ({number(single.value(NORMALISED), 3)}, the tuned cut "
             f"{number(single.value(GLOBAL), 3)}): the model expects {percent(feared, 0)} of these to be forbidden, and "
-            f"{percent(real, 0)} are. A rule without tuning is as good as its probabilities.",
+            f"{percent(real, 0)} are. A rule without tuning is only as good as its probabilities.",
         ),
     )
 
@@ -267,8 +267,8 @@ def other_scores(forum: Forum) -> str:
             f"Ranking by {GOOD} and dropping by {NOT_FORBIDDEN}, less ranking and dropping by {GOOD} alone: "
             f"{differences} (uncorrected).",
         ),
-        "Two scores of one model say nearly the same. What a second score is worth that comes from elsewhere, "
-        "[the web track](#web-pages-and-spam) shows.",
+        "Two scores of one model say nearly the same. [The web track](#web-pages-and-spam) shows the value of a "
+        "second score from another source.",
     )
     return f"""
 ### Other scores of the same model, and two at once
@@ -283,7 +283,7 @@ def other_scores(forum: Forum) -> str:
 
 
 def single_answers(forum: Forum) -> str:
-    """Section: questions with one answer (paper 1's Table 6)."""
+    """Section: questions with one answer (Carmel et al.'s Table 6)."""
     apart = {split: Outcome(o.found.apart()["single-document queries"]) for split, o in outcomes(forum).items()}
     rows = [
         [name, number(nothing, 3), number(all_, 3), number(nothing + all_, 3), "", ""]
@@ -306,7 +306,7 @@ def single_answers(forum: Forum) -> str:
     beaten = [train.against_global[rule] for rule in (SHOW_NOTHING, SHOW_ALL)]
     same = same_as_global(train)
     words = paragraph(
-        says(one, "They do add up."),
+        says(one, "They do add up to 1."),
         says(
             train.value(SHOW_NOTHING) > train.value(SHOW_ALL),
             "Of the training questions' single answers most are forbidden, so that it is better to drop them all than "

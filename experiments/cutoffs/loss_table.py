@@ -137,14 +137,14 @@ def _in_words(found: Mapping[str, Any]) -> str:
         f"{number(alike(given, TABLE_7), 2)} before and {number(alike(tuned, TABLE_7), 2)} after.",
         says(
             {b for _, b in pairs} == {"LambdaRank"} and order(given)[-1] == order(tuned)[-1] == "LambdaRank",
-            "What moved are losses that cannot be told apart; LambdaRank is last both times.",
+            "The losses that changed places are not significantly different; LambdaRank is last both times.",
         ),
-        f"**Beside the baselines** ({len(LOSSES) * len(BASELINES)} paired t tests, Holm's correction)",
+        f"**Compared with the baselines,** ({len(LOSSES) * len(BASELINES)} paired t tests, Holm's correction)",
         f"{named(all_three) or 'none'} {'is' if len(all_three) == 1 else 'are'} significantly above all three"
         + "".join(f"; {name} above {named(beaten) or 'none'}" for name, beaten in others.items())
         + ".",
         "In the paper all but LambdaRank are above all three.",
-        f"**Beside each other** ({len(list(combinations(LOSSES, 2)))} tests, the same way)",
+        f"**Compared with each other** ({len(list(combinations(LOSSES, 2)))} tests, the same way)",
         "; ".join(_above(pairs)) + "." if pairs else "no two tuned losses differ significantly.",
         f"As given there {'were' if len(before) != 1 else 'was'} {word(len(before))} such "
         f"{'pairs' if len(before) != 1 else 'pair'}.",

@@ -62,7 +62,7 @@ class LogisticRegression:
         raise ArithmeticError("Newton's method did not converge")
 
     def probabilities(self, features: Floats) -> Floats:
-        """A row a document, a column a label."""
+        """One row per document, one column per label."""
         return _softmax(self._columns(features) @ self.weights)
 
     def _columns(self, features: Floats) -> Floats:

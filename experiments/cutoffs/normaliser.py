@@ -29,7 +29,7 @@ def normalised_gains(
     Parameters
     ----------
     probabilities
-        A row a document, query after query; a column for each of the ``labels``.
+        One row per document, query after query; a column for each of the ``labels``.
     query
         The number of each document's query.
     """

@@ -48,6 +48,8 @@ def files(data: Path) -> dict[str, str]:
         web(tracks),
         kept(tuned, risks, sizes, forum.train.questions),
         LIMITS,
+        figure="cutoffs-tradeoff.svg",
+        fold=True,
     )
     return {
         "cutoffs.md": text,
@@ -82,18 +84,20 @@ def sized(forum: Forum) -> BySize:
 OPENING = """
 # Rules that drop documents, on real scores
 
-"Which threshold should I use?" is asked of every ranker whose scores decide what is shown. RankSift has
-[many answers](../how-to/pick-a-threshold.md). This page asks what they are worth on scores of real systems: a plain
-model of a forum's answers, two networks that look for an answer in a text, and web search with spam. Every rule is
-judged on queries that it was not fitted on, with the columns of Carmel et al.'s Table 7, against the best threshold for
-all queries (the global cut) and against an oracle that cuts every query where its labels say. It is written by
+"Which threshold should I use?" is a question about every ranker whose scores decide what is shown. RankSift has
+[many answers](../how-to/pick-a-threshold.md). This page shows how well they work on scores of real systems: a plain
+model of a forum's answers, two networks that look for an answer in a text, and web search with spam.
+
+Every rule is judged on queries that it was not fitted on, with the columns of Carmel et al.'s Table 7, against the
+best threshold for all queries (the global cut) and against an oracle that knows the labels of every query. This page
+is written by
 
 ```
 python -m experiments.cutoffs          # make experiments runs it too
 ```
 
 from public data that is not part of the repository; `RANKSIFT_DATA` names the folder. The comparison is
-`rs.compare_cutoffs(fitted_on, test=judged_on, measure="nDCG_f@3", k=3)`, or with `folds=5` where there is one set only.
+`rs.compare_cutoffs(fitted_on, test=judged_on, measure="nDCG_f@3", k=3)`, or with `folds=5` if there is only one set.
 """
 
 RULES = f"""
@@ -101,9 +105,9 @@ RULES = f"""
 
 {described()}
 
-In brackets stand variants: `normalized` divides by the range of a query's scores, or takes their z-scores;
+Variants are in brackets: `normalized` divides by the range of a query's scores, or takes their z-scores;
 `expected-gain` calibrates the score, or the score with the shape of its list, and counts documents as the measure does,
-or all the same (for DCG); `risk` promises a risk of 5 % with probability 90 %, or on average.
+or all the same (for DCG); `risk` guarantees a risk of 5 % with probability 90 %, or on average.
 """
 
 
@@ -198,8 +202,8 @@ def _far_away(forum: Forum) -> str:
     return says(
         max(closed) < 0.5,
         f"**The oracle is far away**: the best rules go {percent(min(closed), 0)} to {percent(max(closed), 0)} of the "
-        "way to it on the forum. It knows the labels and is no goal. But a threshold for each query would be worth a "
-        "lot to whoever can foresee it.",
+        "way to it on the forum. It knows the labels and is not a realistic goal. But a good threshold for each "
+        "query would be worth a lot.",
     )
 
 
@@ -214,7 +218,7 @@ def _expected(forum: Forum) -> str:
             f"scale* it is {normalised[0]} and {normalised[1]}, without any tuning.",
             says(
                 all(o.against_global[NORMALISED].sign == 0 for o in (tested, trained)),
-                "That cannot be told from the tuned cut.",
+                "This is not distinguishable from the tuned cut.",
             ),
         ),
     )
@@ -231,7 +235,7 @@ def _second(forum: Forum, early: Track) -> str:
             f"{beyond}.",
             says(
                 all(d.mean <= 0 for d in forum.two_scores_less_one.values()),
-                "Two scores of one and the same model gain nothing.",
+                "Two scores of the same model gain nothing.",
             ),
         ),
     )
@@ -241,7 +245,7 @@ def _silence(found: list[System]) -> str:
     ahead = [s.against_silence(heading)[1] for s in found for heading in s.outcomes]
     return says(
         all(d.sign <= 0 for d in ahead),
-        f"**WikiQA: to quit while ahead is not to begin.** With {percent(found[0].nil, 0)} of the questions without an "
+        f"**On WikiQA it is best to show nothing.** With {percent(found[0].nil, 0)} of the questions without an "
         "answer, no rule on either system's scores is significantly better than silence, by nDCG_f or by any "
         "truncation-aware measure.",
     )
@@ -287,10 +291,10 @@ LIMITS = f"""
 
 - The model of the forum is a plain one on features of 2015. With better scores every rule has more to work with, and
   their order may change.
-- Forty topics to fit on are few. What the web track shows is that Indri's scores are no help against spam, not which
+- Forty topics to fit on are few. What the web track shows is that Indri's scores do not help against spam, not which
   rule would be best on scores that are.
-- The spam filter's verdict is known for 2012 and 2013 as yes or no only; its own scores, on which a cut could be tuned,
-  were not at hand.
+- The spam filter's verdict is known for 2012 and 2013 as yes or no only; its own scores, on which a cut could be
+tuned, were not available.
 - Labels are drawn independently of each other for E[g/(I − W)]. Answers of one question are not independent, which may
   be why the rule, optimal in theory, is not better than a tuned cut.
 

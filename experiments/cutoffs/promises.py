@@ -146,9 +146,9 @@ def kept(tuned: Sequence[Tuned], risks: Sequence[Controlled], sizes: BySize, que
     return f"""
 ## What was promised, and what the test set gave
 
-A fitted global cut says where its threshold would lie if the queries were drawn anew (a bootstrap interval), and what
-it will give on new queries (five-fold cross-validation, on dev alone). Beside it what the test set gave, and the best
-threshold there, with hindsight:
+A fitted global cut says where its threshold would lie if other queries were drawn (a bootstrap interval), and
+estimates its value on new queries (five-fold cross-validation, on dev alone). Beside it what the test set gave, and
+the best threshold there, with hindsight:
 
 {table(head, rows, words=2)}
 
@@ -192,7 +192,8 @@ def _tuned_in_words(tuned: Sequence[Tuned]) -> str:
         f"{between(honest, sign=True)}; it is the nearer one in {nearer} of {len(tuned)} rows.",
         says(
             max(honest) > 0.01,
-            "Cross-validation cannot know that the two sets differ: on test more answers of the forum are forbidden "
+            "Cross-validation cannot account for the difference between the two sets: on test more answers of "
+            "the forum are forbidden "
             "and more questions of WikiQA have no answer than on dev.",
         ),
         f"The interval holds the threshold that is best on test in {held} of {len(tuned)} rows. That threshold would "

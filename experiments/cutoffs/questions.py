@@ -93,7 +93,7 @@ drops low scores stops each list in time, or never begins it: Liu et al.'s quitt
 sentence that is no answer is forbidden, with gain −1, for nDCG_f and for the promise of risk; RR′, nDCG′, RBP′
 (p = 0.5) and AP′ are the truncation-aware measures, in which it is merely useless. In each column rules are fitted to
 that measure on the {len(first.dev):,} dev questions, and judged by it on test. c@1 is taken of the rules that are
-fitted to {FITTED_FOR_C_AT_1}: it is no mean of queries' own values, and no rule is fitted to it. `expected-gain` does
+fitted to {FITTED_FOR_C_AT_1}: it is not a mean of values per query, and no rule is fitted to it. `expected-gain` does
 not know the four primed measures, and counts all documents the same there.
 
 {tables}
@@ -149,7 +149,7 @@ def _in_words(found: list[System]) -> str:
             if rules_
         ),
         f"The oracle is {between(gaps)} above the best rule. Whether a question has an answer is what would have to be "
-        "known, and [these scores hardly tell](quit-while-ahead.md).",
+        "known, and [these scores hardly show it](quit-while-ahead.md).",
         says(
             all(best < first + 0.01 for first, best in correct.values()),
             "c@1 asks for answers and not for silence where there is none: no rule is more than 0.01 above showing "

@@ -172,7 +172,7 @@ class Outcome:
         return (self.value(rule) - start) / (self.oracle - start)
 
     def table(self) -> str:
-        """Paper 1's columns for every rule, and the difference to the global cut."""
+        """Carmel et al.'s columns for every rule, and the difference to the global cut."""
         k = self.k
         costs = {"F-docs, %": f"Fdocs@{k}", "good filtered, %": "GoodFiltered", "empty, %": "Empty"}
         best = max(number(self.value(rule)) for rule in self.rules)

@@ -108,7 +108,7 @@ def web(tracks: dict[int, Track]) -> str:
 ## Web pages and spam
 
 The TREC Web Track marks spam and junk with −2. As on [the track's own page](web-track.md), that has gain −10, and
-documents that nobody judged are dropped. The unfiltered Indri runs of 2012 and 2013 are cut on their own scores
+unjudged documents are dropped. The unfiltered Indri runs of 2012 and 2013 are cut on their own scores
 (logarithms of query likelihoods), with the {topics[2012]} topics of each year in {FOLDS} folds. For each of them there
 is a run that a spam filter has been through. Its verdict is a second score for every document, 1 or 0, and a cut on it
 takes documents out of the middle of the list. nDCG_f@k, averaged over the runs of a year:
@@ -149,7 +149,7 @@ def _in_words(tracks: dict[int, Track]) -> str:
     return paragraph(
         says(
             silent,
-            "In 2012 the rules learn that these runs had better be silent: Indri's score says how well a page matches "
+            "In 2012 the rules learn that these runs should show nothing: Indri's score says how well a page matches "
             "the words of a topic, not whether it is spam.",
         ),
         says(showing, "In 2013, with little spam in the lists, they learn to leave the lists as they are."),
@@ -169,7 +169,8 @@ def _in_words(tracks: dict[int, Track]) -> str:
         ),
         says(
             all(d.p > ALPHA for d in later),
-            f"In 2013 it changes nothing that can be told from luck ({between([d.mean for d in later], sign=True)}).",
+            "In 2013 it makes no difference distinguishable from chance "
+            f"({between([d.mean for d in later], sign=True)}).",
         ),
         f"The promise of a risk of 5 % with probability 90 % is out of reach of {queries} topics, whatever the scores: "
         "`risk` says so and shows nothing.",

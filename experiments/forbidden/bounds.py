@@ -39,7 +39,7 @@ def agreeing(years: Years, k: int) -> list[int]:
 def bounds(years: Years, deep: Mapping[int, Study]) -> str:
     """Section: both tables."""
     return f"""
-## What leaves [0, 1]
+## Which measures leave [0, 1]
 
 ### By the judgments alone: Gienapp et al.'s Table 2a
 

@@ -27,7 +27,7 @@ def carmel(deep: Studies) -> str:
 
 k = 500, the label −2 has gain −10, unjudged documents are dropped. In RankSift: the preset `forbidden-2022`.
 `nDCG_org` is what the paper calls nDCG, `nDCG_0 exp` the track's own measure with max(0, 2^l − 1), which the paper does
-not study. Its Figures 1 to 3 are not given in numbers, so ours stand beside its words.
+not study. Its Figures 1 to 3 are not given in numbers, so the numbers here can only be compared with its text.
 
 ### Stability
 
@@ -98,7 +98,7 @@ def stability_in_words(deep: Studies) -> str:
             "nDCG_f and nDCG_min do not always err less than nDCG_org.",
         ),
         f"nDCG_org is wrong in {between([100 * rate for rate in org], 0)} % of cases even with 25 topics. "
-        "That its rate falls in the end is no merit, because samples of more than half of all topics share topics.",
+        "That its rate falls in the end is not a merit, because samples of more than half of all topics share topics.",
         says(
             all((d <= 0.005).all() for d in apart.values()),
             "nDCG_f is at least as stable as nDCG_min: nowhere more than half a point above it, and up to "
@@ -200,8 +200,7 @@ def reliability_in_words(deep: Studies) -> str:
         says(
             phi[2013][ZERO] > phi[2013][F] and phi[2012][ZERO] < phi[2012][MIN],
             f"In 2013 nDCG_0 is more reliable than both ({number(phi[2013][ZERO], 2)}), in 2012 far less "
-            f"({number(phi[2012][ZERO], 2)}). A measure is not reliable as such, but for what the runs at hand differ "
-            "in.",
+            f"({number(phi[2012][ZERO], 2)}). The reliability of a measure depends on how the runs differ.",
         ),
     )
 

@@ -28,7 +28,7 @@ larger score. The error rate with {SIZE} topics, and the share of ties in bracke
 
 {stability_in_words(deep, shallow)}
 
-**Unjudged documents.** Φ if they keep their rank and have gain 0, the TREC habit, instead of being dropped:
+**Unjudged documents.** Φ if they keep their rank and have gain 0, as is usual at TREC, instead of being dropped:
 
 {unjudged_table(deep, shallow)}
 
@@ -84,8 +84,8 @@ def stability_in_words(deep: Studies, shallow: Studies) -> str:
         ),
         says(
             all(rates[40] >= rates[10] for rates in growing),
-            "Counting topics gives much higher rates, which do not fall with the number of topics: they tell how often "
-            "a single topic contradicts the rest, not how often a set of topics does.",
+            "Counting topics gives much higher rates, which do not fall with the number of topics: they show how "
+            "often a single topic contradicts the rest, not how often a set of topics does.",
         ),
     )
 
@@ -117,6 +117,6 @@ def unjudged_in_words(deep: Studies, shallow: Studies) -> str:
         says(
             gain["nDCG_0"] > 0 > max(gain["nDCG_org"], gain["nDCG_min"]),
             "At 20 in 2012 only nDCG_0 gains: the runs [were judged to different depths]"
-            "(web-track.md#does-it-depend-on-the-choices), and that it sees.",
+            "(web-track.md#does-it-depend-on-the-choices), which nDCG_0 takes into account.",
         ),
     )

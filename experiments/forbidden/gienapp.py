@@ -81,7 +81,7 @@ def name(measure: str, k: int) -> str:
 
 
 def by_k(shallow: Studies, cell: Callable[[Study, str], str]) -> list[list[str]]:
-    """A row a year and measure, a cell for each k."""
+    """One row per year and measure, a cell for each k."""
     return [[str(year), m, *(cell(s, name(m, k)) for k in KS)] for year, s in shallow.items() for m in GIENAPP]
 
 
@@ -134,8 +134,8 @@ def correlation_in_words(shallow: Studies) -> str:
             "nDCG_min keeps the order of nDCG_org better than nDCG_0 does, as in the paper.",
         ),
         says(here[2013][1] > here[2013][0], "In 2013 it does."),
-        f"With six runs one swap of neighbours moves ρ by {number(6 * 2 / (6 * 35), 2)}: these are no estimates of "
-        "what the submissions would give.",
+        f"With six runs one swap of neighbours moves ρ by {number(6 * 2 / (6 * 35), 2)}: these are not estimates "
+        "for the submissions.",
     )
 
 
@@ -180,11 +180,11 @@ def reliability_in_words(shallow: Studies) -> str:
         ),
         says(
             order and undecided(shallow[2012]),
-            "The lead of nDCG_org is not sure: the difference of Φ is "
+            "The lead of nDCG_org is not certain: the difference of Φ is "
             f"{between([gap for gap, _, _ in gaps(shallow[2012])], 3, sign=True)}, and each interval includes 0.",
         ),
         "That nDCG_0 is behind has to do with the runs: eight of the ten are four rankings with and without a spam "
-        "filter. What they differ in is spam, and nDCG_0 does not see it.",
+        "filter. They differ in spam, which nDCG_0 ignores.",
         says(
             printed_org == [5, 20],
             "(The paper's text puts nDCG_org far below nDCG_0; by its own table it is above it in 2012 at k = 5 and "
@@ -247,7 +247,7 @@ def stability_in_words(shallow: Studies) -> str:
         ),
         "An absolute threshold of 0.05 is not the same for measures of different spread: with "
         f"{SIZE} topics of 2012 and k = 20, {percent(ties['nDCG_0'], 0)} of the pairs tie by nDCG_0, "
-        f"{percent(ties['nDCG_min'], 0)} by nDCG_min, and a tie is no error ([other readings](#other-readings)).",
+        f"{percent(ties['nDCG_min'], 0)} by nDCG_min, and a tie is not an error ([other readings](#other-readings)).",
         f"In 2013 all pairs tie with all topics by {len(all_tie)} of the {len(KS) * len(GIENAPP)} measures: no "
         "decision is left that could be right or wrong.",
     )

@@ -46,6 +46,8 @@ def files(data: Path) -> dict[str, str]:
             choices(deep, shallow),
             penalty(found, few),
             made(shallow),
+            figure="forbidden-stability-500.svg",
+            fold=True,
         )
         return {
             PAGE: text,
@@ -63,11 +65,12 @@ def files(data: Path) -> dict[str, str]:
 OPENING = """
 # Measures with forbidden documents: two studies repeated
 
-Gienapp et al. (2020) proposed nDCG_min for collections with negative labels, Carmel et al. (2022) nDCG_f for systems
-that may also leave documents out. Both argued with studies of their measures on the submissions to the TREC Web Track:
-which scores are bounded, stable, sensitive and reliable. The submissions were not at hand, but some baselines are: ten
-runs of 2012 and six of 2013. This page repeats both studies on them, with the papers' own settings, and sets the
-results beside what the papers say.
+This page repeats two studies of measures for collections with forbidden documents. Gienapp et al. (2020) proposed
+nDCG_min for collections with negative labels, Carmel et al. (2022) nDCG_f for systems that may also leave documents
+out. Both argued with studies of their measures on the submissions to the TREC Web Track: which scores are bounded,
+stable, sensitive and reliable. The submissions were not available, but some baselines were: ten runs of 2012 and six
+of 2013. Both studies are repeated on these runs, with the papers' own settings, and the results are compared with
+what the papers say.
 """
 
 
@@ -81,7 +84,7 @@ def in_short(years: dict[int, Year], deep: dict[int, Study], shallow: dict[int, 
             "**nDCG with negative gains fails at k = 500**, as Carmel et al. say: with 10 topics its decisions between "
             f"two runs are wrong in {between([e[ORG] for e in error.values()], 0)} % of cases (nDCG_f: "
             f"{between([e[F] for e in error.values()], 0)} %),",
-            "its Φ is 0, and the bootstrap test tells no two runs apart at 0.05."
+            "its Φ is 0, and the bootstrap test distinguishes no two runs at 0.05."
             if all(s.sensitivity["sakai"].curve([0.05])[ORG][0] == 0 and phi[y][ORG] == 0 for y, s in deep.items())
             else "and its Φ is the lowest.",
         ),
@@ -95,7 +98,7 @@ def in_short(years: dict[int, Year], deep: dict[int, Study], shallow: dict[int, 
         ),
         says(
             phi[2013][ZERO] > phi[2013][F] and phi[2012][ZERO] < phi[2012][F],
-            "**nDCG_0, which is blind to spam, is not always worse**, and that the papers do not show: in 2013, with "
+            "**nDCG_0, which ignores spam, is not always worse**, which the papers do not show: in 2013, with "
             f"little spam and runs that differ in what they find, it is the most reliable (Φ = "
             f"{number(phi[2013][ZERO], 2)} against {number(phi[2013][F], 2)} of nDCG_f); in 2012 it is not "
             f"({number(phi[2012][ZERO], 2)} against {number(phi[2012][F], 2)}).",
@@ -108,8 +111,8 @@ def in_short(years: dict[int, Year], deep: dict[int, Study], shallow: dict[int, 
         ),
         says(
             len(agreeing(years, 10)) == 4,
-            "**Their Table 2a** comes out in its first column for all five years; in its second one at k = 10 for four "
-            "of them, not at the depths of 20 and 15 that the text names.",
+            "**Their Table 2a** comes out in the first column for all five years; in the second column at k = 10 "
+            "for four of them, not at the depths of 20 and 15 that the text names.",
         ),
         says(
             filtered_first(found[2012, 500], 2.0) and filtered_first(found[2012, 500], 100.0),
@@ -125,7 +128,7 @@ def in_short(years: dict[int, Year], deep: dict[int, Study], shallow: dict[int, 
 def claims_section(deep: dict[int, Study], shallow: dict[int, Study]) -> str:
     """Section: all claims in one table."""
     return f"""
-## What the papers say, and what is seen here
+## What the papers say, and what these runs show
 
 {claims(deep, shallow)}
 
@@ -164,11 +167,12 @@ ranksift study QRELS RUN... --preset forbidden-2022 --out DIR
   spam filter, and in 2013 four of six are two. Most of what is found here is about filtered against unfiltered.
   Intervals are over topics; over other runs they would be wider.
 - **Copies.** {_copies(copies)}
-- **Baselines only.** Runs that groups submitted differ more, and a measure is the more reliable and sensitive for it
+- **Baselines only.** Runs submitted by different groups differ more, which makes measures more reliable and sensitive
   ([an example](#reliability-table-2d)).
 - **Unjudged documents are dropped**, as in the papers. The baselines were judged to different depths, so that this
   changes more here than for submissions that were pooled.
-- **2010, 2011 and 2014** have one or two runs each. What needs only judgments is shown for them, no more.
+- **2010, 2011 and 2014** have one or two runs each. For these years only results that depend on the judgments alone
+are shown.
 
 D. Carmel, N. Cohen, A. Ingber, E. Kravi: IR evaluation and learning in the presence of forbidden documents. SIGIR 2022.
 

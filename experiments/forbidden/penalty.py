@@ -37,15 +37,15 @@ def penalty(found: Sweeps, years: Mapping[int, Year]) -> str:
 ## How much should a forbidden document cost?
 
 Carmel et al. take 10 on the web track, and note in their conclusion (section 6) that this choice controls how much is
-filtered. Here the gain of the label −2 goes from 0 to −100, all else as in their setting. What is scored is the same;
-what changes is the price.
+filtered. Here the gain of the label −2 goes from 0 to −100, all else as in their setting. The lists are the same;
+only the penalty changes.
 
 ![nDCG_f of each run, less the mean of all runs, by penalty](forbidden-penalties.svg)
 
 {sweep_table(found)}
 
 τ_b is between the order at a penalty of 0 and that at 2, 10 and 100; a pair is significant where p ≤ 0.05 by Student's
-paired t, without a correction. Who is the best, and from which penalty on:
+paired t, without a correction. The best run, and the penalty from which it is the best:
 
 {winner_table(found)}
 
@@ -58,7 +58,7 @@ Swaps at penalties above 2 (every swap is a dot in the figure):
 
 
 def sweep_table(found: Sweeps) -> str:
-    """A row a sweep."""
+    """One row per sweep."""
     rows = []
     for (year, k), sweep in found.items():
         at = [int(np.flatnonzero(sweep.penalties == p)[0]) for p in SHOWN]
@@ -84,7 +84,7 @@ def sweep_table(found: Sweeps) -> str:
 
 
 def winner_table(found: Sweeps) -> str:
-    """A row a sweep."""
+    """One row per sweep."""
     rows = [
         [
             f"{year}, k = {k}",
@@ -96,7 +96,7 @@ def winner_table(found: Sweeps) -> str:
 
 
 def swap_table(found: Sweeps) -> str:
-    """A row a swap."""
+    """One row per swap."""
     rows = [
         [number(s.penalty, 1), f"{year}, k = {k}", label(s.overtaking), label(s.overtaken)]
         for (year, k), sweep in found.items()
@@ -156,7 +156,7 @@ def in_words(found: Sweeps, years: Mapping[int, Year]) -> str:
             first > 10 and last == 0,
             f"**2013.** There is little spam, and a higher price makes nDCG_f@500 blunt: {word(first)} of 15 pairs "
             f"differ significantly at 0 and none at 100. In a topic with forbidden documents their price fills the "
-            "scale, and the relevant documents, in which these runs differ, shrink beside it.",
+            "scale, and the relevant documents, in which these runs differ, become small in comparison.",
         ),
         says(
             bool((found[2013, 20].significant[found[2013, 20].penalties >= 5] == 0).all()),

@@ -1,4 +1,4 @@
-"""The eight learners of paper 3, in the order of its tables, and what of them is tuned."""
+"""The eight learners of Karmaker and Feng 2022, in the order of their tables, and what of them is tuned."""
 
 from __future__ import annotations
 

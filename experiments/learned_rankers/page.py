@@ -46,6 +46,7 @@ def written(found: Sequence[Measured]) -> str:
         percentages(studied),
         consistency(studied),
         limits(found),
+        fold=True,
     )
 
 
@@ -128,11 +129,14 @@ def whole(values: Sequence[int]) -> str:
 OPENING = """
 # Eight learners between a random and a perfect ranking
 
-Karmaker and Feng (2022) compare eight learning methods by nDCG, MAP and their normalisations between a random and a
-perfect ranking (V1 and V2), and conclude that these order methods differently on uninformative queries, tell more of
-them apart and are more consistent. [Another page](upper-and-lower-bounds.md) repeats that study with ListNet models of
-others and with input rankings. Here the systems are the same eight methods, trained by RankSift: on MQ2008 with its 46
-features, and on MQ2007 with its 21 input rankings as features. It is written by
+This page compares eight learning methods by measures between a random and a perfect ranking. Karmaker and Feng (2022)
+compare these methods by nDCG, MAP and their normalisations between a random and a perfect ranking (V1 and V2), and
+conclude that these order methods differently on uninformative queries, tell more of them apart and are more
+consistent. [Another page](upper-and-lower-bounds.md) repeats that study with ListNet models of others and with input
+rankings.
+
+Here the systems are the same eight methods, trained by RankSift: on MQ2008 with its 46
+features, and on MQ2007 with its 21 input rankings as features. This page is written by
 
 ```
 python -m experiments.learned_rankers        # make experiments runs it too
@@ -160,11 +164,11 @@ def in_short(found: Sequence[Measured], studied: Sequence[Trials]) -> str:
             f"Their means by nDCG@10 are {' and '.join(_range(one) for one in found)}; those of the paper's eight "
             f"{between([row[1] for row in printed.NDCG.values()])}.",
             f"The order of ours on MQ2007 has a Kendall's τ of {between(with_printed, 2)} with the six printed tables"
-            + says(max(map(abs, with_printed)) < 0.3, ": there is no agreement.", "."),
+            + says(max(map(abs, with_printed)) < 0.3, ": they do not agree.", "."),
             says(close(found[-1:]), "Of methods that close there is hardly an order."),
-            "Features are others than in the paper, too.",
+            "The features also differ from those in the paper.",
         ),
-        paragraph("**What each method had.**", _budgets(), _looks(found)),
+        paragraph("**Settings tried.**", _budgets(), _looks(found)),
         paragraph(
             "**V1 and V2 change the order, and mostly more so on uninformative queries**, as in the paper:"
             if lower > 2 * higher
@@ -197,7 +201,8 @@ def in_short(found: Sequence[Measured], studied: Sequence[Trials]) -> str:
         ),
         says(
             min(grown) > 1,
-            "**Percentage differences rise, and say nothing.** They also rise when one constant is taken from every "
+            "**Percentage differences rise, but are uninformative.** They also rise when one constant is taken "
+            "from every "
             f"score ({between(grown, 1)} times on all queries), which changes no comparison.",
         ),
         paragraph(
@@ -245,7 +250,7 @@ def _looks(found: Sequence[Measured]) -> str:
         "([how](boosted-trees.md#how-lambdamart-learns)).",
         says(
             "LambdaMART" in map(best, found),
-            "On queries that nobody has looked at its lead may be smaller.",
+            "On completely new queries its lead may be smaller.",
             "It leads on neither collection even so.",
         ),
     )
@@ -277,7 +282,7 @@ def the_learners(found: Sequence[Measured]) -> str:
 ## The learners
 
 Means over all test queries. V1, V2 and MAP follow the formulas that the printed tables follow, not the written ones
-([why](upper-and-lower-bounds.md#where-the-printed-numbers-come-from)); nDCG is the same by both. A letter stands for a
+([why](upper-and-lower-bounds.md#where-the-printed-numbers-come-from)); nDCG is the same by both. A letter marks a
 method that is significantly worse (paired t tests of all 28 pairs, Holm's correction, p ≤ 0.05); the highest mean is
 bold. The printed values are of MQ2007 with its 46 features, and of 1,000 queries.
 
@@ -358,7 +363,7 @@ def consistency(studied: Sequence[Trials]) -> str:
     return f"""
 ## Consistency
 
-Share of the 28 pairs that stand in opposite orders: on uninformative and ideal queries of one collection, and on the
+Share of the 28 pairs in opposite orders: on uninformative and ideal queries of one collection, and on the
 same kind of queries of MQ2008 and MQ2007 (the paper: MSLR-WEB30K and MQ2007).
 
 {tables.swaps(studied)}
@@ -386,8 +391,8 @@ def limits(found: Sequence[Measured]) -> str:
 | seed | {SEED} |
 
 - {word(len(METHODS)).capitalize()} methods make 28 pairs: a τ or a swap rate moves in steps, and one close pair can
-  make it.
-- The readings named “as printed” are inferred from the printed numbers; the paper's code was not at hand.
+decide it.
+- The readings named “as printed” are inferred from the printed numbers; the paper's code was not available.
 """
 
 

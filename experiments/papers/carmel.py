@@ -91,7 +91,7 @@ def tables(years: Years, systems: Systems) -> list[Printed]:
         Printed(
             "2",
             "answers of a community question",
-            "the data was published but is not at hand; `datasets.carmel_cqa` reads it",
+            "the data was published but is not available here; `datasets.carmel_cqa` reads it",
             out_of_reach=len(qa.TABLE_2),
         ),
         Printed(
@@ -107,27 +107,28 @@ def tables(years: Years, systems: Systems) -> list[Printed]:
         Printed(
             "4",
             "judged results of a run",
-            f"the submissions are not at hand; [other runs]({WEB_TRACK})",
+            f"the submissions are not available; [other runs]({WEB_TRACK})",
             out_of_reach=sum(map(len, TABLE_4.values())),
         ),
         Printed(
             "5",
             "queries in which nDCG_min is unbounded",
-            f"neither rankers nor submissions are at hand; [other runs]({UNBOUNDED}); the printed shares [are possible]"
+            f"neither rankers nor submissions are available; [other runs]({UNBOUNDED}); the printed shares [are "
+            "possible]"
             "(#unbounded-queries)",
             out_of_reach=sums,
         ),
         Printed(
             "6",
             "nDCG_f of filtering all and nothing, single documents",
-            "the data is not at hand; the sums are 1 [as they must be](#queries-with-a-single-document); "
+            "the data is not available; the sums are 1 [as they must be](#queries-with-a-single-document); "
             "[other questions](cutoffs.md#questions-with-a-single-answer)",
             out_of_reach=2 * len(qa.TABLE_6),
         ),
         Printed(
             "7",
             "nine rankers that filter, by six measures",
-            f"the data is not at hand; {defined()} cells are so by definition; [the gains are not the written ones]"
+            f"the data is not available; {defined()} cells are so by definition; [the gains are not the written ones]"
             f"(#the-gains-of-table-7); [the same losses, tuned, on another forum]({CUTOFFS})",
             reproduced=defined(),
             refuted=impossible,

@@ -71,7 +71,7 @@ def tables(years: Years, systems: Systems) -> list[Printed]:
         Printed(
             "2b",
             "Spearman's ρ of the measures' orders",
-            "the submissions are not at hand; [other runs](measures-with-forbidden-documents.md"
+            "the submissions are not available; [other runs](measures-with-forbidden-documents.md"
             "#the-order-of-the-runs-table-2b)",
             out_of_reach=sum(map(len, TABLE_2B.values())),
         ),
@@ -128,7 +128,8 @@ def _phi_in_words(official: Official) -> str:
         "The program leaves out the intercept, so that its “system variance” is nearly the mean of the squared mean "
         "scores.",
         says(noise > 0.95, f"For random numbers in place of scores it gives {number(noise, 3)}."),
-        "So the printed lead of nDCG_min, whose scores are the highest, is no evidence of reliability. It explains the "
+        "So the printed lead of nDCG_min, whose scores are the highest, is not evidence of reliability. It "
+        "explains the "
         f"size of the values, not their digits; [the submissions' page]({PROGRAM}) has all of it, and "
         "`study.reliability` computes the formula.",
     )

@@ -231,12 +231,12 @@ class Karmaker:
         one, two, three, four = SCORES[measure]
         learners, cells = len(mq2007.NDCG), len(mq2007.NDCG) * len(KS)
         normalised = self.inside(measure, 1, written=False) + self.inside(measure, 2, written=False)
-        away = "the 10,000 queries drawn are not named, and of the collection only a sample is at hand"
+        away = "the 10,000 queries drawn are not named, and only a sample of the collection is available"
         if measure == "nDCG":
             own = Printed(
                 two,
                 "nDCG, MQ2007",
-                "the learners are not at hand; ListNet's 5 values lie where [real ListNets]"
+                "the learners are not available; ListNet's 5 values lie where [real ListNets]"
                 f"({PAGE}#where-the-printed-numbers-come-from) do",
                 out_of_reach=cells,
             )
@@ -322,7 +322,7 @@ the scores to four digits leaves.
 
 ### Swap rates
 
-Pairs of learners, of {PAIRS}, that stand in opposite orders on the two collections, from the printed scores on all
+Pairs of learners, of {PAIRS}, in opposite orders on the two collections, from the printed scores on all
 queries:
 
 {_swap_table()}
@@ -392,7 +392,7 @@ def _counted(measure: str) -> list[Printed]:
         Printed(
             of_conflicts,
             f"conflicts with {measure}",
-            f"{word(impossible)} [cannot be](#conflicts) beside the next table"
+            f"{word(impossible)} [contradict](#conflicts) the next table"
             if impossible
             else so_far,
             refuted=impossible,
@@ -470,7 +470,8 @@ def _tau_in_words() -> str:
             f"{sum(r.agrees for r in found)} of {len(found)} values on all queries follow from the printed scores.",
         ),
         f"Of eight learners without ties τ is 1 − d/14, with d the pairs in opposite order. "
-        f"{' and '.join(map(str, odd))} is none: 9/14 is 0.643, whose digits may have been swapped, or two learners "
+        f"{' and '.join(map(str, odd))} is not such a value: 9/14 is 0.643, whose digits may have been swapped, "
+        "or two learners "
         "tied."
         if odd
         else "",
@@ -497,7 +498,7 @@ def _conflicts_in_words() -> str:
     return paragraph(
         "A conflict is a pair of learners that one measure finds significantly different and the other does not. If "
         "one measure finds 45 such pairs and the other 50, at least 5 pairs are in conflict, and an odd number.",
-        f"{word(impossible).capitalize()} of the {len(every)} printed counts cannot be so.",
+        f"{word(impossible).capitalize()} of the {len(every)} printed counts violate this.",
         f"{fewest} are as low as they can be: there the measure with more significant pairs has all those of the other "
         "one. So the conflicts say hardly more than the counts of significant pairs do.",
     )
@@ -536,7 +537,7 @@ def _pads_in_words() -> str:
             f"PAD would be {number(with_misprint, 2)}: {value} is a misprint.",
         ),
         f"The {negative.printed:g} of V2 on MSLR-WEB30K comes from negative averages, by which |a − b| / max(a, b) "
-        f"means nothing: {number(negative.low, 1)} to {number(negative.high, 1)} with the signed maximum, "
+        f"is meaningless: {number(negative.low, 1)} to {number(negative.high, 1)} with the signed maximum, "
         f"{number(by_size, 1)} with the larger size.",
         f"Nor does a higher PAD show that a measure tells systems apart: it rises when [a constant is taken from every "
         f"score]({PAGE}#percentage-differences).",

@@ -66,7 +66,7 @@ def tables() -> list[Printed]:
         Printed(
             "3",
             "Kendall's τ between original and modified measures",
-            "the runs of TREC 2001 are not at hand; [the same on WikiQA]"
+            "the runs of TREC 2001 are not available; [the same on WikiQA]"
             f"({PAGE}#the-order-of-systems-beside-the-papers)",
             out_of_reach=len(TABLE_3),
         ),
@@ -99,7 +99,7 @@ def _in_words() -> str:
         says(same == cells, f"All {cells} numbers are as printed, and so is the worked NDCG′ of “101”."),
         says(
             all(values == sorted(values, reverse=True) for values in by_rbp),
-            "The rows stand in the order of RBP′, as the caption says.",
+            "The rows are in the order of RBP′, as the caption says.",
         ),
         says(
             [a > b for a, b in zip(ended, longer, strict=True)] == [False, True, True, True],

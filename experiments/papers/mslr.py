@@ -1,4 +1,4 @@
-"""What Karmaker and Feng (2022) print for MSLR-WEB30K, the collection that is not at hand: k = 5, 10, 15, 20, 30."""
+"""What Karmaker and Feng (2022) print for MSLR-WEB30K, the collection that is not available: k = 5, 10, 15, 20, 30."""
 
 #: Table 2: nDCG.
 NDCG = {

@@ -90,7 +90,7 @@ def tables() -> list[Printed]:
         Printed(
             "4",
             "ten methods on MQ2007, graded and top 10",
-            "MQ2007-list and the settings are not at hand; [ten methods on another truth](top-k-learning.md)"
+            "MQ2007-list and the settings are not available; [ten methods on another truth](top-k-learning.md)"
             + too_high,
             refuted=2 * methods,
             out_of_reach=2 * cells - 2 * methods,

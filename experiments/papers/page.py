@@ -39,25 +39,24 @@ def files(data: Path) -> dict[str, str]:
         ),
     }
     parts = [f"## {name}\n\n{verdicts(rows)}\n\n{section}" for name, (rows, section) in papers.items()]
-    return {"papers.md": page(OPENING, in_short({name: rows for name, (rows, _) in papers.items()}), *parts)}
+    return {"papers.md": page(OPENING, in_short({name: rows for name, (rows, _) in papers.items()}), *parts, fold=True)}
 
 
 OPENING = """
 # What the papers print, and what follows
 
-RankSift computes what five papers define. This page goes through the tables that they print, number by number.
-A number is
+This page goes through the tables of the five papers whose measures RankSift computes, number by number. A number is
 
-- **reproduced** where it follows to the printed digits from public data, from a definition, or from other tables of the
+- **reproduced** if it follows to the printed digits from public data, from a definition, or from other tables of the
   same paper;
-- **explained** where another rule than the written one gives it, or values as near to it as samples or similar systems
-  allow, and that rule is named;
-- **refuted** where it cannot be right beside data, the written formula or other numbers of the same paper: one of them
-  is wrong;
-- **out of reach** where the data, the systems or the people are not at hand. Then the page says whether something like
-  it was done elsewhere, on other data.
+- **explained** if a rule other than the written one gives it, or gives values as close to it as samples or similar
+  systems allow, and that rule is named;
+- **refuted** if it contradicts data, the written formula or other numbers of the same paper, so that one of them is
+  wrong;
+- **out of reach** if the data, the systems or the people are not available. Then the page says whether something
+  similar was done elsewhere, on other data.
 
-It is written by
+This page is written by
 
 ```
 python -m experiments.papers        # make experiments runs it too
@@ -84,10 +83,11 @@ def in_short(papers: Mapping[str, Sequence[Printed]]) -> str:
     recomputed = [*taus(), *pads(), *swaps()]
     agreeing = sum(found.agrees for found in recomputed)
     findings = bullets(
-        f"**{checked} of {every.numbers:,} numbers can be checked**; the others need systems, data or people that are "
-        f"not at hand. {every.reproduced} are reproduced, {every.explained} explained, {every.refuted} refuted.",
+        f"**{checked} of {every.numbers:,} numbers can be checked**; the others need systems, data or people "
+        f"that are not available. {every.reproduced} are reproduced, {every.explained} explained, "
+        f"{every.refuted} refuted.",
         "**Liu et al.**: all numbers of their example table are right.",
-        f"**Karmaker and Feng**: {word(len(impossible))} counts of conflicts [cannot be](#conflicts) beside their own "
+        f"**Karmaker and Feng**: {word(len(impossible))} counts of conflicts [contradict](#conflicts) their own "
         f"counts of significant pairs. Of {len(recomputed)} numbers that follow from their printed scores {agreeing} "
         "do ([PAD](#percentage-differences), [swap rates](#swap-rates)). Their MAP@30 is [more than a perfect ranking "
         "gets](#more-than-perfect) by their formula, and their expected score of a random ranking is [too "
@@ -96,7 +96,7 @@ def in_short(papers: Mapping[str, Sequence[Printed]]) -> str:
         "computes grows with the mean score, and is near 1 for random numbers. Table 1 has means over the topics that "
         "have the label, and one column of Table 2a another k.",
         "**Carmel et al.**: Table 7 cannot have been computed with the [gains that the text names]"
-        "(#the-gains-of-table-7). What follows from public judgments is right but for last digits.",
+        "(#the-gains-of-table-7). What follows from public judgments is right except for last digits.",
         "**Niu et al.**: minutes are [not the product](#seconds-minutes-and-judgments) of seconds and judgments, and "
         "κ-ERR as printed [could not exceed 1/n](#1n-or-1rank).",
     )

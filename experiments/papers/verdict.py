@@ -14,10 +14,10 @@ VERDICTS = ("reproduced", "explained", "refuted", "out of reach")
 class Printed:
     """A printed table: how many of its numbers are reproduced, explained, refuted and out of reach, and what follows.
 
-    A number is *reproduced* where it follows to the printed digits from public data, from a definition, or from other
+    A number is *reproduced* if it follows to the printed digits from public data, from a definition, or from other
     tables of the paper; *explained* where another rule than the written one gives it, and that rule is named; *refuted*
     where it cannot be right beside data, formula or other numbers of the paper; and *out of reach* where the data, the
-    systems or the people are not at hand.
+    systems or the people are not available.
     """
 
     table: str

@@ -34,22 +34,25 @@ def files(data: Path) -> dict[str, str]:
     found = properties()
     others = [properties(documents=documents) for documents in OTHERS]
     sections = OPENING, in_short(found), meaning(found), tried(found, others), all_measures(found), examples(found)
-    return {"properties.md": page(*sections)}
+    return {"properties.md": page(*sections, fold=True)}
 
 
 OPENING = f"""
 # Which properties measures have
 
-{MOFFAT.replace(": ", " names in “", 1).replace(", 2013", "” (2013)")} seven properties that a measure may have or lack.
-Here each of them is decided by search, for every measure of RankSift: all lists of all queries with a few judged
-documents are scored, and where a property fails there is a list to look at. Two more are about gains: whether a score
-changes when all gains are multiplied, or all raised, by the same number. The page is written by
+This page shows which formal properties each measure has. In “{MOFFAT.partition(": ")[2].replace(", 2013", "” (2013)")},
+Moffat names seven properties that a measure may have or lack. Each of them is checked by search, for every measure of
+RankSift: all lists of all queries with a few judged documents are scored, and if a property fails, the page shows a
+list that violates it.
+
+Two more are about gains: whether a score changes when all gains are multiplied, or all raised,
+by the same number. This page is written by
 
 ```
 python -m experiments.properties        # make experiments runs it too
 ```
 
-and `ranksift study properties` does the same for any measures and gains, your own among them.
+and `ranksift study properties` does the same for any measures and gains, including your own.
 """
 
 
@@ -79,11 +82,13 @@ def in_short(found: Properties) -> str:
         ),
         paragraph(
             "**`nDCG_min` is not bounded here**, although it lies between the worst and the best order: a list that "
-            f"leaves documents out is no order of all of them ({found.counterexample('nDCG_min@10', 'boundedness')}).",
+            "leaves documents out is not an order of all of them "
+            f"({found.counterexample('nDCG_min@10', 'boundedness')}).",
         ),
         paragraph(
-            "**Looking deeper lowers what is normalised at every depth**: nDCG@k and the others of its kind are not "
-            "monotonic, although no list of theirs loses anything by one more irrelevant document at the same k.",
+            "**Measures that are normalised at every depth can fall at greater depth**: nDCG@k and the others of "
+            "its kind are not "
+            "monotonic, although no list loses anything by an additional irrelevant document at the same k.",
         ),
         paragraph(
             "**`Q` is not top-weighted where grades differ**, which takes five documents to see "
@@ -95,8 +100,8 @@ def in_short(found: Properties) -> str:
         paragraph(
             says(
                 not shifted,
-                "**No score that gains count in survives a shift of all gains**, so that the place of 0 is a decision: "
-                "it says which documents are worse than nothing.",
+                "**No score that uses gains is invariant to a shift of all gains**, so the position of 0 is a "
+                "decision: it says which documents are worse than nothing.",
             )
         ),
     )
@@ -126,15 +131,15 @@ def meaning(found: Properties) -> str:
     """Section: what is asked."""
     rows = [[name, sentence] for name, sentence in PROPERTIES.items()]
     return f"""
-## What is asked
+## The properties
 
 {table(["property", "holds where"], rows, words=2)}
 
 - Every query has one to {word(found.documents)} judged documents, and every list some of them, or none, in some order:
   {found.lists:,} lists that differ in their labels.
 - Labels are 0 and 1 at first, then 0 to 2, then −1 to 2, where −1 is a forbidden document. Gains are the labels.
-- A list of three documents is looked at with k = 3, and “one rank deeper” is four documents with k = 4, as Moffat has
-  it. A measure without k looks at the list that there is.
+- A list of three documents is looked at with k = 3, and “one rank deeper” is four documents with k = 4, as in
+Moffat's paper. A measure without k looks at the list that there is.
 - For a cost, such as `Fdocs`, a lower score is a better one, and 0 is the best.
 - A score counts as one by convention where the measure can tell no two lists of the query apart, and is not what the
   same list has in another query.
@@ -154,7 +159,7 @@ def tried(found: Properties, others: Iterable[Properties]) -> str:
         what = f"what differs is {joined(changed, most=9)}" if changed else "nothing in the table differs"
         sentences.append(f"With up to {word(other.documents)} documents, {other.lists:,} lists, {what}.")
     return f"""
-What holds in all lists that were tried need not hold in all there are. {" ".join(sentences)}
+A property that holds in all lists that were tried may still fail in others. {" ".join(sentences)}
 """
 
 
@@ -172,7 +177,7 @@ def all_measures(found: Properties) -> str:
 ## All measures
 
 *yes*: in all lists; *graded*: not with forbidden documents; *binary*: not with grades; *no*: not with labels 0 and 1;
-*–*: gains do not count. Where a measure is there with @k alone, it is the same without.
+*–*: gains do not count. If a measure is listed only with @k, the result is the same without it.
 
 {tables}
 """

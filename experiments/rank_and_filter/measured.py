@@ -1,4 +1,4 @@
-"""What the page shows and does not compute: all fits take half an hour, and seconds differ from machine to machine.
+"""What the page shows and does not compute: all fits take more than an hour, and seconds vary by machine.
 
 ``python -m experiments.rank_and_filter.trials`` measures it, and keeps it beside this file.
 """

@@ -158,11 +158,14 @@ def summary(setting: Setting, test: Examples, found: Mapping[str, Sequence[Judge
     }
 
 
+def values_of(own: Judged) -> list[float]:
+    """Every measure of all queries together."""
+    return [float(measure.aggregate(own.top[:, m], own.bottom[:, m])) for m, measure in enumerate(_MEASURES)]
+
+
 def _row(of_seeds: Sequence[Judged]) -> dict[str, Any]:
-    values = {
-        name: [float(measure.aggregate(own.top[:, m], own.bottom[:, m])) for own in of_seeds]
-        for m, (name, measure) in enumerate(zip(MEASURES, _MEASURES, strict=True))
-    }
+    every = zip(*map(values_of, of_seeds), strict=True)
+    values = {name: list(own) for name, own in zip(MEASURES, every, strict=True)}
     harm = [own.harm for own in of_seeds]
     told: dict[str, Any] = {"values": values, "seconds": float(np.mean([own.seconds for own in of_seeds]))}
     if harm[0]:

@@ -39,7 +39,7 @@ def collections(data: Path) -> list[tuple[Population, float]]:
 
 
 def web(data: Path, year: int, run: str) -> Lists:
-    """A run of the web track: label −2 (junk) is forbidden, unjudged documents are dropped, as in paper 1."""
+    """A run of the web track: label −2 (junk) is forbidden, unjudged documents are dropped, as in Carmel et al."""
     qrels = rs.read_qrels(data / "trec_web_qrels" / f"qrels.web{year}.adhoc.txt")
     return Lists.from_run(qrels, rs.read_run(data / "trec_web_runs" / str(year) / run), unjudged="drop")
 

@@ -71,6 +71,8 @@ def files(data: Path) -> dict[str, str]:
         how_many_queries(),
         real_queries(real),
         LIMITS,
+        figure="risk-control-broken.svg",
+        fold=True,
     )
     return {
         "risk-control.md": text,
@@ -153,17 +155,20 @@ def interval(outcome: Outcome) -> str:
 OPENING = f"""
 # Risk control: is the promise kept, and what does it cost?
 
-`RiskCutoff` chooses the lowest threshold that keeps the risk at α or below, and promises it of queries that nobody has
-seen. A query's risk is the number of forbidden documents in its top k, over k. A promise can be tested only where the
-truth is known. So {QUERIES:,} queries are made up, of each of eight kinds, and {SAMPLES} samples are drawn from them.
-Every sample gives a threshold, and the true risk of the threshold is that over all {QUERIES:,} queries. Then the same
-on real queries. It is written by
+This page tests whether the guarantees of `RiskCutoff` hold. The rule chooses the lowest threshold that keeps the risk
+at α or below, and guarantees this for queries that nobody has seen. A query's risk is the number of forbidden
+documents in its top k, over k.
+
+A guarantee can be tested only where the truth is known. Therefore {QUERIES:,}
+synthetic queries are generated for each of eight kinds, and {SAMPLES} samples are drawn from them. Every sample gives
+a threshold, and the true risk of the threshold is that over all {QUERIES:,} queries. The same is then done with real
+queries. This page is written by
 
 ```
 python -m experiments.risk       # make experiments runs it too
 ```
 
-Four ways to choose the threshold are compared. **Plug-in**: the risk of the sample is at most α; nothing is promised.
+Four ways to choose the threshold are compared. **Plug-in**: the risk of the sample is at most α, without any guarantee.
 **In expectation** (`delta=None`, conformal risk control): at most α on average over samples. **Betting** (the default)
 and **Hoeffding-Bentkus** (`bound="hoeffding-bentkus"`): at most α in all but a share δ of the samples.
 """
@@ -211,7 +216,7 @@ def in_short(trials: Trials, real: Sequence[Collection]) -> str:
         f"**The price falls with the number of queries.** For α = {ALPHA:g} and δ = {DELTA:g} betting drops "
         f"{more_dropped(trials, 50, 0)} percentage points more of the good documents than the plug-in threshold with "
         f"50 queries, {more_dropped(trials, 200, 0)} with 200, and {more_dropped(trials, 1000, 0)} with 1,000.",
-        f"**Bad scores cost documents, not the promise.** Where scores say nothing it is kept by dropping "
+        f"**Bad scores cost documents, not the guarantee.** With uninformative scores it is kept by dropping "
         f"{percent(dropped(at(trials, 'uninformative', 200, BETTING)), 0)} of the good documents (200 queries).",
         says(
             min(topics) > 0.5,
@@ -296,12 +301,12 @@ The same by kind of scores, for α = {ALPHA:g} and δ = {percent(DELTA, 0)}, wit
 {table(["kind", *NAMES], kinds)}
 
 - With k = 1 a query's risk is 0 or 1, the binomial test is exact, and the promise is broken nearly as often as is
-  allowed: in up to {percent(exact.share)} of the samples here. Nothing is given away. {only_there}
+  allowed: in up to {percent(exact.share)} of the samples here. There is no slack. {only_there}
 - With k = 3 the bounds hold for any losses between 0 and 1. Betting is broken in at most {percent(bounded.share)}: the
   rest of δ is the price of not knowing how losses are distributed.
 - With five grades there are few thresholds to choose from, so that even the plug-in threshold is mostly on the safe
   side.
-- With two scores the largest risk at any stricter cut stands for the risk, in the plug-in threshold too. That is why it
+- With two scores the largest risk at any stricter cut replaces the risk, also for the plug-in threshold. That is why it
   is seldom broken where samples are large: the true risk stays below.
 """
 
@@ -344,14 +349,14 @@ def the_price(trials: Trials, populations: Sequence[Population]) -> str:
 ![Share of good documents dropped, against the number of queries](risk-control-price.svg)
 
 Good documents dropped, in percent, for α = {ALPHA:g} and δ = {percent(DELTA, 0)}, with {shown[0]} / {shown[1]:,}
-queries; *known* is the threshold of someone who knows the true risk:
+queries; *known* is the threshold chosen with knowledge of the true risk:
 
 {table(["kind", "known", *NAMES], rows)}
 
 - With 50 queries α = {ALPHA:g} can be promised only of thresholds under which next to no forbidden document is seen in
   the sample. One that keeps anything at all is found in {between(attained, 0)} % of the samples. In the others
   `attainable_` is false, and everything is dropped.
-- With two scores the risk of stricter cuts is guarded against too. That costs {number(100 * apart, 0)} percentage
+- With two scores the risk of stricter cuts is also guarded against. That costs {number(100 * apart, 0)} percentage
   points of the good documents (1,000 queries, in expectation, against the known threshold).
 """
 
@@ -371,7 +376,7 @@ def how_many_queries() -> str:
 ## How many queries it takes
 
 The fewest queries with which anything can be promised (k = 3, betting), none of which may show a forbidden document,
-and how many it takes to be allowed a risk of α/2 in the sample, one place a query:
+and how many it takes to be allowed a risk of α/2 in the sample, one place per query:
 
 {table(head, rows)}
 
@@ -414,11 +419,11 @@ def real_queries(real: Sequence[Collection]) -> str:
             "In expectation the mean risk of the other half is below α everywhere. Here the theorem applies as it "
             "stands: a query of the other half might as well have been in the first.",
         ),
-        "**Web track, 2012.** The ranker's own score is a poor filter even for those who know the truth, likely "
+        "**Web track, 2012.** The ranker's own score is a poor filter even if the truth is known, likely "
         "because query likelihoods of different topics are hardly comparable. With 25 topics the bounds drop nearly "
-        "everything. What could help is more topics, or a spam score beside the ranker's (two scores).",
-        "**Web track, 2013** shows the price of few queries alone. There is little junk, and nothing would have to be "
-        "dropped; 25 topics cannot tell.",
+        "everything. What could help is more topics, or a spam score in addition to the ranker's (two scores).",
+        "**Web track, 2013** shows the cost of having few queries. There is little junk, and nothing would have to be "
+        "dropped; 25 topics cannot show this.",
     )
     head = ["collection", "queries", "k", "forbidden", "risk if all is shown", "α", "good dropped, known"]
     columns = ["collection", "threshold", "broken, %", "risk", "above α, %", "good dropped, %", "empty lists, %"]
@@ -427,10 +432,11 @@ def real_queries(real: Sequence[Collection]) -> str:
 
 {table(head, about)}
 
-Forbidden are pages judged −2 on the web track (unjudged ones are left out, as in paper 1), sentences that are no answer
-in WikiQA, answers that are neither good nor potentially useful in SemEval-2015. There the score is a logistic
+The forbidden documents are pages judged −2 on the web track (unjudged ones are left out, as in Carmel et al. 2022),
+sentences that do not answer the question in WikiQA, and answers that are neither good nor potentially useful in
+SemEval-2015. There the score is a logistic
 regression's on 58 features, fitted to the first {TRAINED_ON:,} training questions; the other {kept_all} are the
-collection. *Known*: with the threshold of someone who knows the risk of the whole collection.
+collection. *Known*: with the threshold chosen with knowledge of the risk of the whole collection.
 
 *Broken*: {SAMPLES} samples of half the size are drawn from the collection with replacement, and the collection is the
 truth. All columns after it: {SAMPLES} random splits into halves, fitted on one and judged on the other, means over the
@@ -459,8 +465,8 @@ LIMITS = f"""
 | data | TREC Web Track 2012, 2013 (baseline runs); WikiQA (test, CNN-Cnt); SemEval-2015 Task 3 (training part) |
 
 - The promises are about queries like those of the sample, scored in the same way. If the stream of queries changes, or
-  the ranker is trained anew, they are void, and no simulation here says how far the risk then goes.
-- They are about the labels that were given. Documents that nobody judged count as not forbidden, or are left out.
+the ranker is trained again, they no longer hold, and no simulation here says how far the risk then goes.
+- They are about the labels that were given. Unjudged documents count as not forbidden, or are left out.
 - None of the papers that RankSift follows prints such an experiment, so there is nothing to compare with.
 - To try several values of α, δ, k or bounds and keep the one that looks best is to choose after the fact. The promise
   holds for one choice that was made before.

@@ -1,4 +1,4 @@
-"""The three figures of the page: a panel a year, a line a measure."""
+"""The three figures of the page: a panel a year, one line per measure."""
 
 from __future__ import annotations
 

@@ -52,6 +52,8 @@ def files(data: Path) -> dict[str, str]:
         beside_the_papers(years),
         the_printed_reliability(years, data),
         HOW,
+        figure="submissions-stability.svg",
+        fold=True,
     )
     return {
         "submissions.md": text,
@@ -64,15 +66,17 @@ def files(data: Path) -> dict[str, str]:
 OPENING = """
 # Six measures on the submissions to the TREC Web Track
 
-What are AP, nDCG@20, ERR@20, P@20, P@10 and RR worth on 30 to 88 real systems? Urbano and Nagler (2018) published what
-the submissions to the Web Track's ad hoc task scored on each topic, 2010–2014. There are no rankings, only scores, and
-scores are enough for this. The page is written by
+This page shows how stable, sensitive and reliable AP, nDCG@20, ERR@20, P@20, P@10 and RR are on 30 to 88 real
+systems. Urbano and Nagler (2018) published what the submissions to the Web Track's ad hoc task scored on each topic,
+2010–2014. There are no rankings, only scores, and scores are enough for this.
+
+This page is written by
 
 ```
 python -m experiments.submissions        # make experiments runs it too
 ```
 
-With the tables at hand anyone can ask the same, for a page with tables and figures or in Python:
+With these tables you can repeat the analysis, as a page with tables and figures or in Python:
 
 ```
 ranksift study --scores AP=web2012_ap.csv --scores nDCG@20=web2012_ndcg20.csv --scores RR=web2012_rr.csv --out study
@@ -181,7 +185,7 @@ def _on_halves(years: Years) -> str:
         found = ", ".join(f"{measure} is the most sensitive on {count} of {HALVES} halves" for measure, count in order)
         exceptions.append(f"In sensitivity it does not hold in {year.year}: {found}, {_after_holm(year)}.")
     return paragraph(
-        f"The lead does not hang on a few topics: AP has the highest Φ on {shares(leads)} of random halves of a "
+        f"The lead does not depend on a few topics: AP has the highest Φ on {shares(leads)} of random halves of a "
         "year's.",
         *exceptions,
     )
@@ -201,8 +205,8 @@ def _last_of_all(years: Years) -> str:
     lowest = all(last(year, "sensitivity") in ("RR", "ERR@20") for year in years.values())
     return says(
         all(last(year, "stability") == "RR" for year in years.values()),
-        f"**RR is the least stable in every year**{', and RR or ERR@20 tells the fewest pairs apart' * lowest}: what "
-        "stands at the very top decides.",
+        f"**RR is the least stable in every year**{', and RR or ERR@20 tells the fewest pairs apart' * lowest}: "
+        "only the very top of the list decides.",
     )
 
 
@@ -225,13 +229,14 @@ def _right_or_reliable(years: Years) -> str:
     worst = max(counts, key=lambda y: counts[y][0] / counts[y][1])
     n, pairs = counts[worst]
     return paragraph(
-        "**To be reliable is not to be right.** AP looks at whole lists, the others at the first 10 or 20 documents or "
-        "at the first relevant one, and they reward other systems.",
+        "**A reliable measure is not necessarily right.** AP looks at whole lists, the others at the first 10 or "
+        "20 documents or "
+        "at the first relevant one, and they reward different systems.",
         f"Kendall's τ_b between the orders of AP and nDCG@20 is {between(tau['nDCG@20'], 2)}, of AP and RR "
         f"{between(tau['RR'], 2)}.",
         f"At worst, in {worst}, {percent(n / pairs)} of pairs ({n} of {pairs:,}) differ significantly by both AP and "
         "ERR@20, each in favour of the other system.",
-        "Who cares for the top of the list cannot have AP's reliability by using AP.",
+        "If the top of the list matters, AP's reliability is no reason to use AP.",
     )
 
 
@@ -270,7 +275,7 @@ def _listed(words: Iterable[str]) -> str:
 
 
 def by_year(years: Years, cell: Callable[[Year, str], str]) -> str:
-    """A row a measure, a column a year."""
+    """One row per measure, one column per year."""
     rows = [[measure, *(cell(year, measure) for year in years.values())] for measure in MEASURES]
     return table(["measure", *map(str, years)], rows)
 
@@ -290,9 +295,9 @@ def the_tables(years: Years) -> str:
 
 {table(["year", "systems", "topics", "pairs of systems", "copies"], rows)}
 
-A copy has the values of another system on every topic by every measure: the same run submitted twice, or two that
-differ where the measures do not look. Such a pair can only tie. Copies stay in; they weigh alike on every measure. The
-mean over all systems and topics tells how large the numbers of a measure are:
+A copy has the same values as another system on every topic by every measure: the same run submitted twice, or two
+runs that differ only where the measures do not look. Such a pair can only tie. Copies are kept; they affect all
+measures alike. The mean over all systems and topics shows the typical size of a measure's values:
 
 {by_year(years, lambda year, m: number(year.level[m], 3))}
 """
@@ -317,8 +322,9 @@ def stability(years: Years) -> str:
 
 ![Error rate by number of topics, five years](submissions-stability.svg)
 
-How often would another set of topics say the opposite? Error rate with {SIZE} topics, at most half of what there is, in
-brackets the share of ties: 200 topic sets of each size, differences up to 0.01 are ties (as in Carmel et al. 2022).
+How often would another set of topics lead to the opposite decision? Error rate with {SIZE} topics, at most half of
+what there is, in brackets the share of ties: 200 topic sets of each size, differences up to 0.01 are ties (as in
+Carmel et al. 2022).
 
 {by_year(years, cell("stability"))}
 
@@ -431,7 +437,7 @@ def _agreement_in_words(years: Years) -> str:
         f"({number(mean[low], 2)}).",
         says(
             mean["ERR@20", "RR"] > mean["AP", "ERR@20"] and mean["AP", "P@20"] > mean["P@20", "RR"],
-            "ERR@20 stands nearer to RR than to AP, P@20 nearer to AP than to RR: what separates the measures is how "
+            "ERR@20 is closer to RR than to AP, P@20 is closer to AP than to RR: what separates the measures is how "
             "deep they look.",
         ),
     )
@@ -504,15 +510,15 @@ def beside_the_papers(years: Years) -> str:
 ## Beside the papers
 
 Carmel et al. (2022) and Gienapp et al. (2020) study the same years, with measures that need the rankings: nDCG_org,
-nDCG_min and nDCG_f cannot be had from these tables. The former, and the program of the latter,
+nDCG_min and nDCG_f cannot be computed from these tables. The former, and the program of the latter,
 drop unjudged documents, which the official scores count as not relevant. Nor are the runs quite the same: Carmel et al.
 count others in three of the years (their Table 3), and the program that Gienapp et al. published leaves out runs with
 fewer than 20 judged documents on some topic, and one topic.
 
 {table(["year", "systems here", "runs in Carmel et al.", "topics here", "topics in Carmel et al."], runs)}
 
-Carmel et al. show stability, sensitivity and reliability as curves and bars without numbers. What can be set side by
-side is Gienapp et al.'s Φ of nDCG_0@20 (Table 2d) and that of the official nDCG@20 here, which ignores negative labels
+Carmel et al. show stability, sensitivity and reliability as curves and bars without numbers. What can be compared is
+Gienapp et al.'s Φ of nDCG_0@20 (Table 2d) and that of the official nDCG@20 here, which ignores negative labels
 too, with exponential instead of linear gains:
 
 {table(["year", "printed Φ of nDCG_0@20", "Φ of nDCG@20", "Eρ²", "topics for the printed Φ"], rows)}
@@ -561,6 +567,6 @@ HOW = """
   resamples of topics; systems are held fixed. `study.discrimination`: paired t-test, without and with Holm's
   correction. `study.agreement`: orders of the systems' means.
 - Seed 0 throughout.
-- Not to be had from these tables: which system is which, which topic is which, measures with forbidden documents. A
+- These tables do not say which system is which, which topic is which, measures with forbidden documents. A
   group submits several runs, so that pairs are not independent of each other; intervals are over topics only.
 """

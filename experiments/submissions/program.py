@@ -165,9 +165,9 @@ def _size_in_words(here: Mapping[int, Both], values: Mapping[int, Floats]) -> st
             near,
             "**In this order the size of the values is that of the printed ones, by the formula it is not.** "
             f"The values themselves differ from it by {between(off.values(), 3, sign=True)}: their gains, runs and "
-            "topics are not quite those of the tables. And the program's value hangs on the order of the topics, as no "
-            "reliability should: "
-            "random orders mostly give less, so that this is an explanation that fits rather than a proof.",
+            "topics are not quite those of the tables. Moreover, the program's value depends on the order of the "
+            "topics, as no reliability should: "
+            "random orders mostly give less, so that this is a plausible explanation rather than a proof.",
         )
     )
 
@@ -220,7 +220,8 @@ def _lead_in_words(runs: Mapping[int, Mapping[tuple[str, int], Both]]) -> str:
         ),
         says(
             leads[2012] == list(KS),
-            "So the printed lead of nDCG_min looks like what larger means do, not like reliability. This explains the "
+            "So the printed lead of nDCG_min looks like an effect of larger means, not of reliability. This "
+            "explains the "
             "size and mostly the order of what is printed. It does not give the printed values: these are other runs, "
             "and nDCG_org is far below its printed values here.",
         ),

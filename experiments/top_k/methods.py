@@ -1,4 +1,4 @@
-"""The rankers of paper 5, in the order of its tables."""
+"""The rankers of Niu et al. 2012, in the order of their tables."""
 
 from __future__ import annotations
 

@@ -37,6 +37,8 @@ def files(data: Path) -> dict[str, str]:
         on_grades(by[GRADED]),
         over_beta(by[POOLED], by[GRADED]),
         limits(representations(data, by[GRADED][-1].collection)),
+        figure="top-k-learning-beta.svg",
+        fold=True,
     )
     return {"top-k-learning.md": text, FIGURE: figures.over_beta(by[POOLED], by[GRADED])}
 
@@ -125,19 +127,21 @@ def against_listmle(some: Sequence[Learned]) -> list[float]:
 OPENING = """
 # Learning from an ordered top 10
 
-Niu and others (2012) have documents judged by putting the best ten of a query in order, and learn from that: a listwise
-loss for the order of the top ten, a pairwise one between them and the rest, weighted by β and 1 − β. They do it with
-three pairs of methods (FocusedSVM = RankSVM + SVM-MAP, FocusedBoost = RankBoost + AdaRank, FocusedNet = RankNet +
-ListNet) and report that each beats both of its parents on such a truth, is as good as they are on grades, and depends
-little on β. This page repeats their Tables 4 and 5 and their Figures 1 and 2 with the rankers of RankSift, on MQ2008
-with its 46 features and on MQ2007 with its 21 input rankings as features. It is written by
+This page tests whether learning from an ordered top 10 pays off. Niu et al. (2012) let assessors judge documents by
+putting the best ten of a query in order, and learn from this order: a listwise loss for the order of the top ten, a
+pairwise one between them and the rest, weighted by β and 1 − β. They do it with three pairs of methods (FocusedSVM =
+RankSVM + SVM-MAP, FocusedBoost = RankBoost + AdaRank, FocusedNet = RankNet + ListNet) and report that each beats both
+of its parents on such a truth, is as good as they are on grades, and depends little on β. This page repeats their
+Tables 4 and 5 and their Figures 1 and 2 with the rankers of RankSift, on MQ2008 with its 46 features and on MQ2007
+with its 21 input rankings as features. This page is written by
 
 ```
 python -m experiments.top_k        # make experiments runs it too
 ```
 
-from public data that is not part of the repository; `RANKSIFT_DATA` names the folder. The paper's own truth for MQ2007
-(MQ2007-list) was not at hand, so that ordered truths are made from the grades, in [two ways](#the-truths).
+from public data that is not part of the repository; `RANKSIFT_DATA` names the folder. The paper's own ground truth
+for MQ2007 (MQ2007-list) was not available, so ordered ground truths are made from the grades, in [two
+ways](#the-truths).
 """
 
 
@@ -171,8 +175,8 @@ def in_short(by: dict[Truth, list[Learned]]) -> str:
         _printed_gains(ordered[-1]),
         _who_gains(ordered),
         paragraph(
-            "**Where the order of equal grades is drawn by lot"
-            + says(not tested(luck, 1), ", focus gains nothing that can be told from luck.**", ":**"),
+            "**If the order of equal grades is random"
+            + says(not tested(luck, 1), ", focus gains nothing distinguishable from chance.**", ":**"),
             f"Above both parents in {_count(cases(luck, TESTED[0]))} of {word(every)} cases by κ-NDCG@10 and in "
             f"{_count(cases(luck, TESTED[1]))} by κ-ERR; of {tests} differences "
             f"{_signs(tested(luck, 1), tested(luck, -1))}.",
@@ -301,15 +305,15 @@ def the_truths(data: Path, collections: Sequence[Collection], ordered: Sequence[
 
 - **Graded**: labels 0 to 2. NDCG has the gains 2^l − 1, ERR each query's own highest label, as in the paper: `kNDCG`
   and `kERR` on labels 0 to 2 are exactly that. A query without a relevant document counts 0.
-- **Drawn order**: documents by label, those of one label in an order drawn by lot (seed {SEED}), the first {K} of them
-  labelled {K} to 1 and the rest 0. No ranker can know that order, and the first of ten has most of the gain.
+- **Drawn order**: documents by label, those of one label in random order (seed {SEED}), the first {K} of them
+  labelled {K} to 1 and the rest 0. No ranker can learn that order, and the first of the ten has most of the gain.
 - **Pooled order**: the same, with documents of one label in the order of a probability that LETOR's files carry at the
   end of each line (`prob`). As far as we know it is that with which TREC's million query track drew the document to be
-  judged, the higher the higher its systems ranked it. It is no feature, but depends on what features measure: the last
-  column is its correlation with their mean inside a query. So this order can be learned: RankSVM has
+  judged, the higher the higher its systems ranked it. It is not a feature, but depends on what features measure: the
+  last column is its correlation with their mean inside a query. So this order can be learned: RankSVM has
   a κ-NDCG@1 of
   {number(kappa["MQ2007"], 3)} on MQ2007, and the paper prints {number(printed.TOP_K_MQ2007["RankSVM"][0], 3)} with
-  its own truth. So this truth is the one to read beside the paper.
+  its own truth. This ground truth is therefore the one to compare with the paper.
 
 On ordered truths methods that know nothing of a top k learn from the position labels as if they were grades; on grades
 Focused methods and top-k ListMLE learn from a drawn top {K}. Both as in the paper.
@@ -327,7 +331,7 @@ def _correlation(data: Path, collection: Collection) -> float:
     return float(np.mean(found))
 
 
-LETTERS = """A letter stands for a method that is significantly worse by the measure (paired t tests of all 45 pairs,
+LETTERS = """A letter marks a method that is significantly worse by the measure (paired t tests of all 45 pairs,
 Holm's correction, p ≤ 0.05); the highest mean is bold."""
 
 
@@ -417,7 +421,7 @@ above 0, the Focused method with that β is above both.
 {tables.over_beta(graded)}
 
 “Range” is the highest less the lowest value of the curve, over its mean. “Tuned” is the method of the tables above, its
-β chosen in each fold on the validation queries. The best β of a curve, which nobody knows beforehand, is
+β chosen in each fold on the validation queries. The best β of a curve, which is not known beforehand, is
 {between(losses, 4, sign=True)} above that; it is the same in all folds, so that the tuned method can be the better one.
 """
 
@@ -456,10 +460,10 @@ def limits(ranks: Representations) -> str:
 | ties of scores | by the documents' ids |
 | seed | {SEED} |
 
-- The ordered truths are made from grades. The paper's, MQ2007-list, is another one, and was not at hand.
+- The ordered truths are made from grades. The paper's, MQ2007-list, is another one, and was not available.
 - The losses differ from the printed ones where these cannot be meant; the methods' documentation says how.
 - Ranks as they are, with the mean where there is none, {says(worse, "serve", "do not serve")} a linear method worse
   than −ln r: NDCG@10 of RankSVM on the validation part of MQ2007's first fold is {number(ranks.as_they_are, 3)} with
   them and {number(ranks.logarithms, 3)} with −ln r. All methods here have the latter.
-- One seed, one drawn order. The tests cover the choice of queries only.
+- There is one seed and one random order. The tests cover only the choice of queries.
 """

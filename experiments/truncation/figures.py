@@ -145,7 +145,7 @@ def _scatter(
     written: str,
     diagonal: bool = False,
 ) -> str:
-    """A dot a system, in a panel for each measure."""
+    """One dot per system, in a panel for each measure."""
     left, width, gap, top, height, between = 56, 330, 40, 96, 210, 66
     size = left + 2 * width + gap + 18, top + 2 * (height + between) - 10
     draw = Drawing(*size, title, f"A dot for each system and measure; across: {across.name}.")

@@ -40,9 +40,9 @@ where their lists end:
 | NIL@1 to NIL@4 | the full list with NIL put in at that rank: a bet on both |
 | nothing | NIL alone |
 
-A list that ended because the question has no more sentences gets no NIL: nobody ended it. Lists hold five entries at
-most, NIL included, as in TREC 2001; a second setting has no such limit. There are {len(setting.names)} systems
-({len(unlimited.names)} without the limit, where fixed lengths and NIL go down to rank 10).
+A list that ended because the question has no more sentences gets no NIL, because nobody ended it. Lists hold five
+entries at most, NIL included, as in TREC 2001; a second setting has no such limit. There are {len(setting.names)}
+systems ({len(unlimited.names)} without the limit, where fixed lengths and NIL go down to rank 10).
 
 {table(["lists of length", *map(str, range(6))], rows)}
 
@@ -129,7 +129,7 @@ def _in_words(setting: Setting) -> str:
                 hedges_win(setting),
                 "**The original measures pay for hedging.** By all four the best system of all is NIL@1, which says "
                 f"that there is no answer and then gives some: RR {number(hedge, 3)}, where NIL alone has "
-                f"{number(silence, 3)}. Liu et al. name the trick; here is its price.",
+                f"{number(silence, 3)}. Liu et al. name the trick, and these numbers show how much it gains.",
             ),
             says(
                 hedges_are_silence(setting),
@@ -155,8 +155,8 @@ def _gains(setting: Setting) -> str:
             ways["RBP"] > 0.9 and max(ways[m] for m in ("RR", "nDCG", "AP")) < 0,
             "Liu et al. plot scores against the share of truncated lists and see their two best systems gain. Here, "
             "among systems cut by score, gain goes with that share by RBP only: the more lists end, the more RBP′ "
-            "exceeds RBP, because every rank behind the end now counts. By RR, nDCG and AP it is the systems that end "
-            "the *fewest* lists that gain, through questions with fewer than five sentences, whose lists end without "
-            "a word.",
+            "exceeds RBP, because every rank after the end now counts. By RR, nDCG and AP it is the systems that end "
+            "the *fewest* lists that gain, through questions with fewer than five sentences, whose lists end "
+            "without NIL.",
         ),
     )

@@ -60,7 +60,7 @@ and without an answer so that {percent(PAPERS_SHARE, 0)} have none, as in TREC 2
 
 ## Where the best cut lies as questions without an answer become more
 
-The same systems, with questions with and without an answer weighted anew (systems that hedge are left out):
+The same systems, with different weights for questions with and without an answer (systems that hedge are left out):
 
 ![Kendall's tau, and empty lists of the best cut, by share of questions without an answer](quit-while-ahead-shares.svg)
 

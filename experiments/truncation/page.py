@@ -33,6 +33,8 @@ def files(data: Path) -> dict[str, str]:
         best_cut(setting, on_dev, unlimited),
         orders(setting, unlimited, richer),
         LIMITS,
+        figure="quit-while-ahead-cuts.svg",
+        fold=True,
     )
     return {
         "quit-while-ahead.md": text,
@@ -46,11 +48,13 @@ def files(data: Path) -> dict[str, str]:
 OPENING = """
 # Quit while ahead, on WikiQA
 
-Most questions of WikiQA have no answer among the sentences that come with them. A good system should stop there, and
-elsewhere stop after the answer. Liu et al. (2016) modify RR, nDCG, RBP and AP so that it pays to stop in time, and
-study what this changes for the systems of the TREC 2001 question answering track. Here is their study on other data,
-with the lists of two real systems cut at many places, and a question of its own: *do* the modified measures reward
-stopping at the right place? It is written by
+This page repeats a study of measures that reward stopping in time. Most questions of WikiQA have no answer among the
+sentences that come with them. A good system should stop there, and elsewhere stop after the answer. Liu et al. (2016)
+modify RR, nDCG, RBP and AP so that it pays to stop in time, and study what this changes for the systems of the TREC
+2001 question answering track. Their study is repeated here on other data, with the lists of two real systems cut at
+many places, and a question is added: *do* the modified measures reward stopping at the right place?
+
+This page is written by
 
 ```
 python -m experiments.truncation       # make experiments runs it too
@@ -77,21 +81,21 @@ def in_short(setting: Setting, on_dev: Setting) -> str:
             hedges_win(setting) and hedges_are_silence(setting),
             "**Hedging no longer pays.** By TREC 2001's rule for NIL the best of all systems, by all four measures, is "
             "the one that says there is no answer and then gives its answers all the same (RR "
-            f"{number(hedge, 3)}; NIL alone {number(silence, 3)}). The modified measures give it what they give to "
-            "silence.",
+            f"{number(hedge, 3)}; NIL alone {number(silence, 3)}). The modified measures give it the same score "
+            "as an empty list.",
         ),
         says(
             min(every) > 0,
-            "**Stopping at the right place is rewarded.** Every cut by score beats the same list lengths dealt out to "
-            f"the questions at random, by all four modified measures, by up to {number(max(every), 3)}.",
+            "**Stopping at the right place is rewarded.** Every cut by score beats the same list lengths "
+            "assigned to the questions at random, by all four modified measures, by up to {number(max(every), 3)}.",
         ),
         says(
             silent(setting) == ["RR", "RBP", "AP"],
             f"**But these two systems should rather say nothing.** With {percent(nil, 0)} of the questions without an "
             f"answer, silence scores {number(nil, 3)} by all modified measures, and by RR′, RBP′ and AP′ no cut scores "
             f"more. By nDCG′ the cut that is best on dev ({name}) scores {number(gain, 3, sign=True)} against it "
-            f"(p = {probability(p)}). Perfect cuts would score {between(ceiling)}. The reason is in the systems: their "
-            f"top score tells a question with an answer from one without in {percent(auc[0], 0)} and "
+            f"(p = {probability(p)}). Perfect cuts would score {between(ceiling)}. The reason is in the systems: "
+            f"their top score separates a question with an answer from one without in {percent(auc[0], 0)} and "
             f"{percent(auc[1], 0)} of the pairs, where 50 % is chance.",
         ),
         f"**The best share of empty lists is not the share of questions without an answer.** It is next to 0 below "
@@ -128,11 +132,11 @@ LIMITS = f"""
 | measures | binary gains; RBP with p = 0.5; nDCG to depth 5, or to the whole list without a limit |
 | seed | {SEED}, for the bootstrap and the random deals |
 
-- Two networks of 2015 stand behind all systems. What is said about measures holds for these lists; what is said about
+- All systems are based on two networks of 2015. What is said about measures holds for these lists; what is said about
   silence holds for these two systems. One that can tell whether there is an answer would change it.
-- TREC 2001's runs were not at hand. No number of the paper is reproduced or refuted here; Table 1 of the paper is, in
+- TREC 2001's runs were not available. No number of the paper is reproduced or refuted here; Table 1 of the paper is, in
   the tests of the measures.
-- Questions are weighted anew to see other shares of questions without an answer. Their scores do not change with the
+- Questions are reweighted to simulate other shares of questions without an answer. Their scores do not change with the
   share; a system built for such a mixture would have others.
 
 F. Liu, A. Moffat, T. Baldwin, X. Zhang: Quit while ahead: evaluating truncated rankings. SIGIR 2016.

@@ -41,7 +41,7 @@ def right_place(setting: Setting) -> str:
 ## Is stopping at the right place rewarded?
 
 A cut decides two things: how much is shown in all, and for which questions. To see the second alone, the lengths of a
-system's lists are dealt out at random, among questions with as many sentences (five or more being the same). The
+system's lists are assigned at random among questions with as many sentences (five or more being the same). The
 expected score of that is computed exactly. Score by the modified measure, and in brackets by how much it exceeds the
 same lengths at random; p is the share of {DEALS:,} random deals that score as high, for the measure where it is
 largest.
@@ -52,8 +52,8 @@ largest.
 
 {_rewarded(setting)}
 
-Why so little: neither system's scores tell much about whether a question *has* an answer. The top score of a question
-with an answer is above that of one without in {percent(telling_apart(setting, "CNN"), 0)} (CNN) and
+The gain is small because neither system's scores say much about whether a question *has* an answer. The top score of
+a question with an answer is above that of one without in {percent(telling_apart(setting, "CNN"), 0)} (CNN) and
 {percent(telling_apart(setting, "CNN-Cnt"), 0)} (CNN-Cnt) of all pairs, where 50 % is chance. With one sentence instead
 of none, RR′ gains 1 where the sentence is right and loses ½ where there is no answer. The questions in order of
 CNN-Cnt's top score, a fifth each:
@@ -71,7 +71,7 @@ CNN-Cnt's top score, a fifth each:
 {
         says(
             all(right < nil / 2 for nil, right in fifths),
-            "Even in the fifth that the system is surest about, a sentence is not worth its risk.",
+            "Even in the fifth about which the system is most certain, showing a sentence is not worth the risk.",
         )
     }
 """
@@ -119,7 +119,7 @@ def best_cut(setting: Setting, on_dev: Setting, unlimited: Setting) -> str:
 
 The best system that does not hedge, with its score, the sentences it shows a question and its empty lists. "5–95 %" is
 where the share of empty lists of the best one lies in {SAMPLES:,} bootstrap samples of the questions. "Best on dev" is
-the one to choose by the dev questions, with what that one scores here: nobody knows the test's best cut beforehand.
+the one to choose by the dev questions, with what that one scores here: the best cut on test is not known beforehand.
 Plain RR, nDCG, RBP and AP, without a rule for NIL, are left out: by them the best is never to cut.
 
 {table(head, rows, words=2)}
@@ -191,7 +191,7 @@ def _best_in_words(setting: Setting, on_dev: Setting, unlimited: Setting) -> str
             says(p > 0.05, "So a gain over silence is not established by any of the four."),
         ),
         paragraph(
-            "**The optimum is flat**, and where exactly it lies is luck.",
+            "**The optimum is flat**, and its exact position is chance.",
             f"In the bootstrap samples silence is the best in {percent(as_often['RR'], 0)} (RR′), "
             f"{percent(as_often['nDCG'], 0)} (nDCG′), {percent(as_often['RBP'], 0)} (RBP′) and "
             f"{percent(as_often['AP'], 0)} (AP′) of the cases.",

@@ -1,4 +1,4 @@
-"""Whether there is an answer, and then which: paper 2's other way, and the Q-measure."""
+"""Whether there is an answer, and then which: Liu et al.'s other way, and the Q-measure."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def two_questions(setting: Setting) -> str:
 
 Liu et al. mention another way for collections with few questions without an answer: first how often a system is right
 about *whether* there is one, and then the usual measures on the {int(found.answerable.sum())} questions that have an
-answer, alone. A list says that there is none where nothing stands before its NIL. The last column is Sakai's Q-measure
-of all questions, which they name as a way that was there before: NIL is a list of one right answer where there is no
+answer, alone. A list says that there is none if nothing precedes its NIL. The last column is Sakai's Q-measure
+of all questions, which they name as an earlier approach: NIL is a list of one right answer where there is no
 other.
 
 {table(head, rows)}
@@ -66,12 +66,13 @@ def _in_words(setting: Setting) -> str:
         says(
             stopping_never_pays(setting),
             "**On questions with an answer alone it never pays to stop**: by all four measures the best system is one "
-            "that is never cut. So the two numbers pull in opposite directions, and somebody has to weigh them; the "
+            "that is never cut. So the two numbers pull in opposite directions, and have to be weighed against "
+            "each other; the "
             "modified measures do so in one.",
         ),
         says(
             hedge.endswith("NIL@1"),
-            f"**Q pays for hedging, too**: the best is {hedge} with {number(float(q.max()), 3)}, where NIL alone has "
+            f"**Q also rewards hedging**: the best is {hedge} with {number(float(q.max()), 3)}, where NIL alone has "
             f"{number(setting.mean(ORIGINAL, Q, 'nothing'), 3)}.",
         ),
     )

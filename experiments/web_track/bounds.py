@@ -61,7 +61,7 @@ So it is k against the size of the pool:
 "Safe" is the condition of Proposition 3.6. "Possible" counts topics in which k = 300 is beyond |R−F| (over) or |R−I|
 (under).
 
-The share of unbounded topics in percent, averaged over the runs of a year, beside Carmel et al.'s Table 5:
+The share of unbounded topics in percent, averaged over the runs of a year, compared with Table 5 of Carmel et al.:
 
 {table(shares_head, shares)}
 
@@ -106,14 +106,17 @@ def in_words(
             "falls below the worst order of all.",
             "Over and under do not prevail in the same years as in the paper.",
         ),
-        f"The shares are within {number(farthest, 1)} points of the printed ones, but that is no reproduction: ours "
-        "are means over two to ten baselines, some of them cut at 100 documents, theirs over 44 to 62 submissions.",
-        says(abs(ours[2014][0] - TABLE_5[2014][0]) < 0.5, "That they nearly coincide in 2014, with two runs, is luck."),
+        f"The shares are within {number(farthest, 1)} points of the printed ones, but this is not a "
+        "reproduction: these values are means over two to ten baselines, some of them cut at 100 documents, "
+        "theirs over 44 to 62 submissions.",
+        says(
+            abs(ours[2014][0] - TABLE_5[2014][0]) < 0.5, "That they nearly coincide in 2014, with two runs, is chance."
+        ),
         says(
             min(filtered) > max(plain),
             "What filtering does can be compared within 2012, where the rest is equal: in the filtered runs "
-            f"{percents(filtered)} of the topics are unbounded, in the unfiltered ones {percents(plain)}. A run that "
-            "filters is the one that nDCG_min is least able to score.",
+            f"{percents(filtered)} of the topics are unbounded, in the unfiltered ones {percents(plain)}. "
+            "nDCG_min is least able to score the runs that filter.",
         ),
     )
 

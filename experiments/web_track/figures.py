@@ -76,7 +76,7 @@ def _legend(draw: Drawing, y: float) -> None:
 
 
 def unbounded(ks: Sequence[int], over: dict[int, Floats], under: dict[int, Floats]) -> str:
-    """Share of topics in which nDCG_min@k leaves [0, 1], by k: a line a year, and what paper 1 prints for k = 300."""
+    """Share of topics in which nDCG_min@k leaves [0, 1], by k: one line per year, and the printed k = 300."""
     left, width, gap, top, height = 56, 330, 100, 96, 260
     highest = np.ceil(10 * max(v.max() for v in (*over.values(), *under.values()))) / 10
     draw = Drawing(

@@ -78,8 +78,8 @@ def the_runs(years: Years) -> str:
     pairs = [(year, *pair) for year in years.values() for pair in year.pairs]
     sublists = says(
         all(year.is_sublist(filtered, plain) for year, plain, filtered in pairs),
-        f"Each of the {word(len(pairs))} filtered runs is its unfiltered one with documents left out: the same order, "
-        "nothing added. Whatever changes in a pair is the work of the filter alone.",
+        f"Each of the {word(len(pairs))} filtered runs is its unfiltered run with some documents left out, in the same "
+        "order and with nothing added. All changes in a pair are therefore due to the filter.",
         "The filtered runs are not all sublists of their unfiltered ones: a pair differs by more than the filter.",
     )
     removed = []
@@ -93,11 +93,12 @@ def the_runs(years: Years) -> str:
 
 {table(head, rows, words=2)}
 
-Judged@20 is the share of judged documents in the first 20 before unjudged ones are dropped; everything else is after.
-Fdocs@k is the forbidden share of the documents shown. GoodFiltered is the share of the judged documents other than
-forbidden ones that the run does not show; it is large for every run, because whatever a run did not find counts as
-filtered here, as it does in the paper. The runs ql- and rm- are Indri's: ql is query likelihood, rm a relevance model,
-and cata and catb are the two categories of the ClueWeb collections: everything, and a part.
+Judged@20 is the share of judged documents in the first 20 before unjudged ones are dropped; all other columns are
+computed afterwards. Fdocs@k is the forbidden share of the documents shown. GoodFiltered is the share of the judged
+documents other than forbidden ones that the run does not show; it is large for every run, because documents that a
+run did not find count as filtered here, as in the paper. The runs ql- and rm- are Indri's: ql is query likelihood, rm
+a relevance model, and cata and catb are the two categories of the ClueWeb collections: the whole collection, and a
+part of it.
 
 {sublists} What it left out, counted over the judged documents of the whole lists:
 
@@ -138,7 +139,7 @@ def filter_in_words(years: Years) -> str:
     blunt = (lost[2013][:, 1] > 0.75 * lost[2013][:, 0]).all()
     return paragraph(
         *facts,
-        says(sharp, "The one of 2012 tells spam from the rest, at a price."),
+        says(sharp, "The filter of 2012 separates spam from the rest, at a price."),
         says(bool(blunt), "The one of 2013 takes relevant documents nearly as readily as spam."),
     )
 
@@ -175,8 +176,8 @@ def year_2012(year: Year) -> str:
     return f"""
 ## 2012: does spam filtering help?
 
-`nDCG_0` counts negative gains as 0 and takes the other labels as they are, as Gienapp et al. do; `nDCG_0 exp` has the
-track's own gains max(0, 2^l − 1), which Carmel et al. call nDCG_0. `nDCG_org`, `nDCG_min` and `nDCG_f` let the −10 act.
+`nDCG_0` counts negative gains as 0 and uses the other labels as gains, as Gienapp et al. do; `nDCG_0 exp` has the
+track's own gains max(0, 2^l − 1), which Carmel et al. call nDCG_0. `nDCG_org`, `nDCG_min` and `nDCG_f` count the −10.
 UBQ is the share of topics in which nDCG_min is above 1 / below 0 (over / under). The best of each column is bold.
 
 {results(year, 20)}
@@ -210,11 +211,13 @@ def meaning_2012(year: Year, found: Mapping[str, Change]) -> list[str]:
     cedr, ql = (year.by_topic("nDCG_f@20")[year.names.index(n)] for n in ("cedr-initial-top100", "indri-ql-cata"))
     return [
         paragraph(
-            "**At 20 nDCG_f sees the spam go, nDCG_0 only what moves up in its place.** Forbidden documents are "
+            "**At 20, nDCG_f shows that spam is removed, nDCG_0 only what moves up in its place.** Forbidden "
+            "documents are "
             f"{percents(fdocs_plain)} of what the unfiltered runs show and {percents(fdocs_filtered)} of what the "
             "filtered ones do.",
             says(0 < share < 0.5, f"The gain by nDCG_0 is about {percent(share, 0)} of that by nDCG_f."),
-            "That a measure which punishes spam rewards its removal is no surprise; what it adds is the weighing "
+            "It is not surprising that a measure which penalises spam rewards its removal; what it adds is the "
+            "weighing "
             "against the relevant documents that went too, and 2013 shows that this can go either way.",
         ),
         paragraph(
@@ -254,7 +257,7 @@ def meaning_2012(year: Year, found: Mapping[str, Change]) -> list[str]:
         ),
         says(
             equal(cedr, ql),
-            "cedr-initial-top100 is no independent run: topic by topic it has the nDCG_f@20 of ql-cata. Like "
+            "cedr-initial-top100 is not an independent run: topic by topic it has the nDCG_f@20 of ql-cata. Like "
             "cwindri it lists judged documents only.",
         ),
     ]
@@ -274,8 +277,8 @@ def year_2013(year: Year, before: Year) -> str:
     )
     weighed = says(
         found["nDCG_f@300"].clear_loss,
-        "To rank 300 the relevant documents that the filter took along weigh more than the spam, and nDCG_f says so, "
-        "although it is the measure that punishes spam.",
+        "To rank 300 the relevant documents that the filter took along weigh more than the spam, and nDCG_f "
+        "shows this, although it is the measure that penalises spam.",
     )
     return f"""
 ## 2013: the same question, another answer
@@ -305,12 +308,12 @@ def other_years(years: Years) -> str:
     absurd = says(
         bool(means[2014].max() > 1 and means[2011].min() < -1),
         f"Means of nDCG_org@300 of {number(means[2014].max(), 2)} in 2014 and {number(means[2011].min(), 2)} in 2011 "
-        "show what becomes of a measure that is read as a share of the ideal.",
+        "show the consequences of reading the measure as a share of the ideal.",
     )
     return f"""
 ## 2010, 2011 and 2014
 
-One or two runs a year, without a filtered twin.
+There are one or two runs per year, without filtered counterparts.
 
 {tables}
 
@@ -333,7 +336,7 @@ def orders(year: Year) -> str:
     }
     words = paragraph(
         f"nDCG_0 and nDCG_f agree with tau = {number(shallow, 2)} at 20 and {number(deep, 2)} at 300.",
-        says(deep < 0, "At 300 more pairs of runs stand the other way round than agree."),
+        says(deep < 0, "At 300 more pairs of runs disagree than agree."),
         says(
             leaders == {filtered for _, filtered in year.pairs},
             f"By nDCG_f@300 the {word(len(leaders))} filtered runs are the first {word(len(leaders))}, by nDCG_0@300 "
@@ -387,15 +390,15 @@ def choices(years: Years) -> str:
             f"unfiltered cat A runs only {percents(judged)} are judged, so under `zero` they lose to whatever is "
             "judged more completely, filtered or not.",
         ),
-        "`drop` ignores that the runs were judged to different depths, `zero` takes for useless what nobody has looked "
-        "at.",
+        "`drop` ignores that the runs were judged to different depths, `zero` treats documents that nobody has "
+        "looked at as useless.",
     )
     return f"""
 ## Does it depend on the choices?
 
 Filtered − unfiltered, as a range over the pairs of a year, for two gains of the label −2 and for what is done with
-unjudged documents: `drop`, or `zero`, by which they keep their rank and have gain 0, the TREC habit. In brackets: pairs
-that differ significantly (Holm, p < {ALPHA}), of four in 2012 and two in 2013.
+unjudged documents: `drop`, or `zero`, by which they keep their rank and have gain 0, as is usual at TREC. In
+brackets: pairs that differ significantly (Holm, p < {ALPHA}), of four in 2012 and two in 2013.
 
 {table(["year", "gain of −2", "unjudged", *names], rows, words=3)}
 

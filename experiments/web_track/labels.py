@@ -25,13 +25,13 @@ def labels(years: Years) -> str:
     return f"""
 ## The labels, beside the printed statistics
 
-Share of each label in all judgments of a year, in percent, beside Carmel et al.'s Table 3:
+Share of each label in all judgments of a year, in percent, and the shares in Table 3 of Carmel et al.:
 
 {table(["", "topics", "judgments", *HEAD], share_rows(years))}
 
 {shares_in_words(years)}
 
-Mean share of each label in a topic, beside Gienapp et al.'s Table 1:
+Mean share of each label in a topic, and the shares in Table 1 of Gienapp et al.:
 
 {table(["", *HEAD], ratio_rows(years))}
 
@@ -42,8 +42,9 @@ beside Carmel et al.'s Table 4:
 
 {table(RESULTS_HEAD, result_rows(years))}
 
-Ours are other runs, fewer of them, some cut at 100 documents, so only the order of magnitude can be compared. The two
-papers count different numbers of submissions in four of the five years; which ones each of them took is not known here.
+The runs here are different and fewer, and some are cut at 100 documents, so only the order of magnitude can be
+compared. The two papers count different numbers of submissions in four of the five years; which ones each of them
+used is not known here.
 """
 
 
@@ -96,7 +97,7 @@ def shares_in_words(years: Years) -> str:
         else f"All {cells} shares agree to the printed digit.",
         says(
             judgments[-2] == judgments[4],
-            "That the labels −2 and 4 have the same share in 2012 looks like a misprint and is none: there are "
+            "That the labels −2 and 4 have the same share in 2012 looks like a misprint but is not: there are "
             f"{judgments[4]} documents of each.",
         ),
         f"The {MEAN_POOL} judgments a topic that the paper gives are the mean of 2011–2014 ({recent.mean():.1f}); with "

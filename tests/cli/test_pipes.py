@@ -28,6 +28,18 @@ def test_a_closed_pipe_does_not_hide_the_verdict(tiny):
         assert process.wait(60) == 1
 
 
+def test_work_goes_on_where_nobody_reads_the_notes(tmp_path):
+    (tmp_path / "train.txt").write_text("".join(f"{n % 2} qid:{n // 4} 1:{n}\n" for n in range(24)))
+    train = ["train", "train.txt", "--model", "LambdaMARTf", "--set", "trees=2", "--out", "model"]
+    for command, code in ((train, 0), (["rank", "nothing", "train.txt"], 2)):
+        nobody, end = os.pipe()
+        os.close(nobody)
+        done = subprocess.run([*RANKSIFT, *command], cwd=tmp_path, stdout=subprocess.PIPE, stderr=end, check=False)
+        os.close(end)
+        assert done.returncode == code
+    assert (tmp_path / "model" / "model.json").exists()
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 def test_a_full_disk_is_told(tiny):
     with open("/dev/full", "wb") as full:

@@ -58,7 +58,7 @@ def test_a_feature_that_no_line_of_a_letor_file_names_is_0(ranksift: Command, da
     expected, _ = run_of(ranksift, models["txt"], tmp_path / "zero.txt")
     found, said = run_of(ranksift, models["txt"], tmp_path / "sparse.txt")
     assert found == expected
-    assert said.splitlines()[0] == f"note: {tmp_path / 'sparse.txt'}: feature 3 stands on no line, so it is 0"
+    assert said.splitlines()[0] == f"note: {tmp_path / 'sparse.txt'}: feature 3 occurs on no line, so it is 0"
     assert rs.load(models["txt"]).rank(tmp_path / "zero.txt").to_dict() == {q: expected.get(q, {}) for q in
         rs.read_examples(tmp_path / "zero.txt").query_ids}  # fmt: skip
 
@@ -69,12 +69,12 @@ def test_features_that_no_line_names_are_told_wherever_they_stand(
     text = (data / "test.txt").read_text()
     (tmp_path / "first.txt").write_text(re.sub(r" 1:\S+", "", text))
     _, said = run_of(ranksift, models["txt"], tmp_path / "first.txt")
-    assert said.splitlines()[0] == f"note: {tmp_path / 'first.txt'}: feature 1 stands on no line, so it is 0"
+    assert said.splitlines()[0] == f"note: {tmp_path / 'first.txt'}: feature 1 occurs on no line, so it is 0"
     (tmp_path / "other.txt").write_text(re.sub(r" 1:(\S+) 2:(\S+) 3:", r" 4:\1 5:\2 6:", text))
     done = ranksift("rank", models["txt"], tmp_path / "other.txt")
     assert (done.code, done.out) == (2, "")
     assert done.err == (
-        f"{tmp_path / 'other.txt'}: has none of the features that the model was fitted to, as feature 1; "
+        f"{tmp_path / 'other.txt'}: has none of the features that the model was fitted to, such as feature 1; "
         "give the features that the model was fitted to\n"
     )
 
@@ -100,7 +100,7 @@ def test_validation_of_train_is_read_as_the_training_examples_are(ranksift: Comm
     done = ranksift("train", data / "train.txt", "--validation", tmp_path / "sparse.txt", "--model", "AdaRank",
                     "--out", tmp_path / "model")  # fmt: skip
     assert done.code == 0
-    assert done.err == f"note: {tmp_path / 'sparse.txt'}: feature 3 stands on no line, so it is 0\n"
+    assert done.err == f"note: {tmp_path / 'sparse.txt'}: feature 3 occurs on no line, so it is 0\n"
 
 
 FILES = {
@@ -129,9 +129,9 @@ def wrong(data: Path) -> Path:
 
 RANK = [
     ("model-csv renamed.csv", "renamed.csv:1: no column 'age'; it has 'query_id', 'doc_id', 'label', 'bm25', 'ages'"),
-    ("model-csv test.txt", "test.txt: has numbers for features, and the model was fitted to names, as 'bm25'; give"),
+    ("model-csv test.txt", "test.txt: has numbers for features, and the model was fitted to names, such as 'bm25'"),
     ("model-txt test.csv", "test.csv:1: no column '1'; it has"),
-    ("model-csv semicolons.csv", "semicolons.csv:1: one column only, 'query_id;doc_id;label;bm25;age;links': it has"),
+    ("model-csv semicolons.csv", "semicolons.csv:1: one column only, 'query_id;doc_id;label;bm25;age;links': its"),
     ("model-csv word.csv", "word.csv:3: column 'age': value 'old' is not a number"),
     ("model-csv infinite.csv", "infinite.csv:3: column 'age': value 'inf' is not finite"),
     ("model-csv header.csv", "header.csv:1: no row in this table"),
@@ -167,8 +167,8 @@ TRAIN = [
     ("train.txt --set rounds=many", "rounds='many' is not a positive integer; write rounds=500, for example"),
     ("train.txt --set rounds=2.5", "rounds=2.5 is not a positive integer"),
     ("train.txt --set rounds=true", "rounds=True is not a positive integer"),
-    ("train.txt --out train.csv", "train.csv: is there already, and is not a model; name another folder"),
-    ("train.txt --out .", ".: is there already, and is not a model"),
+    ("train.txt --out train.csv", "train.csv: already exists, and is not a model; name another folder"),
+    ("train.txt --out .", ".: already exists, and is not a model"),
     ("train.txt --out train.csv/model", "train.csv/model: cannot be written"),
 ]  # fmt: skip
 
@@ -188,7 +188,7 @@ def test_a_folder_that_cannot_hold_a_model_is_refused_before_anything_is_read(ra
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.tex").write_text("years")
     done = ranksift("train", tmp_path / "absent.txt", "--model", "AdaRank", "--out", tmp_path / "mine")
-    assert done.err == f"{tmp_path / 'mine'}: is there already, and is not a model; name another folder\n"
+    assert done.err == f"{tmp_path / 'mine'}: already exists, and is not a model; name another folder\n"
 
 
 @pytest.mark.parametrize("name", [CARD, WEIGHTS, CUTOFF])
@@ -212,7 +212,7 @@ def test_a_cutoff_may_be_changed_by_hand(ranksift: Command, data: Path, models, 
     changed = re.sub(r'("threshold":) [^,]+,', r"\1 -1000,", cutoff.read_text())
     cutoff.write_text(changed)
     with pytest.raises(
-        rs.InputError, match=r"is not as it was saved; .* if you changed it on purpose, delete its line 'sum'"
+        rs.InputError, match=r"was changed since it was saved; .* if you changed it on purpose, delete its line 'sum'"
     ):
         rs.load(tmp_path / "model")
     cutoff.write_text(re.sub(r',\s+"sum": "[0-9a-f]+"', "", changed))
@@ -238,7 +238,7 @@ def test_what_is_ranked_is_not_overwritten(ranksift: Command, data: Path, models
     (tmp_path / "link.txt").symlink_to(tmp_path / "test.txt")
     for name in ("test.txt", "link.txt"):
         done = ranksift("rank", models["txt"], tmp_path / "test.txt", "--out", tmp_path / name)
-        what = "is what is to be ranked; write the run to another file"
+        what = "is an input of this command; write the run to another file"
         assert (done.code, done.err) == (2, f"{tmp_path / name}: {what}\n")
     assert (tmp_path / "test.txt").read_bytes() == (data / "test.txt").read_bytes()
 
@@ -303,7 +303,7 @@ def test_nothing_to_filter_is_told(ranksift: Command, data: Path, tmp_path: Path
     assert done.code == 0
     assert "good.txt: gains name the label -1, which no judged document has" in done.err
     assert "good.txt: no gain is negative, so there is nothing to filter; LambdaMARTf may drop good" in done.err
-    assert 'if 0 means "must not be shown", say --gains "0=-1"' in done.err
+    assert 'if 0 means "must not be shown", use --gains="0=-1"' in done.err
 
 
 def test_odd_data_is_told(ranksift: Command, data: Path, tmp_path: Path):
@@ -318,7 +318,7 @@ def test_odd_data_is_told(ranksift: Command, data: Path, tmp_path: Path):
     assert "12 of 12 queries have the id of a training query" in done.err
     done = ranksift("train", data / "train.txt", "--validation", tmp_path / "same.txt", "--model", "AdaRank",
                     "--out", tmp_path / "model")  # fmt: skip
-    assert f"{tmp_path / 'same.txt'}: every label is 0, so that it cannot tell when to stop" in done.err
+    assert f"{tmp_path / 'same.txt'}: every label is 0, so training cannot tell when to stop" in done.err
 
 
 WITHOUT = """

@@ -70,11 +70,11 @@ def test_the_format_stays(ranksift, tmp_path, name, made):
     [
         (
             (),
-            "label 'useful' is not a number; write a number or nothing, or say what words count: --labels good=2,",
+            "label 'useful' is not a number; write a number or nothing, or give each word a label: --labels=",
         ),
-        (("--labels", "good"), "--labels 'good' is no list of WORD=NUMBER; write it as --labels good=2,bad=-1"),
+        (("--labels", "good"), "--labels 'good' is not a list of WORD=NUMBER; write it as --labels good=2,bad=-1"),
         (("--labels", "good=x"), "--labels 'x': not a number"),
-        (("--labels", "good=2,good=1"), "is no list of WORD=NUMBER"),
+        (("--labels", "good=2,good=1"), "is not a list of WORD=NUMBER"),
         (("--labels", "good=2"), "no label for the word"),
         ((*WORDS, "--shares", "64 16 20"), "shares of 64 / 16 / 20; give three that sum to 1"),
         ((*WORDS, "--shares", "most"), "--shares 'most': not a number"),

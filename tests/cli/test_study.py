@@ -245,7 +245,7 @@ def test_constant_and_copied_systems_are_told(ranksift: Command, tmp_path):
     table.write_text("topic,a,b\n1,0.5,0.5\n2,0.5,0.5\n")
     done = ranksift("study", "--scores", table, *QUICK, "--out", tmp_path / "flat")
     assert done.code == 0
-    assert "tells nothing apart" in done.out
+    assert "cannot tell anything apart" in done.out
 
 
 @pytest.mark.parametrize(
@@ -347,6 +347,15 @@ def test_collections_in_files_of_one_name_are_told_apart(ranksift: Command, tmp_
     done = ranksift("study", *tables, "--only", "reliability", *QUICK, "--out", tmp_path / "out")
     assert done.code == 0
     assert "1 measure on 2012/ap.csv (2 runs, 3 topics) and 2013/ap.csv (2 runs, 3 topics)" in done.out
+
+
+def test_a_collection_in_the_current_folder_has_no_slash_before_it(ranksift: Command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "later").mkdir()
+    for path in ("ap.csv", "later/ap.csv"):
+        (tmp_path / path).write_text("topic,a,b\n1,0.5,0.1\n2,0.5,0.4\n3,0.1,0.4\n")
+    done = ranksift("study", "--scores", "AP=ap.csv", "--against", "AP=later/ap.csv", "--only", "reliability", *QUICK)
+    assert "1 measure on ap.csv (2 runs, 3 topics) and later/ap.csv (2 runs, 3 topics)" in done.out
 
 
 def test_collections_are_called_by_what_sets_their_files_apart(ranksift: Command, tmp_path):

@@ -82,7 +82,7 @@ def test_a_cutoff_goes_with_the_model(ranksift: Command, letor, tmp_path):
     assert 0 < len(rs.read_run(tmp_path / "short.run")) < 90
     assert ranksift("rank", model, letor["test"], "--keep-all", "--out", tmp_path / "full.run").err == ""
     assert len(rs.read_run(tmp_path / "full.run")) == 90
-    assert "too sure" in ranksift(*command, "--out", tmp_path / "other").err
+    assert "too optimistic" in ranksift(*command, "--out", tmp_path / "other").err
 
 
 def test_cross_validation(ranksift: Command, letor):
@@ -117,7 +117,7 @@ def test_every_parameter_has_a_meaning(name: str):
         (["train", "{train}", "--out", "m"], "no method is named"),
         (["train", "{train}", "--model", "Magic", "--out", "m"], "method 'Magic' is unknown"),
         (["train", "--model", "ListNet", "--out", "m"], "no examples are given"),
-        (["train", "{train}", "--model", "ListNet"], "say where the model goes"),
+        (["train", "{train}", "--model", "ListNet"], "say where to write the model"),
         (
             ["train", "{train}", "--model", "ListNet", "--set", "depth=3", "--out", "m"],
             "ListNet has no parameter 'depth'",
@@ -168,7 +168,7 @@ def test_files_beside_a_model_are_not_lost(ranksift: Command, letor, tmp_path):
     done = ranksift(*train[:-1], tmp_path / "another")
     assert (done.code, done.err) == (
         2,
-        f"{tmp_path / 'another'}: is there already, and is not a model; name another folder\n",
+        f"{tmp_path / 'another'}: already exists, and is not a model; name another folder\n",
     )
     assert [path.name for path in (tmp_path / "another").iterdir()] == ["model.json"]
 
@@ -205,7 +205,7 @@ def test_what_lists_are_cut_by_is_what_is_told(ranksift: Command, letor, tmp_pat
     done = ranksift(*train, "--set", "trees=20", "--cutoff", "global", "--out", tmp_path / "model")
     model = rs.load(tmp_path / "model")
     assert model.cutoff_.measure == model.measure == "nDCG_f@10"
-    assert "nDCG_f@10 is of what the model's cutoff, global, keeps" in done.out
+    assert "nDCG_f@10 is computed on what the model's cutoff, global, keeps" in done.out
     assert done.err == ""
     own = ["--set", "trees=20", "--set", "measure=nDCG_f@5"]
     assert ranksift(*train, *own, "--cutoff", "global", "--out", tmp_path / "model").err == ""
@@ -230,9 +230,9 @@ def test_the_card_says_what_a_model_was_made_of(ranksift: Command, letor, tmp_pa
 @pytest.mark.parametrize(
     ("arguments", "fault"),
     [
-        (["--seed", "4", "--set", "seed=5"], "seed is given by --seed and by --set; leave one out\n"),
+        (["--seed", "4", "--set", "seed=5"], "seed is given both by --seed and by --set; leave one out\n"),
         (["--set", "C=1", "--set", "C=2"], "--set names 'C' twice; name it once\n"),
-        (["--cutoff-set", "by=zscore"], "--cutoff-set is of a rule, and none is named; name it: --cutoff RULE\n"),
+        (["--cutoff-set", "by=zscore"], "--cutoff-set needs a rule, and none is named; name it: --cutoff RULE\n"),
         (["--set", "C=[1, 10]", "--folds", "3"], "2 values of C, and no validation examples; give these, or one C\n"),
         (
             ["--cutoff", "risk", "--cutoff-set", "alpha=abc"],
@@ -309,7 +309,7 @@ class TestTheCut:
     def test_too_few_queries_to_check_it(self, ranksift: Command, tmp_path):
         product_reviews(4).examples.save(tmp_path / "train.csv")
         done = self.train(ranksift, tmp_path, "--out", tmp_path / "model")
-        said = "the cut was not checked: it takes 10 held-out queries; give more as --validation"
+        said = "the cut was not checked: that takes 10 held-out queries; give more as --validation"
         assert done.err.endswith(f"note: {said}\n")
         done = self.train(ranksift, tmp_path, "--at-most", "Empty<=0.1", "--out", tmp_path / "other")
         assert done.code == 2
@@ -366,14 +366,14 @@ class TestTheCut:
         )  # fmt: skip
         assert (done.code, done.err) == (
             2,
-            "the rule risk keeps no limits; leave --at-most out, or use --cutoff global\n",
+            "the rule risk cannot keep limits; leave --at-most out, or use --cutoff global\n",
         )
 
     def test_limits_without_a_model(self, ranksift: Command, reviews, tmp_path):
         done = self.train(ranksift, reviews, "--folds", "3", "--at-most", "Empty<=0.1")
         assert (done.code, done.err) == (
             2,
-            "--at-most is of the model that --out writes; name a folder: --out MODEL\n",
+            "--at-most belongs to the model that --out writes; name a folder: --out MODEL\n",
         )
         done = self.train(ranksift, reviews, "--folds", "3", "--at-most", "nonsense", "--out", tmp_path / "model")
         assert (done.code, (tmp_path / "model").exists()) == (2, False)

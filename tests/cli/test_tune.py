@@ -59,7 +59,7 @@ def test_a_margin_keeps_what_is_given(ranksift: Command, letor, tmp_path):
     command = ["tune", letor["train"], "--validation", letor["vali"], "--model", "rank-svm", *SPACE, "--trials", 4]
     done = ranksift(*command, "--margin", 1000)
     assert (done.code, done.err) == (0, "")
-    assert "chosen: trial 0, as no other is better by 1000 standard errors" in done.out
+    assert "chosen: trial 0, because no other is better by 1000 standard errors" in done.out
     done = ranksift(*command, "--margin", 1e-9)
     best = done.out.splitlines()[3].split()[0]
     assert f"chosen: trial {best}, " in done.out
@@ -120,7 +120,7 @@ def test_interrupted_it_says_how_to_go_on(ranksift: Command, letor, tmp_path, mo
     monkeypatch.setattr(rs.learning.RankSVM, "fit", interrupted)
     done = ranksift(*command, "--out", tmp_path / "model")
     assert (done.code, done.out) == (130, "")
-    assert done.err == f"note: stopped; the same command goes on from {tmp_path / 'model.tuning'}\n"
+    assert done.err == f"note: stopped; the same command resumes from {tmp_path / 'model.tuning'}\n"
     assert not (tmp_path / "model").exists()
     fits.clear()
     assert ranksift(*command).err == "note: stopped; the trials are lost: --storage would keep them\n"
@@ -132,12 +132,12 @@ def test_interrupted_it_says_how_to_go_on(ranksift: Command, letor, tmp_path, mo
         (["{train}"], "no method is named"),
         (["--model", "RankSVM"], "no examples are given"),
         (["{train}", "--model", "Magic"], "method 'Magic' is unknown"),
-        (["{train}", "--model", "RankSVM", "--space", "C"], "--space 'C' is no NAME=VALUES"),
-        (["{train}", "--model", "RankSVM", "--space", "C=1..x"], "'x' is no number"),
+        (["{train}", "--model", "RankSVM", "--space", "C"], "--space 'C' is not of the form NAME=VALUES"),
+        (["{train}", "--model", "RankSVM", "--space", "C=1..x"], "'x' is not a number"),
         (["{train}", "--model", "RankSVM", "--space", "C=2..1"], "space of C: 2 is not below 1"),
         (["{train}", "--model", "RankSVM", "--space", "C=1", "--space", "C=2"], "--space names 'C' twice"),
         (["{train}", "--model", "RankSVM", "--space", "D=1,2"], "RankSVM has no parameter 'D'"),
-        (["{train}", "--model", "RankSVM", "--space", "C=1,2", "--set", "C=1"], "C is both --set and searched"),
+        (["{train}", "--model", "RankSVM", "--space", "C=1,2", "--set", "C=1"], "C is both --set and in --space"),
         (["{train}", "--model", "RankSVM", "--set", "C=1"], "RankSVM has nothing to tune by itself"),
         (
             ["{train}", "--model", "RankSVM", "--set", "C=-1", "--space", "tolerance=1e-3,1e-2"],
@@ -147,7 +147,7 @@ def test_interrupted_it_says_how_to_go_on(ranksift: Command, letor, tmp_path, mo
         (["{train}", "--model", "RankSVM", "--measure", "AP P@5"], "is 2 measures"),
         (["{train}", "--model", "RankSVM", "--cutoff", "magic"], "rule 'magic' is unknown"),
         (["absent.txt", "--model", "RankSVM"], "absent.txt"),
-        (["{train}", "--model", "RankSVM", "--storage", "{vali}"], "vali.txt:1: is no storage of a search"),
+        (["{train}", "--model", "RankSVM", "--storage", "{vali}"], "vali.txt:1: is not a storage of a search"),
     ],
 )
 @pytest.mark.parametrize("out", [[], ["--out", "m"]])

@@ -78,7 +78,7 @@ def test_arrays_that_do_not_fit(arguments, message):
         ({"docs": ["x", ""]}, "row 2: the document id is empty"),
         ({"feature_names": ["a"]}, "1 names of 2 features; name every feature once"),
         ({"feature_names": ["a", "a"]}, "feature 'a' is named twice"),
-        ({"feature_names": "ab"}, "features 'ab' are no list"),
+        ({"feature_names": "ab"}, "features 'ab' are not a list"),
     ],
 )
 def test_names_that_do_not_fit(options, message):
@@ -176,7 +176,7 @@ def test_sparse_files_go_together_once_their_features_are_named(write):
 
 
 def test_no_files():
-    with pytest.raises(rs.InputError, match="no examples are given; name a file at least"):
+    with pytest.raises(rs.InputError, match="no examples are given; name at least one file"):
         together([])
 
 
@@ -219,7 +219,7 @@ def test_folds(many):
 @pytest.mark.parametrize("k", [1, 24])
 def test_folds_that_cannot_be(many, k):
     with pytest.raises(
-        rs.InputError, match=f"{k} folds of 23 queries; give no more folds than queries, and 2 at least"
+        rs.InputError, match=f"{k} folds of 23 queries; give at most as many folds as queries, and at least 2"
     ):
         many.folds(k)
 

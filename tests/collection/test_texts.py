@@ -91,7 +91,7 @@ def test_together_is_what_was_taken_apart(examples):
     assert together([parts[0], dated]).texts.time == ("2009-07-31", "2011-01-01 10:00", "1.5")
     features = rs.Examples(*[getattr(silent, name) for name in ("query_ids", "offsets", "features", "labels", "docs")],
                            silent.feature_names, silent.row)  # fmt: skip
-    with pytest.raises(rs.InputError, match="have no text, and those of other examples have; give texts in all"):
+    with pytest.raises(rs.InputError, match="have no text, but those of other examples do; give texts in all"):
         together([examples, features])
 
 
@@ -126,9 +126,13 @@ def test_texts_and_features():
         ((["a?"] * 2, ["x", " \n"]), {}, "row 2: the text of the document is empty; write a text"),
         ((["a?"] * 2, ["x", None]), {}, "row 2: the text of the document is missing"),
         ((["a?", 7], ["x", "y"]), {}, "row 2: the text of the query is a int"),
-        ((["a?"], ["half \ud800"]), {}, "row 1: the text of the document is no valid text; repair its encoding"),
-        ((["a?", "b?"], ["x", "y"], None, ["q", "q"]), {}, "row 2: another text of query 'q' than before; give each"),
-        ((["a?"] * 2, ["x", "y"]), {"asker": ["ann", "bob"]}, "row 2: another asker of query 'q1' than before"),
+        ((["a?"], ["half \ud800"]), {}, "row 1: the text of the document is not valid text; repair its encoding"),
+        (
+            (["a?", "b?"], ["x", "y"], None, ["q", "q"]),
+            {},
+            "row 2: a different text of query 'q' than before; give each",
+        ),
+        ((["a?"] * 2, ["x", "y"]), {"asker": ["ann", "bob"]}, "row 2: a different asker of query 'q1' than before"),
         ((["a?"] * 2, ["x", "y"]), {"position": [1, "two"]}, "row 2: position 'two' is not a number"),
         ((["a?"] * 2, ["x", "y"]), {"position": [1, math.inf]}, "row 2: position inf is not finite"),
         ((["a?"] * 2, ["x", "y"]), {"author": [1, 2.5]}, "row 2: the author is a float; write a name, or nothing"),

@@ -112,7 +112,7 @@ class TestOracle:
         oracle = Oracle().fit_lists(lists)
         with pytest.raises(InputError, match="cuts by labels, and there are none"):
             oracle.keep([0.8, 0.5])
-        with pytest.raises(InputError, match="no rule that can be used"):
+        with pytest.raises(InputError, match="not a rule that can be used"):
             oracle.save(tmp_path / "cutoff.json")
         assert not (tmp_path / "cutoff.json").exists()
         assert Oracle not in known_rules().values()

@@ -370,7 +370,7 @@ class TestBadInput:
             ({"rules": ["globl"]}, "rule 'globl' is unknown; use filter-all, rank-only"),
             ({"rules": []}, "no rule is given"),
             ({"measure": 'nDCG(nil="NIL")@3'}, "looks for a NIL document"),
-            ({"measure": "c_at_1"}, "c_at_1 is no mean"),
+            ({"measure": "c_at_1"}, "c_at_1 is neither a mean"),
             ({"measure": "AP RR"}, "AP RR is 2 measures"),
             ({"k": 0}, "k=0 is not a positive integer"),
             ({"significance": "z"}, "test='z' is unknown"),

@@ -88,7 +88,7 @@ class TestFilesOfStrangers:
             ("threshold", "[" * 100_000 + "]" * 100_000, "is not JSON .it is nested too deeply"),
             ("threshold", str(10**400), "is not JSON .*is too large a number"),
             ("threshold", "1e999", "is not JSON .1e999 is not a finite number"),
-            ("threshold", '0.5, "threshold": 0.7', "is not JSON .'threshold' stands there twice"),
+            ("threshold", '0.5, "threshold": 0.7', "is not JSON .'threshold' occurs twice"),
             ("parameters", "[1]", "is damaged"),
             ("notes", '"abc"', "notes is not a list of texts"),
             ("notes", '["\\ud800"]', "is not JSON"),
@@ -116,7 +116,7 @@ class TestFilesOfStrangers:
         FixedCutoff(2.5).fit([0.9, 4.0, 3.0], [1, -1, 2], ["q", "q", "r"]).save(path)
         path.write_text(path.read_text().replace('"threshold": 2.5', '"threshold": 3.5'))
         remedy = "copy it again; if you changed it on purpose, delete its line 'sum'"
-        with pytest.raises(InputError, match=f"cutoff.json: is not as it was saved; {remedy}"):
+        with pytest.raises(InputError, match=f"cutoff.json: was changed since it was saved; {remedy}"):
             load_cutoff(path)
         lines = path.read_text().splitlines(keepends=True)
         path.write_text("".join(line for line in lines if '"sum"' not in line))  # as a file of earlier versions
@@ -147,7 +147,7 @@ class TestFilesOfStrangers:
         code = "import sys; from ranksift import load_cutoff; load_cutoff(sys.argv[1])"
         # In a process of its own: it is ended where it waits for ever.
         ended = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, timeout=60)
-        assert "cutoff.json: is not a regular file; write into a file what it gives" in ended.stderr
+        assert "cutoff.json: is not a regular file; write its contents to a file" in ended.stderr
 
     def test_a_file_that_is_too_large_is_refused(self, tmp_path):
         path = tmp_path / "cutoff.json"

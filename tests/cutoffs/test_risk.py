@@ -358,7 +358,7 @@ def test_the_file_says_what_is_promised_and_is_read_back(tmp_path, delta, words)
     assert again.to_dict() == cut.to_dict()
     scores, _, groups = drawn(seed=1)
     assert again.keep(scores, groups).tolist() == (scores >= cut.threshold_).tolist()
-    with pytest.raises(InputError, match="fit it anew"):
+    with pytest.raises(InputError, match="fit it again"):
         again.plot()
 
 

@@ -12,7 +12,9 @@ from ranksift.collection import lists as lists_module
 from ranksift.collection._engine import lines
 from ranksift.collection.lists import Lists
 from ranksift.collection.run_parts import RunParts
-from ranksift.cutoffs.streaming import fit_in_parts, quantiles, summarised_in_parts
+from ranksift.cutoffs.baselines import Oracle
+from ranksift.cutoffs.comparison import compare_cutoffs
+from ranksift.cutoffs.streaming import IN_PARTS, compared_in_parts, fit_in_parts, quantiles, summarised_in_parts
 from ranksift.cutoffs.summary import summarised
 from tests.evaluation.test_streaming import SORTED, collection, command, write
 
@@ -149,3 +151,57 @@ def test_what_needs_all_documents_in_memory_is_told(tmp_path, options):
     done = command("cutoff", "fit", judgments, run, "--memory", "1KB", *(o.format(run=run) for o in options))
     assert done.returncode == 2
     assert b"--memory is for --rule global, without --cut-scores and --page" in done.stderr
+
+
+def compared(qrels, run, how, **given):
+    """All that the comparison of rules says, whole and in parts."""
+    judgments = rs.read_qrels(qrels)
+    both = (
+        outcome(compare_cutoffs, Lists.from_run(judgments, rs.read_run(run), **how), **given),
+        outcome(compared_in_parts, judgments, RunParts(run, memory=1), **how, **given),
+    )
+    return [found if isinstance(found, str) else found.to_dict() | {"table": str(found)} for found in both]
+
+
+@pytest.mark.parametrize("together", [True, False])
+@pytest.mark.parametrize(
+    ("measure", "how"), [(None, {}), ("nDCG_f@3", {"gains": {-2: -10}}), ("Fdocs@2", {"unjudged": "drop"})]
+)
+def test_rules_in_parts_are_compared_as_whole(tmp_path, measure, how, together):
+    rules, best = [*IN_PARTS, 0.25], set()
+    for seed in range(5):
+        qrels, rows = collection(seed, together=together, nil=False)
+        run = write(tmp_path / "r.run", rows)
+        whole, parts = compared(qrels, run, how, rules=rules, measure=measure, k=2, folds=3, seed=1)
+        if isinstance(whole, str):
+            assert parts == whole
+            continue
+        parts["notes"] = [note for note in parts["notes"] if SORTED not in note]
+        parts["table"] = "\n".join(line for line in parts["table"].split("\n") if SORTED not in line)
+        assert parts == whole
+        best.add(whole["best"])
+    assert best
+
+
+def test_rules_that_need_all_documents_are_told(tmp_path):
+    qrels, rows = collection(7, together=True, nil=False)
+    run, judgments = write(tmp_path / "r.run", rows), tmp_path / "qrels.txt"
+    rs.read_qrels(qrels).save(judgments)
+    small = ("--memory", "1KB")
+    done = command("cutoff", "compare", judgments, run, "--folds", 2, *small)
+    assert done.returncode == 0, done.stderr
+    assert b"These rules hold all documents in memory, and are left out: filter-only, " in done.stdout
+    for more in (["--rules", "risk"], ["--plot", tmp_path / "x.svg"], ["--apart"], ["--cut-scores", run]):
+        done = command("cutoff", "compare", judgments, run, "--folds", 2, *small, *more)
+        assert done.returncode == 2
+        assert done.stderr.startswith(b"--memory is for the rules filter-all, rank-only, global, oracle and thresholds")
+    whole, parts = (
+        command("cutoff", "compare", judgments, run, "--folds", 2, "--rules", "global 0.5 rank-only", *more).stdout
+        for more in ([], small)
+    )
+    assert parts == whole
+
+
+def test_the_oracle_of_lists_without_a_document():
+    lists = Lists.from_run(rs.read_qrels({"q": {"d": 1}}), rs.read_run({"q": {}}))
+    assert Oracle("AP").thresholds(lists).tolist() == [-np.inf]

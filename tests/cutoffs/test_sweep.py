@@ -137,5 +137,5 @@ def test_a_million_changes_add_up():
 
 
 def test_c_at_1_is_refused():
-    with pytest.raises(InputError, match="c_at_1 is no mean"):
+    with pytest.raises(InputError, match="c_at_1 is neither a mean"):
         swept("c_at_1", (np.array([1.0]), np.array([1.0]), np.array(["a"]), None))

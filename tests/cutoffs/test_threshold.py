@@ -304,7 +304,7 @@ class TestBadInput:
         ("scores", "labels", "groups", "word"),
         [
             ([3.0, 2.0, 1.0], [1, 2, 0], ["q", "r", "s"], "no label is forbidden"),
-            ([3.0, 2.0, 1.0], [1, -2, 0], ["q", "q", "q"], "one query only"),
+            ([3.0, 2.0, 1.0], [1, -2, 0], ["q", "q", "q"], "only one query"),
             ([1.0, 1.0, 1.0], [1, -2, 0], ["q", "r", "s"], "all scores are equal"),
             ([3.0, 2.0, 1.0], [1, -2, None], ["q", "r", "r"], "1 of 3 documents have no label"),
             ([3.0, 2.0, 1.0], [1, -2, None], ["q", "r", "s"], "1 of 3 queries have no label: they count"),
@@ -369,3 +369,16 @@ class TestManners:
     def test_fit_returns_itself(self):
         cut = GlobalCutoff()
         assert cut.fit(*drawn()) is cut
+
+
+def test_notes_point_at_the_line_that_fitted():
+    qrels, run = {"q": {"a": 1, "b": -1}}, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
+    for fit in (
+        lambda: rs.GlobalCutoff("nDCG_f@3").fit_run(qrels, run),
+        lambda: rs.NormalizedCutoff("nDCG_f@3").fit_run(qrels, run),
+        lambda: rs.GlobalCutoff("nDCG_f@3").fit([0.9, 0.5, 0.1], [1, -1, np.nan], groups=["q", "q", "q"]),
+    ):
+        with pytest.warns(rs.RankSiftWarning) as heard:
+            fit()
+        assert any("1 of 3 documents have no label" in str(one.message) for one in heard)
+        assert {one.filename for one in heard} == {__file__}

@@ -136,7 +136,7 @@ class TestLimits:
         assert "\n" not in str(caught.value)
 
     def test_a_measure_that_has_no_sweep(self):
-        with pytest.raises(InputError, match="c_at_1 is no mean"):
+        with pytest.raises(InputError, match="c_at_1 is neither a mean"):
             GlobalCutoff(at_most="c_at_1>=0.5").fit(*drawn())
 
 

@@ -110,7 +110,7 @@ def test_a_reply_has_its_parent(forum):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"threads": 0}, "no posts of 0 threads; ask for one thread at least"),
+        ({"threads": 0}, "no posts of 0 threads; ask for at least one thread"),
         ({"noise": 1.5}, "noise=1.5"),
         ({"seed": -1}, "seed=-1"),
     ],

@@ -52,5 +52,5 @@ def test_gains_forbid_spam_alone():
 
 
 def test_no_products_are_refused():
-    with pytest.raises(InputError, match="no reviews of 0 products; ask for one product at least"):
+    with pytest.raises(InputError, match="no reviews of 0 products; ask for at least one product"):
         product_reviews(0)

@@ -25,7 +25,7 @@ BY_HAND = {
     "words": [10, 3, 0, 0],
     "question_words": [8, 8, 8, 8],
     "question_covered": [2 / 5, 0, 0, 0],  # cheap and car, of cheap, car, a, for, month
-    "answer_covered": [2 / 9, 0, 0, 0],  # "oasis" stands there twice
+    "answer_covered": [2 / 9, 0, 0, 0],  # "oasis" occurs twice
     "question_marks": [0, 2, 0, 0],
     "exclamation_marks": [3, 0, 0, 0],
     "link": [1, 0, 0, 0],
@@ -102,7 +102,7 @@ def test_labels_of_ones_own():
 @pytest.mark.parametrize(
     ("threads", "says"),
     [
-        ([], "threads: there is no question; give one at least"),
+        ([], "threads: there is no question; give at least one"),
         ([THREAD, THREAD], "question 'q' was there before; give each question once, with its answers"),
         ([Thread("q", "?", ())], "question 'q' has no answers; give each question once, with its answers"),
     ],

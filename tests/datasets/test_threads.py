@@ -99,7 +99,7 @@ def test_percqa(tmp_path):
     ("wrong", "says"),
     [
         ('{"qid": ', "2: damaged JSON ("),
-        ('{"qid": "2", "qid": "3"}', "2: damaged JSON ('qid' stands there twice)"),
+        ('{"qid": "2", "qid": "3"}', "2: damaged JSON ('qid' occurs twice)"),
         ([], "2: this line is not an object but a list; write each line as: {"),
         (record(), "2: question '1' was there before"),
         (record(qid="2", comments=[]), "2: question '2' has no answers"),
@@ -121,7 +121,7 @@ def test_percqa_refused(tmp_path, wrong, says):
 def test_percqa_without_anything(tmp_path):
     with pytest.raises(rs.InputError, match=r"there is no percqa\.jsonl; name a folder of PerCQA"):
         percqa_threads(tmp_path)
-    with pytest.raises(rs.InputError, match="there is no question; give one at least"):
+    with pytest.raises(rs.InputError, match="there is no question; give at least one"):
         percqa(tmp_path, "", "")
     with pytest.raises(rs.InputError, match=r"the file is empty; write each line as: \{"):
         percqa(tmp_path)

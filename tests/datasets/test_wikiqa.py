@@ -59,7 +59,7 @@ def test_rows(folder):
         ("dev.tsv", HEADER + "\nQ1\ta?\tD\tT\tS\tyes\t2\n", r"tsv:2: label '2' is neither 0 nor 1"),
         ("dev.tsv", HEADER + "\nQ1\ta?\tD\tT\tS\t \t1\n", r"tsv:2: a text is empty"),
         ("dev.tsv", HEADER + "\n", "there is no sentence; name a folder of WikiQA"),
-        ("dev.tsv", HEADER + "\nQ1\ta?\tD\tT\tS\tx\t1\nQ1\tb?\tD\tT\tS1\tx\t1\n", "another text of query 'Q1'"),
+        ("dev.tsv", HEADER + "\nQ1\ta?\tD\tT\tS\tx\t1\nQ1\tb?\tD\tT\tS1\tx\t1\n", "a different text of query 'Q1'"),
         ("test.tsv", None, r"there is no WikiQA-test\.tsv; name a folder of WikiQA"),
     ],
 )

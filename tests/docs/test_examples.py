@@ -25,8 +25,9 @@ ANSWERS = {
     ),
     # The last two are nDCG@10: it does not see what a filter is for, and does see what it hides.
     "spam_filter_in_search": (
-        "overfiltered is worth it: nDCG_f@10 goes from # to # (+#, 95% interval +# to +#, p <# after Holm's "
-        "correction for 2 filters, 200 queries). nDCG@10, which takes spam for a useless result, goes from # to #.",
+        "overfiltered is worth it: nDCG_f@10 goes from # to # (+#, uncorrected 95% interval +# to +#, p <# after "
+        "Holm's correction for 2 filters, 200 queries). nDCG@10, which takes spam for a useless result, goes "
+        "from # to #.",
         lambda before, after, _, __, ___, ____, usual, hidden: after > before and hidden < usual,
     ),
     "truncate_question_answering": (

@@ -54,7 +54,7 @@ def test_every_extra_is_explained_to_those_who_need_it():
     assert users == extras_of("docs/index.md")
     assert [*users, *extras_of("CONTRIBUTING.md")] == [*EXTRAS]
     for extra, brings in users.items():
-        said = brings.replace("what `trees` brings", users["trees"]).lower()
+        said = brings.replace("everything in `trees`", users["trees"]).lower()
         named = [re.split(r"[\[>=]", part)[0] for part in EXTRAS[extra] if not part.startswith("ranksift[")]
         assert [name for name in named if name not in said] == []
 

@@ -220,7 +220,7 @@ class TestNothingToCheck:
         ("qrels", "run", "how", "said"),
         [
             (PLAIN, SHOWN, {"require": "nDCG_f@10>=0.1"}, "nDCG_f@10 is about forbidden documents"),
-            (PLAIN, SHOWN, {"require": "Fdocs@3<=0.02"}, "no judged document is forbidden; say what is"),
+            (PLAIN, SHOWN, {"require": "Fdocs@3<=0.02"}, "no judged document is forbidden; say which label is"),
             (PLAIN, SHOWN, {"require": "UBQ@3<=0.02"}, "no judged document is forbidden"),
             (PLAIN, SHOWN, {"require": "Fdocs@3<=1", "gains": {-1: -10}}, "gains name the label -1, which no judged"),
             (PLAIN, SHOWN, {"require": "Fdocs(gains={7:-1})@3<=1"}, "gains name the label 7"),

@@ -245,7 +245,7 @@ class TestOutput:
         assert lines[4].split()[3] == "a"
         assert lines[3].split()[-1] == "bc"
         assert lines[7] == (
-            "A letter: significantly better than that run "
+            "A letter means significantly better than that run "
             "(paired t test, Bonferroni correction, p <= 0.01, 20 queries)."
         )
         assert lines[8] == "Lower is better: Fdocs@3."

@@ -46,8 +46,8 @@ def test_topics_by_their_number_of_documents():
     found = rs.describe(qrels | {"lone": {"a": 0}})
     assert found.share_by_documents == {"1": 2 / 5, "2": 2 / 5, "3+": 1 / 5}
     assert found.only_forbidden == ("one", "two")
-    assert "2 topics with forbidden documents alone, 40.0% (one, two)" in str(found)
-    assert "documents of a topic: one in 40.0%, two in 40.0%, three or more in 20.0%" in str(found)
+    assert "2 topics with forbidden documents only, 40.0% (one, two)" in str(found)
+    assert "documents per topic: one in 40.0%, two in 40.0%, three or more in 20.0%" in str(found)
     assert rs.describe({"q": {"a": 1}}).only_forbidden == ()
     assert rs.describe(qrels, gains={-1: 1, 0: -1, 1: 0}).only_forbidden == ()
 
@@ -114,7 +114,7 @@ def test_results_as_json_frames_and_text():
     assert "1 topic without a relevant document (q2)" in str(found)
     assert "judged@2" in str(found)
     assert repr(found) == "<Description: 'qrels', 3 topics, 1 run>"
-    with pytest.raises(rs.InputError, match="there is no table of 'x'"):
+    with pytest.raises(rs.InputError, match="there is not a table of 'x'"):
         found.to_frame("x")
 
 

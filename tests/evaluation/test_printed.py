@@ -127,5 +127,5 @@ def test_integers_are_ids_by_their_digits():
 @pytest.mark.parametrize("source", [{1: {"d": 1}, "1": {"e": 1}}, {"q": {1: 1, "1": 2}}])
 @pytest.mark.parametrize("read", [rs.read_qrels, rs.read_run])
 def test_an_id_that_is_there_as_a_number_and_as_a_string(read, source):
-    with pytest.raises(rs.InputError, match="id '1' is there as a string and as a number; write ids as strings"):
+    with pytest.raises(rs.InputError, match="id '1' occurs both as a string and as a number; write ids as strings"):
         read(source)

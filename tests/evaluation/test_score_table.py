@@ -184,9 +184,9 @@ def test_what_is_not_in_every_table_is_left_out_and_told(tmp_path):
         scores = rs.read_scores([ap, rr])
     check(scores, [AP, RR], ["AP", "RR"])
     assert [str(w.message).partition(": ")[2] for w in told] == [
-        "1 run left out, not being in every table: 'c'",
-        "1 query left out, not being in every table: 'q3'",
-        "2 queries left out, not being in every table: 'q4', 'q5'",
+        "1 run left out because not in every table: 'c'",
+        "1 query left out because not in every table: 'q3'",
+        "2 queries left out because not in every table: 'q4', 'q5'",
     ]
     assert scores.notes == tuple(str(w.message) for w in told)
 
@@ -219,9 +219,9 @@ def test_two_years_of_a_measure_are_not_mixed(tmp_path):
 # -- bad input ------------------------------------------------------------------------------------------------
 
 FAULTS = {
-    "": ": the file is empty; give a header line and one row at least",
+    "": ": the file is empty; give a header line and at least one row",
     "\n\n": ":2: no header line; name the columns in the first line",
-    "topic,a,b\n": ":1: a header and no row below it; give one row at least",
+    "topic,a,b\n": ":1: a header and no row below it; give at least one row",
     "a,b\n": ":1: a header and no row below it",
     "run,query,value\n": ":1: a header and no row below it",
     "topic\nq1\n": ":1: one column only, 'topic'; give a column of topics and one for each system",
@@ -239,8 +239,8 @@ FAULTS = {
     "topic,a,\nq1,1,2\n": ":1: column 3 has no name; name every system, or remove it",
     "topic,a\nq1,1\n\nq1,2\n": ":4: topic 'q1' is listed twice; keep one of the rows",
     "topic,a\nq1,1\n,2\n": ":3: column 'topic': the topic id is missing; give every row a topic",
-    "topic,a\nall,1\n": ":1: no topic beside 'all'; give the values of the topics, not their means",
-    "run,51,52\na,1,2\n": ":1: the rows are runs: the first column is 'run'; give a row a topic and a column a run",
+    "topic,a\nall,1\n": ":1: no topic besides 'all'; give the values of the topics, not their means",
+    "run,51,52\na,1,2\n": ":1: the rows are runs: the first column is 'run'; give one row per topic and one",
     "run,AP\na,1\n": ":1: the rows are runs",
     "0.5,0.25\n0.1,0.2\n": ":1: the first line holds numbers, not names; name the columns in a header line",
     "q1,0.5,0.25\nq2,0.1,0.2\n": ":1: the first line holds numbers, not names",
@@ -316,7 +316,7 @@ def test_a_measure_that_is_not_there(tmp_path):
     long = written(tmp_path, "x.csv", LONG)
     with pytest.raises(rs.InputError, match=r"x.csv:1: no row has the measure P@10; there are: AP, RR"):
         rs.read_scores(long, "P@10")
-    with pytest.raises(rs.InputError, match="measure AP is given beside named tables; name it in the mapping"):
+    with pytest.raises(rs.InputError, match="measure AP is given in addition to named tables; name it in the mapping"):
         rs.read_scores({"AP": long}, "AP")
     with pytest.raises(rs.InputError, match="measure AP is given for 2 tables; name each"):
         rs.read_scores([long, long], "AP")

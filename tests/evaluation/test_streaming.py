@@ -246,7 +246,7 @@ def test_the_command_with_judgments_that_are_larger_than_memory(tmp_path, more):
 
 def test_rows_that_stand_apart_are_told(tmp_path):
     run = write(tmp_path / "apart.run", [("q", "a", 2.0), ("r", "b", 1.0), ("q", "c", 1.0)])
-    with pytest.warns(rs.RankSiftWarning, match="rows of a query stand apart, so they were sorted on disk"):
+    with pytest.warns(rs.RankSiftWarning, match="the rows of a query are not adjacent, so they were sorted on disk"):
         scores = rs.evaluate({"q": {"c": 1}, "r": {"b": 1}}, run, "RR", memory=1)
     assert scores.values.ravel().tolist() == [0.5, 1.0]
 

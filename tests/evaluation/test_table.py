@@ -59,8 +59,8 @@ def test_numbers_line_up_although_letters_follow():
 
 
 def test_wide_and_combining_characters_take_their_width():
-    lines = Table(["x", "y"], [["日本", "z"], ["e\u0301", "z"]]).text().splitlines()
-    assert lines[1:] == ["----  -", "日本  z", "e\u0301     z"]
+    lines = Table(["x", "y"], [["日本", "z"], ["e\u0301", "z"], ["می\u200cکن", "z"]]).text().splitlines()
+    assert lines[1:] == ["----  -", "日本  z", "e\u0301     z", "می\u200cکن  z"]
 
 
 def test_a_table_without_rows_shows_its_columns():

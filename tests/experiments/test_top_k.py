@@ -196,7 +196,7 @@ def test_findings_say_for_how_many_methods_beta_matters(
     text = in_short({truth: [guessed] for truth in (POOLED, DRAWN, GRADED)})
     assert said in text
     # FocusedSVM is near the truth here.
-    assert "that can be told from luck" not in text
+    assert "distinguishable from chance" not in text
 
 
 def test_printed_tables() -> None:

@@ -152,6 +152,28 @@ def test_ordinary_keeps_its_promises(queries, people, per_query, overlap, seed) 
     assert ordinary(names(queries), ids, per_query=per_query, overlap=overlap, existing=taken(tasks)) == []
 
 
+def test_what_was_withdrawn_before_it_was_begun_is_given_again() -> None:
+    """As where a lead has chosen the wrong tool for everybody."""
+    wrong = taken(ordinary(names(6), [1, 2], per_query=2, tool="grades"))
+    existing = [replace(task, active=False) for task in wrong]
+    again = ordinary(names(6), [1, 2], per_query=2, existing=existing)
+    assert {(task.query_id, task.person) for task in again} == {(task.query_id, task.person) for task in wrong}
+    begun = [replace(existing[0], judgments=1), *existing[1:]]
+    with pytest.raises(InputError, match=f"{existing[0].query_id}: nobody is left who has not seen it"):
+        ordinary(names(6), [1, 2], per_query=2, existing=begun)
+
+
+def test_what_was_begun_and_withdrawn_is_given_anew_where_nobody_else_is_left() -> None:
+    """As where a query was retired by mistake, and is reinstated."""
+    begun = [replace(task, active=False, judgments=3) for task in taken(ordinary(["q"], [1, 2], per_query=2))]
+    assert {task.person for task in ordinary(["q"], [1, 2], per_query=2, existing=begun)} == {1, 2}
+    assert {task.person for task in ordinary(["q"], [1, 2, 3, 4], per_query=2, existing=begun)} == {3, 4}
+    assert 3 in {task.person for task in ordinary(["q"], [1, 2, 3], per_query=2, existing=begun)}
+    for stays in (replace(begun[0], active=True, purpose="verify"), replace(begun[0], tool="grades")):
+        with pytest.raises(InputError, match="nobody is left who has not seen it"):
+            ordinary(["q"], [1, 2], per_query=2, existing=[*begun, stays])
+
+
 @given(
     before=st.integers(4, 20),
     added=st.integers(0, 10),

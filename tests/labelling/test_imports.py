@@ -163,6 +163,16 @@ def test_a_damaged_line_is_named(tmp_path: Path):
         collect([tmp_path / "data.csv"])
 
 
+@pytest.mark.parametrize("row", ["q1;Q;d1;D", 'q1;Q;d1;"He said ""no"""', "q1;Q;d1;One, two"])
+def test_another_separator_is_named_whatever_the_rows_hold(tmp_path: Path, row: str):
+    """As spreadsheets write it where a comma stands in numbers."""
+    (tmp_path / "data.csv").write_text(f"query_id;query;doc_id;doc\n{row}\n")
+    with pytest.raises(
+        rs.InputError, match=r"data\.csv:1: one column only, .* another separator .*; separate columns by"
+    ):
+        collect([tmp_path / "data.csv"])
+
+
 @pytest.mark.parametrize("column", ["query_id", "doc_id", "doc"])
 def test_a_column_that_is_missing_is_named(table, column: str):
     path = table([{name: value for name, value in ROWS[1].items() if name != column}])

@@ -174,7 +174,9 @@ def test_features_may_be_huge_or_tiny(name, examples):
 @pytest.mark.parametrize("name", NAMES)
 def test_texts_alone_are_refused(name):
     texts = Examples.from_texts(["a?"] * 4 + ["b?"] * 4, list("abcdefgh"), [2, 1, 0, -1] * 2)
-    with pytest.raises(InputError, match=f"texts and no feature, and {name} learns from features; give columns"):
+    with pytest.raises(
+        InputError, match=f"there are texts but no features, and {name} learns from features; give columns"
+    ):
         made(name).fit(texts)
 
 
@@ -321,11 +323,11 @@ def test_the_name_of_a_file_may_have_any_bytes(examples, tmp_path):
 
 
 def test_what_is_no_rule_and_no_ranker_is_refused(examples):
-    with pytest.raises(InputError, match="cutoff 'global' is no rule"):
+    with pytest.raises(InputError, match="cutoff 'global' is not a rule"):
         RankSVM().fit(examples).fit_cutoff(examples, "global")
     with pytest.raises(InputError, match="alpha=2 is not a number between 0 and 1"):
         RankSVM().fit(examples).fit_cutoff(examples, RiskCutoff(alpha=2))
-    with pytest.raises(InputError, match="is no ranker; give one, as RankSVM\\(\\)"):
+    with pytest.raises(InputError, match="is not a ranker; give one, as RankSVM\\(\\)"):
         cross_validated([RankSVM], three_way(examples), "AP")
-    with pytest.raises(InputError, match="cutoff 'global' is no rule"):
+    with pytest.raises(InputError, match="cutoff 'global' is not a rule"):
         cross_validated([RankSVM()], three_way(examples), "AP", cutoff="global")

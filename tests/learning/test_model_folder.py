@@ -330,7 +330,7 @@ class TestRefused:
     def test_a_folder_without_a_name_is_no_place(self, model, tmp_path, monkeypatch, name):
         (tmp_path / "empty").mkdir()
         monkeypatch.chdir(tmp_path / "empty")
-        with pytest.raises(InputError, match=r"\.: is (not a name of a folder; name a new one|there already)"):
+        with pytest.raises(InputError, match=r"\.: (is not a name of a folder; give a new one|already exists)"):
             model.save(name)
 
     @pytest.mark.parametrize("where", ["model", "version"])
@@ -348,7 +348,7 @@ class TestRefused:
     def test_what_is_not_a_model_is_not_replaced(self, model, tmp_path, card):
         (tmp_path / "mine").mkdir()
         (tmp_path / "mine" / "model.json").write_text(card)
-        with pytest.raises(InputError, match="mine: is there already, and is not a model; name another folder"):
+        with pytest.raises(InputError, match="mine: already exists, and is not a model; name another folder"):
             model.save(tmp_path / "mine")
         assert (tmp_path / "mine" / "model.json").read_text() == card
 
@@ -369,7 +369,7 @@ class TestNothingOfOthersIsRemoved:
         thesis.parent.mkdir(parents=True)
         thesis.write_text("years of work")
         aged(tmp_path / "model")
-        with pytest.raises(InputError, match="is there already, and is not a model"):
+        with pytest.raises(InputError, match="already exists, and is not a model"):
             model.save(tmp_path / "model")
         assert thesis.read_text() == "years of work"
 
@@ -416,7 +416,7 @@ class TestNothingOfOthersIsRemoved:
         os.mkfifo(tmp_path / "model" / "model.json")
         with pytest.raises(InputError, match=r"model\.json: is not a regular file"):
             load(tmp_path / "model")
-        with pytest.raises(InputError, match="is there already, and is not a model"):
+        with pytest.raises(InputError, match="already exists, and is not a model"):
             model.save(tmp_path / "model")
 
 

@@ -69,7 +69,7 @@ def test_files_elsewhere_are_not_read(model, tmp_path, card):
 def test_parts_that_do_not_belong_together_are_found_out(examples, tmp_path, kind, arrays, card):
     kind.fit(examples).save(tmp_path / "model")
     tampered(tmp_path / "model", arrays, **card)
-    with pytest.raises(InputError, match=r"model(.model.json)?: is damaged \(.*\); train the model anew"):
+    with pytest.raises(InputError, match=r"model(.model.json)?: is damaged \(.*\); train the model again"):
         load(tmp_path / "model")
 
 
@@ -78,7 +78,9 @@ def test_a_card_without_a_version_is_damaged(model, tmp_path):
     card = json.loads((tmp_path / "model" / "model.json").read_text())
     del card["version"]
     (tmp_path / "model" / "model.json").write_text(json.dumps(with_sum(card)))
-    with pytest.raises(InputError, match=r"model\.json: names None, which is not in this folder; train the model anew"):
+    with pytest.raises(
+        InputError, match=r"model\.json: names None, which is not in this folder; train the model again"
+    ):
         load(tmp_path / "model")
 
 

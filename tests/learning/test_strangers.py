@@ -61,14 +61,14 @@ def test_files_of_the_card_are_nonsense(folder, files, fault):
 def test_a_damaged_card_is_noticed(folder, changed):
     card = folder / "model.json"
     card.write_text(json.dumps({**json.loads(card.read_text()), **changed}))
-    with pytest.raises(InputError, match=r"model.json: is not as it was saved; copy the folder again, or train anew"):
+    with pytest.raises(InputError, match=r"model.json: was changed since it was saved; copy the folder again"):
         rs.load(folder)
 
 
 def test_a_card_that_says_a_thing_twice(folder):
     card = folder / "model.json"
     card.write_text(card.read_text().replace('"model": "RankSVM"', '"model": "RankSVM", "model": "RankNet"'))
-    with pytest.raises(InputError, match=r"model.json: is not JSON \('model' stands there twice\)"):
+    with pytest.raises(InputError, match=r"model.json: is not JSON \('model' occurs twice\)"):
         rs.load(folder)
 
 

@@ -32,7 +32,7 @@ def test_parts_lie_side_by_side(folder):
         "log.svg",
     ]
     assert TrainingFolder.of(str(folder.path)) == TrainingFolder.of(folder) == folder
-    with pytest.raises(InputError, match=r"'\.\./x' is no name of a part"):
+    with pytest.raises(InputError, match=r"'\.\./x' is not the name of a part"):
         folder.part("../x")
 
 
@@ -53,7 +53,9 @@ def test_its_own_files_are_accepted_and_those_of_others_are_not(folder):
     folder.check()
     for name, content in (("thesis.tex", "years"), ("log.csv", "query,score\n"), ("notes.csv", HEADER)):
         (folder.path / name).write_text(content)
-        with pytest.raises(InputError, match=rf"holds '{name}', which no training wrote; move it away, or name"):
+        with pytest.raises(
+            InputError, match=rf"holds '{name}', which was not written by training; move it away, or name"
+        ):
             folder.check()
         (folder.path / name).unlink()
     (folder.path / "file").write_text("")
@@ -82,7 +84,7 @@ def test_at_the_end_logs_stay_and_are_drawn(folder):
     assert [line.get_ydata().tolist() for line in left.lines if len(line.get_ydata())] == [[0.5, 0.25]] * 2
     assert [line.get_ydata().tolist() for line in right.lines] == [[-0.7, -0.5], [0.7, 0.5]]
     write(folder, log_csv=f"{HEADER}\n1,luck,,3,4\n")
-    with pytest.raises(InputError, match=r"log\.csv: is no log of a training"):
+    with pytest.raises(InputError, match=r"log\.csv: is not a training log"):
         folder.logs()
 
 
@@ -100,7 +102,7 @@ def test_logs_of_another_training_go_when_one_begins_and_stay_when_it_goes_on(fo
 
 def test_a_ranker_that_keeps_none_says_so(folder):
     examples = Examples.from_arrays(np.arange(4.0)[:, None], [0, 1, 0, 1], ["a", "a", "b", "b"])
-    with pytest.raises(InputError, match="RankSVM keeps no checkpoints; leave them out: they are of rankers from text"):
+    with pytest.raises(InputError, match="RankSVM keeps no checkpoints; leave them out: only rankers of texts"):
         RankSVM().fit(examples, checkpoints=folder)
     assert [TextRanker().keeps_checkpoints(), ExpectedGainRanker().keeps_checkpoints()] == [True, False]
     assert ExpectedGainRanker("TextRanker").keeps_checkpoints()

@@ -131,10 +131,10 @@ class TestWhatIsTried:
             ({"C": (1, 2, "linear")}, "space of C: "),
             ({"C": (2, 1)}, "space of C: 2 is not below 1"),
             ({"C": (0, 1, "log")}, "space of C: 0 is not positive"),
-            ({"C": (0.1, float("inf"))}, "space of C: inf is no number"),
+            ({"C": (0.1, float("inf"))}, "space of C: inf is not a number"),
             ({"C.x": [1]}, "parameter 'C' has no 'x'"),
             ({}, "the space is empty"),
-            ([1], "is no mapping"),
+            ([1], "is not a mapping"),
         ],
     )
     def test_a_space_that_is_none(self, examples, space, fault):
@@ -509,7 +509,7 @@ class TestStorage:
     def test_a_file_that_is_no_storage_stays_as_it_is(self, examples, tmp_path, text):
         path = tmp_path / "thesis.tex"
         path.write_text(text)
-        with pytest.raises(InputError, match=r"thesis\.tex(:1)?: is (no storage of a search|a damaged storage)"):
+        with pytest.raises(InputError, match=r"thesis\.tex(:1)?: is (not a storage of a search|a damaged storage)"):
             self.search(examples, path)
         assert path.read_text() == text
 
@@ -572,8 +572,8 @@ class TestFailures:
         [
             ({"seed": -1}, "seed=-1 is not an integer of at least 0"),
             ({"seed": "a"}, "seed='a' is not an integer of at least 0"),
-            ({"cutoff": "global"}, "cutoff 'global' is no rule"),
-            ({"ranker": RankSVM}, "is no ranker"),
+            ({"cutoff": "global"}, "cutoff 'global' is not a rule"),
+            ({"ranker": RankSVM}, "is not a ranker"),
         ],
     )
     def test_what_is_no_search_is_refused(self, given, what, examples, other):

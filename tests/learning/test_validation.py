@@ -1,5 +1,6 @@
 """Rankers on queries that they were not fitted to."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 import ranksift as rs
 from ranksift import Examples, GlobalCutoff, InputError, RankSiftWarning
 from ranksift.collection.examples import Fold
-from ranksift.learning import L2LogisticRegression, RankSVM, tune
+from ranksift.cutoffs.baselines import FilterAll
+from ranksift.learning import L2LogisticRegression, LambdaMARTf, RankSVM, tune
 from ranksift.learning.validation import cross_validated, of_filtered_lists, three_parts, three_way
 from ranksift.measures.names import parse_measure
 from tests.learning.test_tuning import planted
@@ -30,7 +32,7 @@ def test_a_cutoff_without_a_validation_set_is_fitted_to_the_other_folds(examples
     assert scores.mean_of("nDCG_f@3") == pytest.approx(
         tune(ranker, examples, space={"C": [1.0]}, measure="nDCG_f@3", cutoff=rule, folds=3).best_value
     )
-    with pytest.raises(InputError, match="a cutoff has no other queries to be fitted to"):
+    with pytest.raises(InputError, match="there are no other queries to fit a cutoff to"):
         cross_validated([ranker], folds[:1], "nDCG_f@3", cutoff=rule)
 
 
@@ -96,7 +98,7 @@ def test_groups_that_do_not_fit(examples):
     with pytest.raises(InputError, match=f"query '{first}' has no group; give each query a group"):
         three_way(examples, 3, groups=dict.fromkeys(others, "one"))
     two = {query: query == first for query in examples.query_ids}
-    with pytest.raises(InputError, match="3 folds of 2 groups of queries; give no more folds than groups"):
+    with pytest.raises(InputError, match="3 folds of 2 groups of queries; give at most as many folds as groups"):
         three_way(examples, 3, groups=two)
 
 
@@ -139,6 +141,37 @@ def test_three_parts_are_all_of_it_and_keep_groups_together(queries, seed, size)
 
 def _ids(part):
     return [f"q{int(query[1:]) - 1}" for query in part.query_ids]
+
+
+def test_models_that_show_nothing_are_told_of_once():
+    labels = np.tile([2, 2, -1, -1, -1], 60)  # of features that say nothing
+    examples = Examples.from_arrays(np.zeros((300, 1)), labels, np.repeat(np.arange(60), 5))
+    ranker = LambdaMARTf(gains={-1: -10}, trees=2)
+    nothing = r"On \d+ held-out queries .* shows no(thing|.* document at all); .*"
+    with pytest.warns(RankSiftWarning) as told:
+        cross_validated([ranker], three_way(examples, 4), "nDCG_f@3")
+    assert [bool(re.fullmatch(nothing + r" \(3 more models have such a cut\)", str(one.message))) for one in told] == [
+        True
+    ]
+    with pytest.warns(RankSiftWarning) as told:
+        found = tune(ranker, examples, space={"leaves": [3, 4]}, folds=2)
+    assert [str(one.message).rpartition(" (")[2] for one in told] == ["5 more models have such a cut)"]
+    with pytest.warns(RankSiftWarning) as told:
+        found.fit()
+    assert [bool(re.fullmatch(nothing, str(one.message))) for one in told] == [True]
+
+
+def test_a_rule_that_drops_everything_is_told():
+    draw = np.random.default_rng(0)
+    examples = Examples.from_arrays(
+        draw.normal(size=(200, 2)), np.tile([1, -1, -1, -1], 50), np.repeat(np.arange(50), 4)
+    )
+    model = RankSVM(gains={-1: -100}).fit(examples)
+    with pytest.warns(
+        RankSiftWarning, match="examples: the rule global drops every document, .* shows nothing; give more"
+    ):
+        model.fit_cutoff(examples)
+    model.fit_cutoff(examples, FilterAll())  # who asks for that knows
 
 
 def test_three_parts_follow_the_seed_and_the_shares():
@@ -194,7 +227,7 @@ def test_parts_that_cannot_be(source, options, message):
 
 def test_a_column_of_what_is_no_table(tmp_path):
     examples = Examples.from_arrays([[1.0]] * 20, None, range(20))
-    with pytest.raises(InputError, match="examples have no column 'forum' any more; give their file, or a dictionary"):
+    with pytest.raises(InputError, match="the column 'forum' is not kept in the examples; give their file"):
         three_parts(examples, groups="forum")
     examples.save(tmp_path / "a.txt")
     with pytest.raises(InputError, match=r"LETOR's format has no column 'forum'; give a \.csv"):

@@ -145,6 +145,8 @@ TREC_EVAL = {
     "bpref": "Bpref", "success_1": "Success@1", "num_ret": "NumRet", "num_rel": "NumRel", "set_P": "P",
     "set_recall": "R", "num_rel_ret": "NumRelRet", "gm_map": "GMAP", "infAP": "infAP", "set_F": "SetF",
     "11pt_avg": "AP_11pt", "iprec_at_recall_0.10": "IPrec(recall=0.1)", "iprec_at_recall.0.25": "IPrec(recall=0.25)",
+    "set_F.1.0": "SetF", "set_F.4": "SetF(beta=2)", "set_f_.25": "SetF(beta=0.5)",
+    "rbp.p=0.8": 'RBP(p=0.8, gains="linear", over="query")',
     "iprec_at_recall..5": "IPrec", "nDCG_cut_10": "nDCG@10", "MAP_CUT.100": "AP@100", "p_5": "P@5",
 }  # fmt: skip
 ANY_CASE = {
@@ -206,6 +208,15 @@ def test_several_at_once(names, found):
     assert rs.parse_measures([names]) == rs.parse_measures(names)
 
 
+def test_the_weight_in_set_f_is_the_square_of_beta():
+    """trec_eval: (x + 1) P R / (R + x P), with the importance x of recall."""
+    qrels, run = {"q": {"a": 1, "b": 1, "c": 1}}, {"q": {"a": 2, "x": 1}}
+    precision, recall = 1 / 2, 1 / 3
+    for x in (0.5, 2, 3):
+        expected = (x + 1) * precision * recall / (recall + x * precision)
+        assert rs.evaluate(qrels, run, f"set_F.{x}").values[0, 0, 0] == pytest.approx(expected)
+
+
 def test_sets_of_trec_eval():
     official, everything = rs.parse_measures("official"), rs.parse_measures("all_trec")
     assert set(official) < set(everything)
@@ -234,7 +245,15 @@ def test_names_of_other_tools(theirs, ours):
         ("nDCG@5,10", "names several measures; name one of them: nDCG@5, nDCG@10 …"),
         ("AP RR", "names several measures; name one of them: AP, RR …"),
         ("relative_P_10", "P@k and R@k are its two parts"),
-        ("unj.5", "a cutoff is written @10"),
+        ("unj.5", "Judged@k is the share"),
+        ("utility.1", "Fdocs and GoodFiltered"),
+        ("Rprec_mult.0.2", "Rprec is precision at rank R"),
+        ("11pt_avg..25", "IPrec@0.25 has one"),
+        ("yaap", "AP and GMAP"),
+        ("prefs_simp", "Bpref counts preferences"),
+        ("set_F.0", "write beta=1"),
+        ("set_F.x", "a cutoff is written @10"),
+        ("rbp.p=1", "write p=0.8"),
         ("rbp_resid", "RBP(p=0.9, residual=True)"),
         ("ndgc", "did you mean"),
         ("xyzzy", "ranksift measures"),
@@ -252,7 +271,7 @@ def test_names_of_other_tools(theirs, ours):
         ("nDCG(gains='exp)", "close it"),
         ("nDCG)", "a cutoff is written @10, at the end"),
         ("nDCG@10 extra", "names several measures"),
-        ("Rprec@10", "takes no @k"),
+        ("Rprec@10", "does not take @k"),
         ("kNDCG(gains=exp)@3", "its parameters are: k"),
         ("AP(relevance=2)", "its parameters are: k, nil, rel"),
         ("AP(rel=2, rel=3)", "give it once"),

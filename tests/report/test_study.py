@@ -172,7 +172,7 @@ def test_a_former_study_is_replaced_and_a_users_file_is_not(small, tmp_path):
     assert "Anew" in (tmp_path / PAGE).read_text()
     (tmp_path / MANIFEST).unlink()
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
-    with pytest.raises(InputError, match="is there already, and no study wrote it"):
+    with pytest.raises(InputError, match="already exists, and no study wrote it"):
         write_study(small, tmp_path, title="Never")
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
@@ -225,7 +225,7 @@ def test_of_a_list_without_sums_nothing_is_removed_or_replaced(small, former, na
 )
 def test_a_list_that_is_none(small, former, text):
     (former / MANIFEST).write_bytes(text.encode("utf-8", "backslashreplace"))
-    refused(small, former, f"{MANIFEST}: (is there already, and no study|was changed since a study) wrote it")
+    refused(small, former, f"{MANIFEST}: (already exists, and no study|was changed since a study) wrote it")
 
 
 @pytest.mark.parametrize("name", [PAGE, "agreement.csv", "scores.csv"])
@@ -242,10 +242,10 @@ def test_a_file_that_was_changed_since_is_kept(survey, small, former, name):
 def test_a_link_or_folder_in_the_place_of_a_file_is_kept(small, former):
     (former / "agreement.csv").rename(former / "mine.csv")
     (former / "agreement.csv").symlink_to("mine.csv")
-    refused(small, former, "agreement.csv: is there already, and no study wrote it")
+    refused(small, former, "agreement.csv: already exists, and no study wrote it")
     (former / "agreement.csv").unlink()
     (former / "agreement.csv").mkdir()
-    refused(small, former, "agreement.csv: is there already, and no study wrote it")
+    refused(small, former, "agreement.csv: already exists, and no study wrote it")
 
 
 def test_permissions_stay_and_lost_files_are_made_again(small, former):

@@ -139,3 +139,15 @@ def test_keys_and_clicks_move_it_without_a_network(browser, tmp_path: Path, widt
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert faults == []
     context.close()
+
+
+def test_the_numbers_fit_a_phone(browser, tmp_path: Path):
+    """Those of two columns break their lines, and no table has to be pushed aside."""
+    file, given = tmp_path / "page.html", lists()
+    rule = rs.GlobalCutoff("nDCG_f@5").fit_lists(given)
+    file.write_text(threshold_page(summarised(rule, given), given, command="ranksift cutoff fit"), encoding="utf-8")
+    page = browser.new_context(viewport={"width": 390, "height": 844}).new_page()
+    page.goto(file.as_uri())
+    grids = page.locator(".grid").evaluate_all("all => all.map(one => [one.scrollWidth, one.clientWidth])")
+    assert grids
+    assert all(wanted <= there for wanted, there in grids)

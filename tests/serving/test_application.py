@@ -80,7 +80,7 @@ class TestRerank:
         assert answer.status_code == 200
         assert {one["index"] for one in answer.json()["results"]} <= {0, 1, 2}
         alone = client.post("/v1/rerank", json={**ASKED, "model": "stacked"})
-        assert (alone.status_code, "features beside texts, as 'bm25'" in alone.text) == (422, True)
+        assert (alone.status_code, "fitted to texts and features, such as 'bm25'" in alone.text) == (422, True)
 
     def test_many_documents(self, models):
         with client_of(models, "text") as one:
@@ -130,7 +130,7 @@ WRONG = [
     (b"{", 400, "not JSON"),
     (b"\xff\xfe", 400, "not JSON"),
     (b'{"query": "a", "documents": ["b"], "top_n": NaN}', 400, "NaN is not a finite number"),
-    (b'{"query": "a", "query": "b"}', 400, "stands there twice"),
+    (b'{"query": "a", "query": "b"}', 400, "occurs twice"),
     (b'{"query": ' + b"[" * 100_000, 400, "nested too deeply"),
     (b'{"query": "\\ud800", "documents": ["b"]}', 400, "not JSON"),
     ([], 422, "The body has to be an object"),

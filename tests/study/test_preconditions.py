@@ -30,7 +30,7 @@ class TestPeculiarities:
 
     def test_constant_up_to_rounding(self):
         (_, note) = peculiarities(scored([[0.3, 0.1 + 0.2], [0.3, 0.1 + 0.2]]))
-        assert note == "AP has the same value for every run and query: it tells nothing apart"
+        assert note == "AP has the same value for every run and query: it cannot tell anything apart"
 
 
 def test_no_measure():

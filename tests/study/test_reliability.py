@@ -174,7 +174,7 @@ class TestRefusals:
     def test_of_constant_scores_nothing_is_said(self, value):
         with pytest.warns(RankSiftWarning):
             found = study.reliability(scored(np.full((3, 7), value)), samples=10)
-        assert "AP has the same value for every run and query: it tells nothing apart" in found.notes
+        assert "AP has the same value for every run and query: it cannot tell anything apart" in found.notes
         assert found.components["AP"] == (0.0, 0.0, 0.0)
         assert np.isnan([found.phi["AP"], found.rho2["AP"], found.phi_unclipped["AP"]]).all()
         assert found.topics_needed() == {"AP": None}

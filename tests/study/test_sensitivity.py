@@ -231,7 +231,7 @@ class TestRefusals:
         with pytest.warns(RankSiftWarning):
             found = study.sensitivity(scored([[0.1, 0.1], [0.1, 0.1], [0.1, 0.1]]), samples=50, method=method)
         assert found.asl["AP"].tolist() == [1.0] * 3
-        assert "AP has the same value for every run and query: it tells nothing apart" in found.notes
+        assert "AP has the same value for every run and query: it cannot tell anything apart" in found.notes
 
     def test_a_constant_difference_is_told_apart(self):
         found = study.sensitivity(scored([[0.1, 0.5, 0.3], [0.2, 0.6, 0.4]]), samples=50)

@@ -121,7 +121,7 @@ class TestWhatApplies:
 
     def test_one_measure_has_nothing_to_agree_with(self):
         found = study.survey(drawn(measures=("AP",)))
-        assert found.skipped["agreement"] == "one measure has nothing to agree with"
+        assert found.skipped["agreement"] == "agreement needs more than one measure"
 
     def test_without_forbidden_labels_no_penalty_is_swept(self, collection):
         qrels, runs = collection
@@ -405,7 +405,7 @@ class TestBadInput:
         found = study.survey(
             Scores.from_array(np.ones((3, 4, 1)), runs=list("abc"), queries=list("pqrs"), measures=["AP"])
         )
-        assert any("tells nothing apart" in note for note in found.notes)
+        assert any("cannot tell anything apart" in note for note in found.notes)
         assert [c.name for c in found.table().columns] == ["measure", "ties", "told apart", "significant"]
         assert "No measure decides between any two runs" in found.of("stability").reading()[0]
 
@@ -534,7 +534,7 @@ class TestAgainst:
         assert list(map(str, found.tables(whole=True))) == list(map(str, every))
 
     def test_what_is_no_collection_is_refused(self):
-        with pytest.raises(InputError, match="against is list, and neither scores nor a mapping"):
+        with pytest.raises(InputError, match="against is list, neither scores nor a mapping"):
             study.survey(drawn(), against=[1])
         with pytest.raises(InputError, match="both collections are called 'x'; give them two names"):
             study.survey(drawn(), against=drawn(seed=1), names=("x", "x"))

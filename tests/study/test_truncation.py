@@ -145,7 +145,7 @@ class TestAnswerable:
         found = study.truncation(qrels, runs, nil="NIL", limit=5)
         assert found.nil_accuracy == {"always": 1 / 3, "never": 2 / 3, "hedges": 2 / 3, "late": 1 / 3}
         assert (
-            "never and hedges tell best whether there is an answer, in 66.7% of the queries; to say always"
+            "never and hedges say best whether there is an answer, in 66.7% of the queries; always giving"
             in " ".join(found.reading())
         )
 
@@ -299,9 +299,9 @@ class TestInput:
     def test_gains_above_1_are_told(self, answers):
         qrels, runs = answers
         graded = {q: {d: 3 * label for d, label in labels.items()} for q, labels in qrels.items()}
-        with pytest.warns(RankSiftWarning, match=r"gains up to 3 where \[0, 1\] is assumed"):
+        with pytest.warns(RankSiftWarning, match=r"gains up to 3, but \[0, 1\] is assumed"):
             found = study.truncation(graded, runs, pairs=[("AP", "AP_qwa")])
-        assert "AP_qwa: gains up to 3 where [0, 1] is assumed" in str(found)
+        assert "AP_qwa: gains up to 3, but [0, 1] is assumed" in str(found)
 
 
 def test_what_changes_nothing_is_not_said_to_gain():
@@ -318,7 +318,7 @@ def test_runs_that_tell_best_are_all_named():
     qrels = {"q": {"a": 1}, "r": {"b": 0}}
     stops = {"q": ranked("a")}
     found = study.truncation(qrels, {"one": stops, "two": {"q": ranked("x", "a")}, "three": {"r": ranked("b")}})
-    assert found.reading()[1].startswith("one and two tell best whether there is an answer, in 100% of the queries")
+    assert found.reading()[1].startswith("one and two say best whether there is an answer, in 100% of the queries")
 
 
 def test_lists_beyond_the_limit_are_told():

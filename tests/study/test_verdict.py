@@ -210,7 +210,7 @@ class TestBreakEven:
         with pytest.warns(rs.RankSiftWarning, match="no judged document is forbidden"):
             found = rs.verdict(qrels, base, kept)
         assert found.filters[0].break_even is None
-        assert '--gains "0=-1" (in Python gains={0: -1})' in found.notes[0]
+        assert "use gains={0: -1}" in found.notes[0]
 
     def test_a_filter_without_forbidden_documents_may_gain_all_the_same(self):
         qrels = {q: {"good": 1, "dull": 0} for q in "ab"}
@@ -259,7 +259,10 @@ class TestForms:
         assert [row[-2].value for row in found.table().rows] == ["always", "never", None, None]
         kept, harsh, *_ = found.filters
         assert "It pays at every penalty, however small (the 95% interval of the break-even is 0" in found.why(kept)[-1]
-        assert "at no penalty up to 1,000 (the 95% interval of the break-even is beyond 1,000;" in found.why(harsh)[-1]
+        assert (
+            "It does not pay at any penalty up to 1,000 (the 95% interval of the break-even is beyond 1,000;"
+            in found.why(harsh)[-1]
+        )
         # The interval of one filter knows nothing of the others.
         assert "uncorrected 95% interval" in found.sentence(kept)
 
@@ -283,7 +286,7 @@ class TestForms:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"measure": "Fdocs@10"}, "better where it is higher"),
+        ({"measure": "Fdocs@10"}, "better when higher"),
         ({"measure": "AP P@5"}, "cannot decide"),
         ({"base": [{"q0": {"d1": 1.0}}, {"q0": {"d2": 1.0}}]}, "the base is 2 runs"),
         ({"alpha": 2}, "alpha"),

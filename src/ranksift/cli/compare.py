@@ -2,7 +2,7 @@
 
 ``--format json`` has the keys of :meth:`ranksift.evaluation.compare.Comparison.to_dict`, after ``ranksift`` (the
 version).
-``--format csv`` has a row a comparison and measure, with the keys of ``comparisons`` as columns.
+``--format csv`` has one row per comparison and measure, with the keys of ``comparisons`` as columns.
 """
 
 from __future__ import annotations
@@ -26,13 +26,15 @@ def compare(
     ] = None,
     test: Annotated[
         Literal["t", "randomization", "bootstrap", "wilcoxon", "tukey", "unpaired"],
-        typer.Option("--test", help="The test of significance; all are paired but unpaired, tukey is of all runs."),
+        typer.Option(
+            "--test", help="The significance test; all but unpaired are paired, and tukey compares all runs at once."
+        ),
     ] = "t",
     correction: Annotated[
         Literal["holm", "bonferroni", "bh", "none"],
         typer.Option(
             "--correction",
-            help="How to correct for many comparisons of a measure (bh: Benjamini and Hochberg); Tukey's need none.",
+            help="The correction for multiple comparisons per measure (bh: Benjamini and Hochberg); tukey needs none.",
         ),
     ] = "holm",
     alpha: options.Alpha = 0.05,

@@ -17,6 +17,7 @@ import typer
 
 from ranksift.cli import options
 from ranksift.cli.output import check_picture, draw, markdown, note, progress, show, write, write_csv, write_json
+from ranksift.cli.spelling import as_options
 from ranksift.errors import InputError, RankSiftWarning
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from ranksift.evaluation.table import Table
 
 cutoff = typer.Typer(
-    help="Learn, apply and compare rules that say which results not to show, by the scores of any system.",
+    help="Learn, apply and compare rules that decide, from the scores of any system, which results not to show.",
     no_args_is_help=True,
     rich_markup_mode=None,
     add_completion=False,
@@ -44,7 +45,7 @@ Files = Annotated[
 CutScores = Annotated[
     str | None,
     typer.Option(
-        "--cut-scores", metavar="RUN", help="Cut on these scores of the same documents, and rank by those of the run."
+        "--cut-scores", metavar="RUN", help="Cut on these scores of the same documents; the run's own scores rank them."
     ),
 ]
 Rule = Annotated[str, typer.Option("--rule", metavar="NAME", help="The rule; ranksift cutoff rules lists them.")]
@@ -60,26 +61,31 @@ def fit(
     rule: Rule = "global",
     measure: Annotated[
         str | None,
-        typer.Option("--measure", "-m", metavar="NAME", help="The measure that it is fitted to. [default: nDCG_f@3]"),
+        typer.Option(
+            "--measure", "-m", metavar="NAME", help="The measure that the cutoff maximises. [default: nDCG_f@3]"
+        ),
     ] = None,
     at_most: Annotated[
         str | None,
         typer.Option(
             "--at-most",
             metavar="LIMITS",
-            help='Let the rule global keep limits, as "Empty<=0.1 GoodFiltered<=0.3".',
+            help='Limits for --rule global, such as "Empty<=0.1 GoodFiltered<=0.3".',
         ),
     ] = None,
     alpha: Annotated[
-        float | None, typer.Option("--alpha", help="The largest risk that the rule risk takes. [default: 0.05]")
+        float | None, typer.Option("--alpha", help="The largest risk allowed with --rule risk. [default: 0.05]")
     ] = None,
     delta: Annotated[
         str | None,
-        typer.Option("--delta", help="How often the rule risk may exceed it; none: it is kept in expectation."),
+        typer.Option(
+            "--delta",
+            help="How often --rule risk may exceed --alpha; with none, the risk is controlled in expectation.",
+        ),
     ] = None,
     k: Annotated[
         int | None,
-        typer.Option("--k", min=1, help="How many documents at the top count for the rule risk. [default: 3]"),
+        typer.Option("--k", min=1, help="How many documents at the top count with --rule risk. [default: 3]"),
     ] = None,
     settings: options.Settings = options.NONE,
     gains: options.GainsText = "linear",
@@ -90,8 +96,8 @@ def fit(
         typer.Option(
             "--plot",
             metavar="FILE",
-            help="Draw the measure at every threshold (.svg, .pdf, .png); with --at-most, forbidden documents shown "
-            "against good ones dropped.",
+            help="Draw the measure at every threshold (.svg, .pdf, .png); with --at-most, the trade-off between "
+            "forbidden documents shown and good ones dropped.",
         ),
     ] = None,
     page: Annotated[
@@ -104,17 +110,13 @@ def fit(
     ] = None,
     folds: Annotated[
         int,
-        typer.Option(
-            "--folds", min=2, help="How many parts the queries are split into, to estimate what new ones get."
-        ),
+        typer.Option("--folds", min=2, help="The number of folds for estimating the value on new queries."),
     ] = 5,
     samples: Annotated[
         int, typer.Option("--samples", min=0, help="How many bootstrap samples to draw for the threshold.")
     ] = 1000,
-    seed: Annotated[int, typer.Option("--seed", min=0)] = 0,
-    form: Annotated[
-        Literal["table", "json"], typer.Option("--format", "-f", help="How the output is written.")
-    ] = "table",
+    seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of the random number generator.")] = 0,
+    form: Annotated[Literal["table", "json"], typer.Option("--format", "-f", help="The output format.")] = "table",
     memory: options.Memory = None,
 ) -> None:
     """Learn a cutoff from labelled documents.
@@ -143,7 +145,9 @@ def fit(
             raise InputError(what, remedy="leave --page out, or use --rule global")
         if page.suffix.lower() not in (".html", ".htm"):
             raise InputError("a page is HTML", source=str(page), remedy="name it .html")
-    parts = _in_parts(files, learned, cut_scores, page, memory)
+    can = type(learned) is GlobalCutoff and cut_scores is None and page is None
+    limited = "--memory is for --rule global, without --cut-scores and --page: all else holds all documents in memory"
+    parts = _in_parts(files, can, limited, memory)
     if parts is None or not isinstance(learned, GlobalCutoff):
         data = _read(files, cut_scores)
         with warnings.catch_warnings():
@@ -167,7 +171,8 @@ def fit(
     if plot is not None:
         draw(learned.plot(), plot)  # type: ignore[attr-defined]
     if page is not None:
-        write(threshold_page(summary, lists, command=shlex.join(["ranksift", *(context.obj or [])])), page)
+        command = shlex.join(["ranksift", *(context.obj or [])])
+        write(as_options(threshold_page(summary, lists, command=command)), page)
     if form == "json":
         write_json({**learned.to_dict(), "summary": summary.to_dict()})
     else:
@@ -190,10 +195,11 @@ def apply(
     ] = None,
     cut_scores: CutScores = None,
     any_scale: Annotated[
-        bool, typer.Option("--any-scale", help="Take scores on another scale, too, than those it was fitted on.")
+        bool,
+        typer.Option("--any-scale", help="Accept scores on a different scale from those the cutoff was fitted on."),
     ] = False,
 ) -> None:
-    """Drop documents of a run.
+    """Drop documents from a run.
 
     ranksift cutoff apply cutoff.json bm25.run --out filtered.run
     """
@@ -206,7 +212,10 @@ def apply(
     shorter.save("-" if out is None else out)
     empty = int((shorter.lengths == 0).sum() - (given.lengths == 0).sum())
     dropped = len(given) - len(shorter)
-    note(f"{dropped} of {len(given)} documents dropped; {empty} of {len(given.query_ids)} queries are left without any")
+    note(
+        f"{dropped} of {len(given)} documents dropped; {empty} of {len(given.query_ids)} queries are left without "
+        "results"
+    )
 
 
 @cutoff.command()
@@ -215,75 +224,94 @@ def compare(
     rules: Annotated[
         list[str],
         typer.Option(
-            "--rules", "-r", metavar="NAMES", help="Which rules to compare, or thresholds in use; all rules by default."
+            "--rules",
+            "-r",
+            metavar="NAMES",
+            help="The rules to compare, or thresholds already in use. [default: all rules]",
         ),
     ] = options.NONE,
     judge_on: Annotated[
         list[str],
         typer.Option(
-            "--judge-on", metavar="FILE", help="Judge on other data: a table; or given twice, judgments and run."
+            "--judge-on",
+            metavar="FILE",
+            help="Judge on other data: a table, or judgments and a run by giving the option twice.",
         ),
     ] = options.NONE,
     measure: Annotated[
         str | None,
-        typer.Option("--measure", "-m", metavar="NAME", help="The measure that is compared. [default: nDCG_f@k]"),
+        typer.Option("--measure", "-m", metavar="NAME", help="The measure to compare by. [default: nDCG_f@k]"),
     ] = None,
     k: Annotated[int, typer.Option("--k", min=1, help="The k of nDCG_f, nDCG_0, nDCG_min and F-docs.")] = 3,
     folds: Annotated[
         int,
-        typer.Option(
-            "--folds", min=2, help="How many parts the queries are split into; a rule is fitted on the others."
-        ),
+        typer.Option("--folds", min=2, help="The number of folds; each is judged by a rule fitted on the others."),
     ] = 5,
-    seed: Annotated[int, typer.Option("--seed", min=0)] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of the random number generator.")] = 0,
     gains: options.GainsText = "linear",
     unjudged: options.UnjudgedChoice = "zero",
     cut_scores: CutScores = None,
     test: options.Test = "t",
-    correction: Annotated[Literal["holm", "bonferroni", "bh", "none"], typer.Option("--correction")] = "holm",
+    correction: Annotated[
+        Literal["holm", "bonferroni", "bh", "none"],
+        typer.Option("--correction", help="The correction for multiple comparisons."),
+    ] = "holm",
     alpha: options.Alpha = 0.05,
     apart: Annotated[
-        bool, typer.Option("--apart", help="Also show queries with a single document, and the others, apart.")
+        bool, typer.Option("--apart", help="Also show the queries with a single document, and all others, separately.")
     ] = False,
     plot: Annotated[
         Path | None,
-        typer.Option("--plot", metavar="FILE", help="Draw forbidden documents shown against good ones dropped."),
+        typer.Option(
+            "--plot", metavar="FILE", help="Draw the trade-off between forbidden documents shown and good ones dropped."
+        ),
     ] = None,
     form: Annotated[
         Literal["table", "markdown", "latex", "json", "csv"],
-        typer.Option("--format", "-f", help="How the output is written."),
+        typer.Option("--format", "-f", help="The output format."),
     ] = "table",
     out: options.OutFile = None,
+    memory: options.Memory = None,
 ) -> None:
     """Judge rules on queries that they were not fitted on.
 
     ranksift cutoff compare qrels.txt bm25.run --gains="-2=-10" --plot tradeoff.svg
     """
+    from ranksift.collection.qrels import read_qrels
     from ranksift.cutoffs.comparison import compare_cutoffs
+    from ranksift.cutoffs.streaming import IN_PARTS, compared_in_parts
 
-    data = _read(files, cut_scores)
-    other = None if not judge_on else _read(judge_on, None)
-    if other is not None and (other.cut_scores is None) != (data.cut_scores is None):
-        raise InputError(
-            "one of the two sets has scores to cut on, the other has none", remedy="give tables with cut_score"
-        )
     check_picture(plot)
-    words = [word for given in rules for word in given.split()]
+    wanted = [_threshold_or_word(word) for given in rules for word in given.split()]
+    how: dict[str, Any] = {"rules": wanted or None, "measure": measure, "k": k, "folds": folds, "seed": seed}
+    how |= {"significance": test, "correction": correction, "alpha": alpha}
+    whole = bool(judge_on or cut_scores or plot or apart)
+    # All rules is what is asked for by default: only a limit that was given makes it those that need no more memory.
+    fits = bool(wanted) or memory is not None
+    can = fits and not whole and all(isinstance(word, float) or word in IN_PARTS for word in wanted)
+    limited = (
+        f"--memory is for the rules {', '.join(IN_PARTS)} and thresholds, without --cut-scores, --judge-on, --plot "
+        "and --apart: all else holds all documents in memory"
+    )
+    in_parts = _in_parts(files, can, limited, memory)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankSiftWarning)  # the table shows its notes
-        found = compare_cutoffs(
-            _lists(data, gains, unjudged),
-            test=None if other is None else _lists(other, gains, unjudged),
-            rules=[_threshold_or_word(word) for word in words] or None,
-            measure=measure,
-            k=k,
-            folds=folds,
-            seed=seed,
-            significance=test,
-            correction=correction,
-            alpha=alpha,
-            progress=progress("Fitting"),
-        )
+        if in_parts is not None:
+            found = compared_in_parts(read_qrels(files[0]), in_parts, gains=gains, unjudged=unjudged, **how)
+        else:
+            data = _read(files, cut_scores)
+            other = None if not judge_on else _read(judge_on, None)
+            if other is not None and (other.cut_scores is None) != (data.cut_scores is None):
+                raise InputError(
+                    "one of the two sets has scores to cut on, and the other has none",
+                    remedy="give tables with cut_score",
+                )
+            found = compare_cutoffs(
+                _lists(data, gains, unjudged),
+                test=None if other is None else _lists(other, gains, unjudged),
+                progress=progress("Fitting"),
+                **how,
+            )
     if plot is not None:
         draw(found.plot(), plot)
     parts = found.apart() if apart else {}
@@ -317,12 +345,12 @@ def audit(
     files: Files,
     query: Annotated[
         str | None,
-        typer.Option("--query", "-q", metavar="ID", help="Show every document that is dropped of this query."),
+        typer.Option("--query", "-q", metavar="ID", help="Show every document of this query that is dropped."),
     ] = None,
     measure: Annotated[
         str | None,
         typer.Option(
-            "--measure", "-m", metavar="NAME", help="The measure that tells what errors cost. [default: the rule's own]"
+            "--measure", "-m", metavar="NAME", help="The measure for the cost of errors. [default: the rule's own]"
         ),
     ] = None,
     worst: Annotated[int, typer.Option("--worst", min=1, help="How many errors of each kind to show.")] = 10,
@@ -330,11 +358,12 @@ def audit(
     unjudged: options.UnjudgedChoice = "zero",
     cut_scores: CutScores = None,
     any_scale: Annotated[
-        bool, typer.Option("--any-scale", help="Take scores on another scale, too, than those it was fitted on.")
+        bool,
+        typer.Option("--any-scale", help="Accept scores on a different scale from those the cutoff was fitted on."),
     ] = False,
     form: Annotated[
         Literal["table", "markdown", "json", "csv"],
-        typer.Option("--format", "-f", help="How the output is written; csv has a row for every document."),
+        typer.Option("--format", "-f", help="The output format; csv has one row per document."),
     ] = "table",
     out: options.OutFile = None,
 ) -> None:
@@ -363,9 +392,9 @@ def audit(
 
 @cutoff.command()
 def rules(
-    rule: Annotated[str | None, typer.Argument(metavar="[RULE]", help="Show the parameters of this one.")] = None,
+    rule: Annotated[str | None, typer.Argument(metavar="[RULE]", help="Show the parameters of this rule.")] = None,
 ) -> None:
-    """List the rules with what they do, or the parameters of one."""
+    """List the rules and what they do, or show the parameters of one."""
     from ranksift.cutoffs.rules import known_rules, rule_of
     from ranksift.evaluation.table import Table
     from ranksift.parameters import without_marks
@@ -388,7 +417,7 @@ def _in_words_of_the_command() -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        said = str(error).replace("any_scale=True", "--any-scale").replace("rank_scores of Lists.from_arrays, ", "")
+        said = str(error).replace("rank_scores of Lists.from_arrays, ", "")
         said = said.replace("cut_scores of Lists.from_run", "cut_scores").replace("cut_scores", "--cut-scores")
         raise InputError(said) from None
 
@@ -417,7 +446,9 @@ def _read(files: list[str], cut_scores: str | None) -> LabelledRun:
         raise InputError(f"{len(files)} files are given", remedy="give judgments and one run, or one table")
     if len(files) == 1:
         if kind(files[0]) not in ("", ".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq"):
-            raise InputError("is no table", source=files[0], remedy="give judgments and a run, or one .csv or .parquet")
+            raise InputError(
+                "is not a table", source=files[0], remedy="give judgments and a run, or one .csv or .parquet"
+            )
         data = read_labelled_run(files[0])
     else:
         options.check_standard_input(files[0], files[1:])
@@ -425,12 +456,13 @@ def _read(files: list[str], cut_scores: str | None) -> LabelledRun:
     return data if cut_scores is None else data._replace(cut_scores=read_run(cut_scores))
 
 
-def _in_parts(
-    files: list[str], rule: Cutoff, cut_scores: str | None, page: Path | None, memory: str | None
-) -> RunParts | None:
-    """The run, where it is to be read in parts, and the rule needs no more than one part at a time."""
+def _in_parts(files: list[str], can: bool, limited: str, memory: str | None) -> RunParts | None:
+    """The run, where it is too large to be read whole, and what is asked for needs no more than a part at a time.
+
+    ``limited`` says what does, for an error where a limit was given.
+    """
     from ranksift.collection.run_parts import MEMORY, RunParts, memory_for
-    from ranksift.cutoffs.threshold import TIMES, GlobalCutoff
+    from ranksift.cutoffs.threshold import TIMES
 
     if memory is not None:
         MEMORY.check("--memory", memory)
@@ -438,14 +470,9 @@ def _in_parts(
         return None
     options.check_standard_input(files[0], files[1:])
     may_take = memory_for(files[1], memory, TIMES)
-    if may_take is None:
-        return None
-    if type(rule) is GlobalCutoff and cut_scores is None and page is None:
-        return RunParts(files[1], memory=may_take)
-    if memory is not None:
-        what = "--memory is for --rule global, without --cut-scores and --page: all else holds all documents in memory"
-        raise InputError(what, remedy="leave --memory out")
-    return None
+    if may_take is not None and not can and memory is not None:
+        raise InputError(limited, remedy="leave --memory out")
+    return RunParts(files[1], memory=may_take) if may_take is not None and can else None
 
 
 def _rule(name: str, given: dict[str, Any], delta: str | None, settings: list[str]) -> Cutoff:
@@ -460,7 +487,7 @@ def _rule(name: str, given: dict[str, Any], delta: str | None, settings: list[st
     known = kind().get_params()
     for key in parameters:
         if key == "at_most" and key not in known:
-            raise InputError(f"the rule {name} keeps to no limits", remedy="leave --at-most out, or use --rule global")
+            raise InputError(f"the rule {name} cannot keep limits", remedy="leave --at-most out, or use --rule global")
         if key not in known:
             raise InputError(
                 f"the rule {name} has no parameter {key!r}", remedy=f"it has: {', '.join(known) or 'none'}"
@@ -476,4 +503,4 @@ def _delta(text: str | None) -> float | None:
     try:
         return float(text)
     except ValueError:
-        raise InputError(f"--delta {text!r} is neither a number nor none", remedy="give a share, as 0.1") from None
+        raise InputError(f"--delta {text!r} is neither a number nor none", remedy="give a share, such as 0.1") from None

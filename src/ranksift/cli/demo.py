@@ -29,15 +29,17 @@ MADE = (
     "limited.trec",
     "forum",
     "forum.jsonl",
-    "texts.trec",
     "labels",
+    "labelled.jsonl",
+    "texts.trec",
+    "question.json",
 )
 
 
 def demo(
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where data and page go.")] = Path(
-        "out/demo"
-    ),
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FOLDER", help="The folder for the data and the page.")
+    ] = Path("out/demo"),
 ) -> None:
     """Tell the whole story on built-in data; it ends in a page to look at."""
     from ranksift.cli.demo_stage import Stage
@@ -56,9 +58,9 @@ def demo(
             chapter(stage)
         html = page(
             "Rank the good, filter the forbidden",
-            "What changes when a system may refuse to show a document, told on a small synthetic collection.",
+            "What changes when a system may refuse to show a document.",
             stage.sections,
-            f"Made by `ranksift demo` of RankSift {__version__}. The data is made up, so it shows how the measures "
+            f"Made by `ranksift demo` of RankSift {__version__}. The data is synthetic, so it shows how the measures "
             "behave and says nothing about real systems. Every command above can be run in the folder of this page.",
             answer=stage.answer,
         )
@@ -83,7 +85,7 @@ def _refuse_to_overwrite(folder: Path, qrels: Qrels, names: list[str]) -> None:
     there = [name for name in names if (folder / name).exists()]
     if there and not _made_by_a_demo(folder, qrels):
         raise InputError(
-            "is there already, and no demo made it", source=str(folder / there[0]), remedy="name another folder: --out"
+            "already exists, and no demo made it", source=str(folder / there[0]), remedy="name another folder: --out"
         )
 
 

@@ -55,28 +55,37 @@ class Stage:
         from ranksift.cli.check import FAILED
         from ranksift.cli.main import INTERRUPTED, run
 
-        arguments = list(_expanded(command))
+        self.prompt(command)
         stream = io.StringIO()
         with redirect_stdout(stream), redirect_stderr(stream):
-            code = run(arguments)
+            code = run(list(_expanded(command)))
         output = stream.getvalue()
         if code == INTERRUPTED:
             raise KeyboardInterrupt
         if code not in (0, FAILED):  # a full disk; what follows would only tell what is missing then
             raise InputError(output.rstrip().rpartition("\n")[2])
-        self.sections[-1].blocks.append(Session(command, output, code))
+        self.printed(command, output, code)
+        return code
+
+    def prompt(self, command: str) -> None:
+        """Show a command before it runs."""
         write(f"\n{self._styled(f'$ {command}', '1;36')}\n")
-        if self.colour:
-            run(arguments)  # once more, as it looks in a terminal
-        else:
-            write(output)
+
+    def printed(self, command: str, output: str, code: int = 0) -> None:
+        """Show what a command printed."""
+        self.sections[-1].blocks.append(Session(command, output, code))
+        write(output)
         if code:
             write(f"{self._styled(f'(exit code {code})', '33')}\n")
-        return code
 
     def draw(self, svg: str, caption: str) -> None:
         """Put a chart on the page."""
         self.sections[-1].blocks.append(Figure(svg, " ".join(caption.split())))
+
+    def answer_with(self, text: str) -> None:
+        """Say a paragraph where the page begins, before its chart."""
+        words = sum(isinstance(block, Paragraph) for block in self.answer)
+        self.answer.insert(words, Paragraph(" ".join(text.split())))
 
     def draw_first(self, svg: str, caption: str) -> None:
         """Put a chart where the page begins."""

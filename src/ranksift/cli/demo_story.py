@@ -5,14 +5,17 @@ To add a chapter, write its function and name it in :data:`CHAPTERS`.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ranksift.cli.demo_service import asked, served
 from ranksift.cli.demo_stage import Stage
-from ranksift.collection.examples import read_examples
+from ranksift.cli.output import write
+from ranksift.collection.examples import Examples, read_examples
 from ranksift.collection.run import read_run
 from ranksift.datasets.forum import synthetic_forum
 from ranksift.datasets.reviews import product_reviews
@@ -25,14 +28,23 @@ from ranksift.report.charts import dumbbells, stacks, strips
 
 if TYPE_CHECKING:
     from ranksift.labelling.judgments import Judgment
-    from ranksift.labelling.records import Query, Task
+    from ranksift.labelling.records import Task
+    from ranksift.labelling.simulation import Truth
     from ranksift.labelling.store import Store
 
 MEASURE = "nDCG_f@10"
 PRODUCTS = 2000
 THREADS = 200
 GAINS = "-1=-10,0=0.1"
-LABELLED, FEWEST_TO_LABEL, ERRORS = 8, 15, 0.05
+ERRORS = 0.05
+
+#: What chapters import beyond what RankSift always needs, by extra.
+NEEDED = {
+    "trees": ("lightgbm", "safetensors"),
+    "label": ("sqlalchemy", "alembic"),
+    "text": ("torch", "tokenizers", "lightgbm", "safetensors"),
+    "serve": ("starlette", "uvicorn", "prometheus_client"),
+}
 
 
 def a_collection(stage: Stage) -> None:
@@ -98,10 +110,14 @@ def ranking_and_filtering(stage: Stage) -> None:
         `overfiltered` pays too much."""
     )
     order = sorted(scores.runs, key=lambda run: -ours[run])
+    stage.answer_with(
+        f"""nDCG takes spam for useless at worst: it prefers `unfiltered` ({usual["unfiltered"]:.2f}) to `weak`
+        ({usual["weak"]:.2f}), which shows less than half as much spam. By nDCG_f, for which spam does harm,
+        `unfiltered` is the last of five systems ({ours["unfiltered"]:.2f})."""
+    )
     stage.draw_first(
         dumbbells([(run, float(usual[run]), float(ours[run])) for run in order], names),
-        """Five systems seen by nDCG and by nDCG_f. By nDCG, which takes spam for useless at worst, unfiltered is better
-        than weak and overfiltered; by nDCG_f, for which showing spam does harm, it is the last of all.""",
+        "Five systems seen by nDCG and by nDCG_f: the order changes.",
     )
 
 
@@ -167,9 +183,9 @@ def knowing_when_to_stop(stage: Stage) -> None:
 def worth_of_measures(stage: Stage) -> None:
     """Study the measures on the same runs."""
     stage.say(
-        """Which measure should decide? A good one has bounds, comes to the same conclusion on other topics, tells runs
-        apart, and owes its variance to the runs and not to the topics. All of that can be measured, on one's own runs
-        or on a table of scores."""
+        """Back to the five systems. Which measure should decide? A good one has bounds, comes to the same conclusion
+        on other topics, tells runs apart, and owes its variance to the runs and not to the topics. All of that can be
+        measured, on one's own runs or on a table of scores."""
     )
     if not can_draw():
         stage.say("The report needs pictures: `pip install 'ranksift[report]'`, then `ranksift demo` shows it here.")
@@ -217,7 +233,7 @@ def training(stage: Stage) -> None:
         of products: 14 features each, and a label that is -1 for spam, 0 without helpful votes, 1 or 2 with some. Spam
         is worth -10, a review without votes 0.1."""
     )
-    if not _can_train(stage):
+    if not _can(stage, "trees"):
         return
     _write_reviews(Path("reviews"))
     data = f'reviews/train.csv --validation reviews/validation.csv --gains="{GAINS}"'
@@ -262,29 +278,61 @@ def training(stage: Stage) -> None:
     )
 
 
-def texts(stage: Stage) -> None:
-    """Train a ranker from the words of a forum, and judge what it shows and hides."""
-    from ranksift.learning.text.ranker import TextRanker
-
+def labelling(stage: Stage) -> None:
+    """Let assessors order the posts of a forum by few preferences, and export what they found."""
     stage.say(
-        """Where there are no features, a ranker reads the words. `forum.jsonl` has synthetic threads: somebody asks for
-        a dentist or a plumber, others answer. An answer that helps has the label 2, one that might 1, and what answers
-        nothing, or names the wrong kind of place, -1: nobody should have to read it."""
+        """So far there were judgments to begin with. `forum.jsonl` has synthetic threads: somebody asks for a dentist
+        or a plumber, others answer, chat, or name the wrong kind of place. Which posts are worth reading? Giving a post
+        one of five grades is hard, and two people rarely agree on it; which of two posts is better is easier to say.
+        `ranksift label` asks for few such preferences, on pages for teams with a key for each answer."""
     )
-    if not _can_read(stage):
+    if not _can(stage, "label"):
         return
+    from ranksift.labelling.records import Project
+    from ranksift.labelling.store import Store
+
     forum = synthetic_forum(THREADS).examples
+    forum = forum.of_queries(np.flatnonzero(forum.lengths > 1))  # one post alone is compared with nothing
     forum.save("forum.jsonl")
     stage.run("ranksift split forum.jsonl --out forum")
+    _remove_project(Path("labels"))
+    with Store.create("labels", Project("A forum", k=10)) as store:
+        for name in ("Bob", "Eve"):
+            store.add_person(name, "assessor")
+    stage.run("ranksift label import labels forum/train.jsonl forum/validation.jsonl")
+    stage.run("ranksift label assign labels --overlap 0.25")
     stage.say(
-        """An encoder, MiniLM, reads each question with each answer. With `--freeze` it stays as it is, and what stands
-        on it is trained: seconds here, and no GPU is needed. A threshold is fitted on the validation threads."""
+        f"""Two simulated assessors, who are wrong about {ERRORS:.0%} of the pairs, put the useful posts in order and
+        flag what nobody should have to read. A quarter of the threads goes to both."""
     )
+    with Store.open("labels") as store:
+        seconds = sum(_answered(store, task, _truth(forum, task.query_id)) for task in store.tasks())
+        sizes = [len(store.items(query.query_id)) for query in store.queries()]
+    stage.run("ranksift label status labels")
+    pairs, given = np.mean([n * (n - 1) / 2 for n in sizes]), _judgments("labels") / len(sizes)
+    stage.say(
+        f"""It took {given:.0f} judgments per thread; to compare all pairs would take {pairs:.0f}. Real assessors, at
+        5.5 seconds per pair, would need {seconds / 3600:.1f} hours in all. The export turns their answers into labels:
+        the best post has 10, the next one 9, and so on, and what was flagged has -1. `ranksift label demo` opens such a
+        project in the browser, with assessors that play along."""
+    )
+    stage.run("ranksift label export labels --what examples --out labelled.jsonl")
+
+
+def texts(stage: Stage) -> None:
+    """Train a ranker from words and those labels, and judge what it shows and hides."""
+    stage.say(
+        """These labels are examples to learn from. An encoder, MiniLM, reads each question with each post; with
+        `--freeze` it stays as it is, and LambdaMART-f learns from what it has read: no GPU is needed. Where to cut is
+        learned as well, on threads that are held out in turn. A flagged post takes away half of what the best one
+        gives."""
+    )
+    if not _can(stage, "label", "text"):
+        return
+    from ranksift.learning.text.ranker import TextRanker
+
     with TextRanker().remembering():  # each text is read once
-        stage.run(
-            "ranksift train forum/train.jsonl --validation forum/validation.jsonl --model text --freeze "
-            "--set context=false --cutoff global --out models/texts"
-        )
+        stage.run('ranksift train labelled.jsonl --model text+LambdaMARTf --freeze --gains="-1=-5" --out models/texts')
         stage.run("ranksift rank models/texts forum/test.jsonl --out texts.trec")
         stage.run("ranksift rank models/texts forum/test.jsonl --keep-all --name all-texts --out all-texts.trec")
         surest = _surest_to_hide("models/texts", "forum/test.jsonl")
@@ -295,17 +343,19 @@ def texts(stage: Stage) -> None:
     test.run(-test.texts.position, name="thread-order").save("thread-order.trec")
     test.run(np.array([len(doc) for doc in test.texts.docs]), name="longest-first").save("longest-first.trec")
     stage.say(
-        """Beside it stand two plain ways to order a thread: as it was written, and the longest answer first. All on
-        threads that nobody has seen:"""
+        f"""Beside it stand two plain ways to order a thread: as it was written, and the longest post first. All on
+        {len(test.query_ids)} threads that neither the assessors nor the ranker have seen, judged by the true labels of
+        the forum: 2 for a post that helps, 1 for one that might, -1 for one that nobody should have to read."""
     )
     names = ("thread-order", "longest-first", "all-texts", "texts")
+    measures, gains = "nDCG_f@10 Fdocs@10 GoodFiltered", "-1=-1"
     stage.run(
         f"ranksift evaluate forum/test.qrels {' '.join(f'{name}.trec' for name in names)} "
-        '-m "nDCG_f@10 Fdocs@10 GoodFiltered"'
+        f'-m "{measures}" --gains="{gains}"'
     )
     runs = [read_run(f"{name}.trec") for name in names]
-    values = evaluate("forum/test.qrels", runs, "nDCG_f@10 Fdocs@10 GoodFiltered").aggregate().tolist()
-    (_, before, _), *_, (_, after, hidden) = values
+    values = evaluate("forum/test.qrels", runs, measures, gains=gains).aggregate().tolist()
+    (order, before, _), *_, (value, after, hidden) = values
     said = " ".join(f"“{text}”" for text in surest)
     stage.say(
         f"""{before:.0%} of the first ten posts of a thread are bad as it was written, and {after:.0%} as the model
@@ -318,116 +368,116 @@ def texts(stage: Stage) -> None:
         ),
         "Four ways to show a thread: the share of bad posts among the first ten, and nDCG_f.",
     )
-
-
-def labelling(stage: Stage) -> None:
-    """Let assessors order the top 10 of some queries by few preferences, and evaluate with what they found."""
-    stage.say(
-        f"""All of this rests on judgments. Giving a document one of five grades is hard, and two people rarely agree on
-        it; which of two documents is better is easier to say, and `ranksift label` asks for few such preferences: pages
-        for teams, with a key for each answer. Here two simulated assessors, who err in {ERRORS:.0%} of their answers,
-        order the top 10 of {LABELLED} queries of the collection, and flag what nobody should see."""
+    stage.answer_with(
+        f"""What not to show can be learned. A ranker that was trained on {_judgments("labels"):,} answers of two
+        simulated assessors shows {after:.0%} bad posts among the first ten of a new thread instead of {before:.0%}, and
+        hides {hidden:.0%} of the useful ones; nDCG_f rises from {order:.2f} to {value:.2f}."""
     )
-    if not _can_label(stage):
+
+
+def serving(stage: Stage) -> None:
+    """Serve the ranker, and ask it once."""
+    stage.say(
+        """Last, the ranker goes behind HTTP. `ranksift serve` speaks the language of rerank services, so that an
+        application that asks one of them can ask this one. What is better not shown is not among its results."""
+    )
+    if not _can(stage, "label", "text", "serve"):
         return
-    from ranksift.labelling.records import NewTask, Project
+    question = _question("forum/test.jsonl", "texts.trec")
+    write(json.dumps(question, ensure_ascii=False, indent=1) + "\n", Path("question.json"))
+    stage.prompt("ranksift serve models/texts --port 0")
+    with served("models/texts") as port:
+        answer = asked(port, "/v1/rerank", question)
+    stage.printed("ranksift serve models/texts --port 0", _exchange(question, answer))
+    shown, dropped = len(answer["results"]), len(answer["dropped"])
+    stage.say(
+        f"""That was a real request over HTTP, about a thread that the ranker has not seen: {shown} of
+        {shown + dropped} posts are shown, best first, and {dropped} are dropped; the margin says by how much their
+        scores fall short. To ask it yourself: `ranksift serve models/texts`, and in another terminal
+        `curl 127.0.0.1:8080/v1/rerank -d @question.json`."""
+    )
+
+
+def _question(data: str, shown: str) -> dict[str, Any]:
+    """The first thread of some length from which the ranker drops posts, and not all, as a request."""
+    examples, kept = read_examples(data), read_run(shown).to_dict()
+    assert examples.texts is not None
+    dropped = examples.lengths - [len(kept.get(query, ())) for query in examples.query_ids]
+    q = int(
+        np.argmax((examples.lengths >= 6) & (examples.lengths <= 8) & (dropped >= 2) & (dropped < examples.lengths))
+    )
+    posts = examples.texts.docs[slice(*examples.offsets[q : q + 2].tolist())]
+    query = " ".join(examples.texts.queries[q].split())
+    return {"query": query, "documents": list(posts), "return_documents": True, "return_dropped": True}
+
+
+def _exchange(question: dict[str, Any], answer: dict[str, Any]) -> str:
+    """What was asked and answered, a line for each post."""
+    posts = question["documents"]
+    lines = [f"POST /v1/rerank  {question['query']}"]
+    lines += [f"shown    score  {one['relevance_score']:5.2f}  {posts[one['index']]}" for one in answer["results"]]
+    lines += [f"dropped  margin {one['margin']:5.2f}  {posts[one['index']]}" for one in answer["dropped"]]
+    return "\n".join(lines) + "\n"
+
+
+def _judgments(project: str) -> int:
     from ranksift.labelling.store import Store
 
-    queries = _to_label(stage)
-    _remove_project(Path("labels"))
-    with Store.create("labels", Project("Of the demo", k=10)) as store:
-        store.add(queries)
-        people = [store.add_person(name, "assessor")[0] for name in ("Bob", "Eve")]
-        tasks = store.assign(
-            NewTask(query.query_id, person.id, "pairs", "overlap" if number else "label")
-            for number, person in enumerate(people)
-            for query in queries
-        )
-        for task in tasks:
-            _answer(store, stage, task, seed=task.person)
-    stage.run("ranksift label status labels")
-    sizes = np.array([len(query.items) for query in queries])
-    pairs = (sizes * (sizes - 1) / 2).mean()
-    stage.say(
-        f"""To compare all pairs of {sizes.mean():.0f} documents would take {pairs:.0f} judgments for each query and
-        assessor. What comes out is a file of judgments: the best document has the label 10, the next one 9, and so on.
-        `kNDCG` is made for such an order."""
-    )
-    stage.run("ranksift label export labels --out labels/top10.qrels")
-    for name, run in stage.runs.items():
-        of_run = run.to_dict()
-        read_run({query.query_id: of_run.get(query.query_id, {}) for query in queries}).save(f"labels/{name}.run")
-    runs = [f"labels/{name}.run" for name in stage.runs]
-    stage.run(f'ranksift evaluate labels/top10.qrels {" ".join(runs)} -m "kNDCG@10 Fdocs@10"')
-    best = float(evaluate("labels/top10.qrels", "labels/perfect.run", "kNDCG@10").aggregate()[0, 0])
-    stage.say(
-        f"""Not even `perfect` has more than {best:.2f}: the grades of the collection say nothing about which of two
-        documents with the same grade is better, and the assessors do. `ranksift label demo` opens such a project in the
-        browser, with assessors that play along."""
-    )
+    with Store.open(project) as store:
+        return sum(1 for _ in store.entries())
 
 
-def _can_label(stage: Stage) -> bool:
-    from ranksift.learning.libraries import require
+def _truth(forum: Examples, query: str) -> Truth:
+    """What the posts of a thread are worth: by their labels, and equal ones are told apart by lot."""
+    from ranksift.labelling.simulation import Truth
 
-    try:
-        require("This chapter", "sqlalchemy", "alembic")
-    except InputError as missing:
-        stage.say(f"{missing}, then `ranksift demo` tells it.")
-        return False
-    return True
-
-
-def _to_label(stage: Stage) -> list[Query]:
-    """The first queries with many documents, as they are labelled: no grade is known."""
-    from ranksift.labelling.records import Item, Query
-
-    judged = stage.qrels.to_dict()
-    many = [query for query, labels in judged.items() if len(labels) >= FEWEST_TO_LABEL][:LABELLED]
-    return [
-        Query(query, f"Query {query}", items=tuple(Item(doc, f"Document {doc}") for doc in sorted(judged[query])))
-        for query in many
-    ]
+    q = forum.query_ids.index(query)
+    own = slice(*forum.offsets[q : q + 2].tolist())
+    docs, labels = forum.docs[own], forum.labels[own]
+    chance = np.random.default_rng(q).random(len(docs)) / 2
+    worth = dict(zip(docs, (labels + chance).tolist(), strict=True))
+    return Truth(worth, frozenset(doc for doc, label in zip(docs, labels.tolist(), strict=True) if label < 0))
 
 
-def _answer(store: Store, stage: Stage, task: Task, seed: int) -> None:
-    """Work through a task: the grades of the collection are the truth, and equal ones are told apart by lot."""
-    from ranksift.labelling.simulation import SimulatedAssessor, Truth
+def _answered(store: Store, task: Task, truth: Truth) -> float:
+    """Work through a task; the seconds that it would take a person."""
+    from ranksift.labelling.simulation import SimulatedAssessor
     from ranksift.labelling.task_state import task_state
 
-    labels = stage.qrels.to_dict()[task.query_id]
-    chance = np.random.default_rng(len(labels)).random(len(labels)) / 2
-    worth = {doc: label + extra for (doc, label), extra in zip(sorted(labels.items()), chance.tolist(), strict=True)}
-    bad = frozenset(doc for doc, label in labels.items() if label < 0)
-    assessor = SimulatedAssessor(Truth(worth, bad), ERRORS, seed=seed)
-    docs = sorted(labels)
+    assessor = SimulatedAssessor(truth, ERRORS, seed=task.person)
+    docs = [item.doc_id for item in store.items(task.query_id)]
     log: list[Judgment] = []
-    state = task_state(task, docs, log)
+    seconds, state = 0.0, task_state(task, docs, log)
     while state.question is not None:
         said, took = assessor.answer(state.question), assessor.seconds(state.question)
         state = task_state(task, docs, [*log, said])
         store.append(task.key, str(len(log)), said, after=len(log), active_seconds=took, done=state.done)
         log.append(said)
+        seconds += took
+    return seconds
+
+
+def _can(stage: Stage, *extras: str) -> bool:
+    """Whether all is installed that a chapter needs; else the chapter says what is missing."""
+    from ranksift.learning.libraries import require
+
+    try:
+        for extra in extras:
+            require("This chapter", *NEEDED[extra])
+        if "text" in extras:
+            from ranksift.learning.text.encoder import find_encoder
+
+            find_encoder("minilm")
+    except InputError as missing:
+        stage.say(f"{missing}, then `ranksift demo` tells it.")
+        return False
+    return True
 
 
 def _remove_project(folder: Path) -> None:
     """Remove the project of an earlier demo."""
     for file in folder.glob("labels.db*"):
         file.unlink()
-
-
-def _can_read(stage: Stage) -> bool:
-    from ranksift.learning.libraries import require
-
-    try:
-        require("This chapter", "torch", "tokenizers", "safetensors")
-        from ranksift.learning.text.encoder import find_encoder
-
-        find_encoder("minilm")
-    except InputError as missing:
-        stage.say(f"{missing}, then `ranksift demo` tells it.")
-        return False
-    return True
 
 
 def _surest_to_hide(model: str, data: str, most: int = 3) -> list[str]:
@@ -438,17 +488,6 @@ def _surest_to_hide(model: str, data: str, most: int = 3) -> list[str]:
     assert examples.texts is not None
     lowest = np.argsort(load(model).score(examples), kind="stable").tolist()
     return list(dict.fromkeys(examples.texts.docs[row] for row in lowest))[:most]
-
-
-def _can_train(stage: Stage) -> bool:
-    from ranksift.learning.libraries import require
-
-    try:
-        require("This chapter", "lightgbm", "safetensors")
-    except InputError as missing:
-        stage.say(f"{missing}, then `ranksift demo` tells it.")
-        return False
-    return True
 
 
 def _write_reviews(folder: Path) -> None:
@@ -476,9 +515,10 @@ CHAPTERS: tuple[tuple[str, Callable[[Stage], None]], ...] = (
     ("Where does it go wrong?", explanation),
     ("A gate before the release", release_gate),
     ("Knowing when to stop", knowing_when_to_stop),
-    ("What is a measure worth?", worth_of_measures),
     ("Which results should not be shown?", cutoff),
     ("A ranker that learns what not to show", training),
-    ("A ranker that reads", texts),
-    ("Where judgments come from", labelling),
+    ("Judgments from people", labelling),
+    ("A ranker that learns from their answers", texts),
+    ("What is a measure worth?", worth_of_measures),
+    ("The ranker as a service", serving),
 )

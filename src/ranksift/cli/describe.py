@@ -17,16 +17,16 @@ from ranksift.cli.output import markdown, show, write, write_json
 def describe(
     qrels: options.QrelsFile,
     runs: Annotated[
-        list[str] | None, typer.Argument(metavar="[RUN...]", help="Runs to describe beside the judgments.")
+        list[str] | None, typer.Argument(metavar="[RUN...]", help="Runs to describe together with the judgments.")
     ] = None,
     depths: Annotated[
         list[int] | None,
-        typer.Option("-k", min=1, help="At which depths to count judged documents.", show_default="5 10 20"),
+        typer.Option("-k", min=1, help="The depths at which to count judged documents.", show_default="5 10 20"),
     ] = None,
     gains: options.GainsText = "linear",
     on_duplicate: options.DuplicateChoice = "error",
     form: Annotated[
-        Literal["table", "markdown", "json"], typer.Option("--format", "-f", help="How the output is written.")
+        Literal["table", "markdown", "json"], typer.Option("--format", "-f", help="The output format.")
     ] = "table",
     out: options.OutFile = None,
 ) -> None:

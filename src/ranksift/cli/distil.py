@@ -1,4 +1,4 @@
-"""``ranksift distil``: one text network in the place of several."""
+"""``ranksift distil``: one text network in place of several."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ def distil(
     data: Annotated[
         list[str],
         typer.Argument(
-            metavar="DATA...", help="Texts to learn on (JSONL, CSV or Parquet); no label is read.", show_default=False
+            metavar="DATA...",
+            help="Texts to learn from (JSONL, CSV or Parquet); their labels are not used.",
+            show_default=False,
         ),
     ],
     out: Annotated[
@@ -33,13 +35,13 @@ def distil(
         typer.Option(
             "--held-out",
             metavar="DATA",
-            help="Labelled examples that nothing was fitted to, to measure what it loses; may be repeated.",
+            help="Labelled examples that no model was fitted to, to measure the loss in quality; may be repeated.",
         ),
     ] = options.NONE,
     labels: options.LabelWords = None,
     skip_bad_rows: options.SkipBadRows = False,
 ) -> None:
-    """Replace the text networks of all folds and seeds by one, for serving, and say what it loses.
+    """Replace the text networks of all folds and seeds by one, for serving, and report the loss in quality.
 
     ranksift distil model train.jsonl --held-out test.jsonl --out small
     """
@@ -55,7 +57,7 @@ def distil(
     ranker = load(model)
     if not isinstance(ranker, Distillable):
         what = f"is a {type(ranker).__name__}, which has no text networks inside"
-        raise InputError(what, source=model, remedy="take one of text+LambdaMARTf, for example")
+        raise InputError(what, source=model, remedy="take a text+LambdaMARTf model, for example")
     known = ranker.read(held_out if len(held_out) > 1 else held_out[0], **reading) if held_out else None
     small = ranker.distilled(read_examples(data if len(data) > 1 else data[0], features=(), **reading), known)
     small.save(out)
@@ -64,7 +66,7 @@ def distil(
         show(_table(told), f"The model: {out}")
     else:
         write(f"The model: {out}\n")
-        note("what it loses was not measured: give held-out queries as --held-out")
+        note("the loss in quality was not measured: give held-out queries as --held-out")
 
 
 def _table(told: dict[str, Any]) -> Table:
@@ -79,5 +81,5 @@ def _table(told: dict[str, Any]) -> Table:
         ["standard error", lost["standard_error"]],
     ]
     network = "One network" if one == 1 else f"{one} networks"
-    title = f"{network} in the place of {told['networks']}, on {lost['queries']} held-out queries"
+    title = f"{network} in place of {told['networks']}, on {lost['queries']} held-out queries"
     return Table(["", lost["measure"]], rows, title=title)

@@ -32,9 +32,13 @@ def evaluate(
     out: options.OutFile = None,
     cache: Annotated[
         Path | None,
-        typer.Option("--cache", metavar="DIR", help="Keep the values of every run here, and use those that are kept."),
+        typer.Option(
+            "--cache", metavar="DIR", help="Keep the values of every run in this folder, and reuse those already there."
+        ),
     ] = None,
     memory: options.Memory = None,
+    engine: options.Engine = "local",
+    address: options.Address = None,
 ) -> None:
     """Evaluate runs against judgments.
 
@@ -61,12 +65,16 @@ def evaluate(
         columns=named,
         progress=options.progress_of(runs),
         memory=memory,
+        engine=engine,
+        address=address,
     )
     shown = 4 if digits is None else digits
     written = options.form_of(form, out)
     if written in ("table", "markdown", "latex"):
         n = len(scores.queries)
-        title = f"{qrels}: {n} quer{'y' if n == 1 else 'ies'}"
+        # Where a file lies is for the terminal, and not for a table that goes into a text.
+        source = "standard input" if qrels == "-" else qrels if written == "table" else Path(qrels).name
+        title = f"{source}: {n} quer{'y' if n == 1 else 'ies'}"
         table = report.table(scores, per_query=per_query, digits=shown, title=title)
         if written == "table":
             show(table, out=out)

@@ -33,7 +33,7 @@ def explain(
             "--worst",
             min=1,
             show_default="10; in CSV all",
-            help="How many of the queries that lose most to show.",
+            help="How many queries to show, starting with the largest losses.",
         ),
     ] = None,
     gains: options.GainsText = "linear",
@@ -42,11 +42,11 @@ def explain(
     queries: options.QueriesChoice = "qrels",
     on_duplicate: options.DuplicateChoice = "error",
     form: Annotated[
-        Literal["table", "markdown", "json", "csv"], typer.Option("--format", "-f", help="How the output is written.")
+        Literal["table", "markdown", "json", "csv"], typer.Option("--format", "-f", help="The output format.")
     ] = "table",
     out: options.OutFile = None,
 ) -> None:
-    """Explain a measure's value: what each document gave or cost against the ideal list.
+    """Explain a measure's value: what each document added or cost compared with the ideal list.
 
     ranksift explain qrels.txt bm25.run -m nDCG_f@10 --query q17
     """

@@ -176,13 +176,14 @@ def import_(
 def people(
     project: Place,
     action: Annotated[
-        Literal["list", "add", "link", "retire"], typer.Argument(metavar="[list|add|link|retire]", show_default=False)
+        Literal["list", "add", "link", "retire", "reinstate"],
+        typer.Argument(metavar="[list|add|link|retire|reinstate]", show_default=False),
     ] = "list",
     names: Annotated[list[str] | None, typer.Argument(metavar="NAME...", show_default=False)] = None,
     lead: Annotated[bool, typer.Option("--lead", help="Who is added may do everything, and see all labels.")] = False,
     url: Url = HERE,
 ) -> None:
-    """List who may sign in, add people, make new personal links, or retire somebody.
+    """List who may sign in, add people, make new personal links, retire somebody, or reinstate them.
 
     ranksift label people restaurants add Bob Eve
 
@@ -206,10 +207,11 @@ def people(
                 person, token = store.add_person(name, "lead" if lead else "assessor")
                 show(f"{person.name} ({person.role}): {_link(url, token)}")
             return
-        chosen = [_person(store, name) for name in given]
+        chosen = [_person(store, name, active=action != "reinstate") for name in given]
         for person in chosen:
-            if action == "link":
-                show(f"{person.name} ({person.role}): {_link(url, store.new_link(person.id))}")
+            if action in ("link", "reinstate"):
+                token = store.new_link(person.id) if action == "link" else store.reinstate(person.id)
+                show(f"{person.name} ({person.role}): {_link(url, token)}")
             else:
                 free = [task for task in store.tasks(person=person.id) if not task.done]
                 store.retire(person.id)
@@ -247,22 +249,25 @@ def _people_table(store: Store) -> Table:
 @label.command()
 def queries(
     project: Place,
-    action: Annotated[Literal["list", "retire"], typer.Argument(metavar="[list|retire]", show_default=False)] = "list",
+    action: Annotated[
+        Literal["list", "retire", "reinstate"], typer.Argument(metavar="[list|retire|reinstate]", show_default=False)
+    ] = "list",
     ids: Annotated[list[str] | None, typer.Argument(metavar="QUERY...", show_default=False)] = None,
 ) -> None:
-    """List queries, or retire some: no more tasks, and what was judged stays.
+    """List queries, or retire some: no more tasks, and what was judged stays; or take retired ones back.
 
     ranksift label queries restaurants retire q17
     """
     if (action == "list") is bool(ids):
-        raise InputError("list takes no query, and retire takes one", remedy="write: queries PROJECT retire QUERY")
+        raise InputError("list takes no query, and the others take one", remedy="write: queries PROJECT retire QUERY")
     with _store().open(project) as store:
-        if action == "retire":
+        if action != "list":
             for query_id in ids or ():
                 store.query(query_id)
             for query_id in ids or ():
-                store.retire_query(query_id)
-            show(f"{_count(len(ids or ()), 'query', 'queries')} retired; what was judged stays")
+                (store.retire_query if action == "retire" else store.reinstate_query)(query_id)
+            which = _count(len(ids or ()), "query", "queries")
+            show(f"{which} retired; what was judged stays" if action == "retire" else f"{which} to be assigned again")
             return
         done = {task.query_id for task in store.tasks(active_only=False) if task.done}
         rows = [
@@ -606,12 +611,14 @@ def _store() -> type[Store]:
     return Store
 
 
-def _person(store: Store, name: str) -> Person:
-    for person in store.people():
-        if person.name == name and person.active:
+def _person(store: Store, name: str, *, active: bool = True) -> Person:
+    people = [person for person in store.people() if person.active is active]
+    for person in people:
+        if person.name == name:
             return person
-    known = ", ".join(person.name for person in store.people() if person.active)
-    raise InputError(f"nobody here is called {name!r}", remedy=f"choose among {known or 'nobody: add people first'}")
+    known = ", ".join(person.name for person in people) or ("nobody: add people first" if active else "nobody")
+    what = f"nobody here is called {name!r}" if active else f"nobody called {name!r} was retired"
+    raise InputError(what, remedy=f"choose among {known}")
 
 
 def _link(url: str, token: str) -> str:

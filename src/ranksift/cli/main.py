@@ -17,7 +17,8 @@ import typer
 
 from ranksift import __version__
 from ranksift.cli.completion import ASKED
-from ranksift.cli.output import flush, is_terminal, prepared
+from ranksift.cli.output import flush, is_terminal, prepared, say
+from ranksift.cli.spelling import as_options
 from ranksift.errors import InputError
 
 #: The commands with what they do, in one line; each is the function of its own name in the file of its own name, or a
@@ -25,22 +26,22 @@ from ranksift.errors import InputError
 COMMANDS = {
     "evaluate": "Score runs against judgments.",
     "compare": "Test which differences between runs are significant.",
-    "explain": "Show what every document gave or cost, and the worst queries.",
+    "explain": "Show what every document added or cost, and the worst queries.",
     "describe": "Describe judgments and runs: labels, pools, lengths.",
-    "verdict": "Say whether a filter is worth it, and from which penalty on.",
-    "check": "Guard a release: fail when a requirement is not met.",
-    "study": "Study what measures are worth on your runs, with figures.",
+    "verdict": "Say whether a filter is worth it, and at which penalties.",
+    "check": "Guard a release: fail if a requirement is not met.",
+    "study": "Study how well measures work on your runs, with figures.",
     "cutoff": "Learn, apply and compare rules that drop results.",
-    "split": "Split examples in three: to learn from, to validate, to test.",
+    "split": "Split examples into training, validation and test sets.",
     "train": "Train a ranker from labelled examples.",
     "tune": "Search for the best parameters of a ranker.",
-    "rank": "Rank examples by a trained model.",
-    "distil": "Train one text network in the place of several, for serving.",
-    "serve": "Serve models over HTTP as a reranker that may refuse.",
-    "label": "Collect judgments: an ordered top k with few questions.",
+    "rank": "Rank examples with a trained model.",
+    "distil": "Train one text network to replace several, for serving.",
+    "serve": "Serve models over HTTP as a reranker that filters.",
+    "label": "Collect judgments: find an ordered top k with few questions.",
     "measures": "Show the catalogue of measures, with formulas and papers.",
-    "demo": "Tell the whole story on built-in data.",
-    "completion": "Let the Tab key complete commands and options.",
+    "demo": "Walk through everything on built-in data.",
+    "completion": "Set up the Tab key to complete commands and options.",
 }
 
 #: Commands of two words, where the first one alone is another command, whose help names them. Each is the function of
@@ -156,7 +157,7 @@ _AS_IN_TREC_EVAL = {
 def _complain(error: Exception) -> int:
     """Say in one line what is wrong; the exit code."""
     if isinstance(error, InputError):
-        print(error, file=sys.stderr)
+        say(as_options(str(error)))
         return BAD_INPUT
     usage = getattr(error, "format_message", None)
     if usage is not None:
@@ -164,21 +165,21 @@ def _complain(error: Exception) -> int:
         command = "ranksift" if context is None else context.command_path
         what = " ".join(str(usage()).split()).rstrip(".")
         known = _AS_IN_TREC_EVAL.get(getattr(error, "option_name", ""), "") if command == "ranksift evaluate" else ""
-        print(InputError(f"{command}: {what}", remedy=f"{known}see: {command} --help"), file=sys.stderr)
+        say(InputError(f"{command}: {what}", remedy=f"{known}see: {command} --help"))
         return BAD_INPUT
     if isinstance(error, OSError) and error.errno == ENOSPC:
-        print("ranksift: no space left on the device; make room", file=sys.stderr)
+        say("ranksift: no space left on the device; make room")
         return BAD_INPUT
     if isinstance(error, OSError) and error.errno in _OF_A_PATH and error.filename is not None:
         what = f"cannot be used ({error.strerror})"
-        print(InputError(what, source=os.fsdecode(error.filename), remedy="check the path"), file=sys.stderr)
+        say(InputError(what, source=os.fsdecode(error.filename), remedy="check the path"))
         return BAD_INPUT
     if isinstance(error, MemoryError):
-        print("ranksift: not enough memory; use fewer runs, documents or features at once", file=sys.stderr)
+        say("ranksift: not enough memory; use fewer runs, documents or features at once")
         return BAD_INPUT
-    fault = InputError(f"ranksift: a fault in RankSift, please report it: {type(error).__name__}: {error}",
+    fault = InputError(f"ranksift: a fault in RankSift; please report it: {type(error).__name__}: {error}",
                        remedy="RANKSIFT_DEBUG=1 shows where")  # fmt: skip
-    print(fault, file=sys.stderr)
+    say(fault)
     return INTERNAL
 
 

@@ -11,9 +11,9 @@ from ranksift.cli.output import show, write, write_json
 
 
 def measures(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME...]", help="Show these in full.")] = None,
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME...]", help="Show these measures in full.")] = None,
     form: Annotated[
-        Literal["text", "json", "markdown"], typer.Option("--format", "-f", help="How the output is written.")
+        Literal["text", "json", "markdown"], typer.Option("--format", "-f", help="The output format.")
     ] = "text",
     out: options.OutFile = None,
 ) -> None:

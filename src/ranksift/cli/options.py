@@ -39,12 +39,14 @@ Measures = Annotated[
         "--measure",
         "-m",
         metavar="NAMES",
-        help="Which measures to compute, several in one string or by repeating; see: ranksift measures.",
+        help="The measures to compute, separated by blanks; may be repeated. ranksift measures lists them.",
     ),
 ]
 GainsText = Annotated[
     str,
-    typer.Option("--gains", metavar="GAINS", help="What labels are worth: linear, exp, or exceptions as -2=-10,3=7."),
+    typer.Option(
+        "--gains", metavar="GAINS", help="The gain of each label: linear, exp, or exceptions such as -2=-10,3=7."
+    ),
 ]
 UnjudgedChoice = Annotated[
     Literal["zero", "drop"],
@@ -60,17 +62,17 @@ DuplicateChoice = Annotated[
 ]
 Test = Annotated[
     Literal["t", "randomization", "bootstrap", "wilcoxon", "unpaired"],
-    typer.Option("--test", help="The test of significance; all are paired but unpaired."),
+    typer.Option("--test", help="The significance test; all but unpaired are paired."),
 ]
-Alpha = Annotated[float, typer.Option("--alpha", help="The largest p that is significant.")]
+Alpha = Annotated[float, typer.Option("--alpha", help="The significance level.")]
 Settings = Annotated[
     list[str],
-    typer.Option("--set", metavar="NAME=VALUE", help="Further parameters, as --set by=zscore; may be repeated."),
+    typer.Option("--set", metavar="NAME=VALUE", help="Another parameter, such as --set by=zscore; may be repeated."),
 ]
 Depth = Annotated[
     int | None,
     typer.Option(
-        "--depth", "-M", metavar="N", min=1, help="Count the first N documents of each list only (trec_eval -M)."
+        "--depth", "-M", metavar="N", min=1, help="Count only the first N documents of each list (trec_eval -M)."
     ),
 ]
 Memory = Annotated[
@@ -78,7 +80,21 @@ Memory = Annotated[
     typer.Option(
         "--memory",
         metavar="SIZE",
-        help="What the rows of a run may take, as 2GB; a larger file is read in parts. [default: half of what is free]",
+        help="The most memory that the rows of a run may use, such as 2GB; a larger file is read in parts. "
+        "[default: half of the free memory]",
+    ),
+]
+Engine = Annotated[
+    Literal["local", "ray"],
+    typer.Option("--engine", help="Where the work is done: on this machine, or on the machines of a Ray cluster."),
+]
+Address = Annotated[
+    str | None,
+    typer.Option(
+        "--address",
+        metavar="HOST:PORT",
+        help="With --engine ray, the head of the cluster, or auto on one of its machines. [default: $RAY_ADDRESS, else "
+        "Ray is started on the cores of this machine]",
     ),
 ]
 Rel = Annotated[
@@ -87,33 +103,35 @@ Rel = Annotated[
 ]
 UnjudgedLabel = Annotated[
     float | None,
-    typer.Option(
-        "--unjudged-label", metavar="N", help="A label that says that nobody judged the document; TREC writes -1."
-    ),
+    typer.Option("--unjudged-label", metavar="N", help="The label that marks a document as unjudged; TREC uses -1."),
 ]
 ColumnNames = Annotated[
     str | None,
     typer.Option(
         "--columns",
         metavar="ROLE=NAME,...",
-        help="What tables call the query, doc, label and score, as query=qid,doc=pid.",
+        help="The column names of query, doc, label and score, such as query=qid,doc=pid.",
     ),
 ]
 LabelWords = Annotated[
     str | None,
-    typer.Option("--labels", metavar="WORDS", help="What words as labels count, as good=2,bad=-1."),
+    typer.Option("--labels", metavar="WORDS", help="The labels that words stand for, such as good=2,bad=-1."),
 ]
 SkipBadRows = Annotated[
     bool,
-    typer.Option("--skip-bad-rows", help="Leave out rows of a table that cannot be read, and say how many they are."),
+    typer.Option("--skip-bad-rows", help="Leave out the rows of a table that cannot be read, and report how many."),
 ]
 #: How the format of results is chosen where there are tables for papers.
-FORMAT_HELP = "How the output is written; without it a table, or what --out ends in: .md, .tex, .json, .csv."
+FORMAT_HELP = (
+    "The output format; by default a table, or the format given by the suffix of --out: .md, .tex, .json, .csv."
+)
 _BY_NAME = {".md": "markdown", ".tex": "latex", ".json": "json", ".csv": "csv"}
 OutFile = Annotated[
-    Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write to this file instead of to standard output.")
+    Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write to this file instead of standard output.")
 ]
-Digits = Annotated[int | None, typer.Option("--digits", min=0, max=17, help="How many digits to show after the point.")]
+Digits = Annotated[
+    int | None, typer.Option("--digits", min=0, max=17, help="How many digits to show after the decimal point.")
+]
 
 
 def read(qrels: str, runs: list[str], on_duplicate: Literal["error", "first", "best"]) -> tuple[Qrels, list[Run]]:
@@ -129,8 +147,8 @@ def read(qrels: str, runs: list[str], on_duplicate: Literal["error", "first", "b
 
 
 _MINUS_ONE = (
-    "the label -1 is taken for a forbidden document (gain -1); where it says that nobody judged the document, as "
-    "in TREC's files, write --unjudged-label -1, and where it is forbidden, --gains with its gain ends this note"
+    "the label -1 is taken for a forbidden document (gain -1); if it marks unjudged documents, as in TREC's files, "
+    "add --unjudged-label -1; if it marks forbidden ones, set its gain with --gains to silence this note"
 )
 
 
@@ -158,6 +176,17 @@ def check_standard_input(qrels: str, runs: list[str]) -> None:
     """Refuse to read standard input twice."""
     if [qrels, *runs].count("-") > 1:
         raise InputError("- is named twice, and standard input can be read once", remedy="name a file instead")
+
+
+def on_ray(engine: str, address: str | None) -> bool:
+    """Whether the work is for a cluster.
+
+    >>> on_ray("ray", None), on_ray("local", None)
+    (True, False)
+    """
+    if address is not None and engine != "ray":
+        raise InputError("--address is of a Ray cluster", remedy="give --engine ray too")
+    return engine == "ray"
 
 
 def progress_of(runs: list[str]) -> Callable[[Iterable[Any]], Iterable[Any]]:
@@ -198,7 +227,7 @@ def words_of(labels: str | None) -> dict[str, float] | None:
         word, sign, number = (part.strip() for part in pair.rpartition("="))
         if not sign or not word or word in found:
             raise InputError(
-                f"--labels {labels!r} is no list of WORD=NUMBER", remedy="write it as --labels good=2,bad=-1"
+                f"--labels {labels!r} is not a list of WORD=NUMBER", remedy="write it as --labels good=2,bad=-1"
             )
         found[word] = numbers_of(number, "--labels")[0]
     return found
@@ -219,7 +248,7 @@ def columns_of(text: str | None) -> dict[str, str] | None:
         role, sign, name = (part.strip() for part in pair.partition("="))
         if not sign:
             raise InputError(
-                f"--columns {text!r} is no list of ROLE=NAME", remedy="write it as --columns query=qid,doc=pid"
+                f"--columns {text!r} is not a list of ROLE=NAME", remedy="write it as --columns query=qid,doc=pid"
             )
         if role in found:
             raise InputError(f"--columns {text!r} names the {role} twice", remedy="give each role one column")
@@ -249,7 +278,9 @@ def settings_of(given: list[str], option: str = "--set") -> dict[str, Any]:
     for setting in given:
         name, sign, text = (part.strip() for part in setting.partition("="))
         if not sign or not name:
-            raise InputError(f"{option} {setting!r} is no NAME=VALUE", remedy=f"write it as {option} name=value")
+            raise InputError(
+                f"{option} {setting!r} is not of the form NAME=VALUE", remedy=f"write it as {option} name=value"
+            )
         if name in found:
             raise InputError(f"{option} names {name!r} twice", remedy="name it once")
         found[name] = value_of(name, text)

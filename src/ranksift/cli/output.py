@@ -7,11 +7,13 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from io import TextIOWrapper
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from ranksift import __version__
+from ranksift.cli.spelling import as_options
 from ranksift.errors import InputError, RankSiftWarning, on_one_line, shortened
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ def prepared() -> Iterator[None]:
 
 
 def flush() -> None:
-    """Write what is left of standard output: a full disk is told, and a reader that has gone away is no error."""
+    """Write what is left of standard output: a full disk is reported, and a closed pipe is not an error."""
     with _writing():
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -79,9 +81,17 @@ def heard_once() -> Iterator[None]:
 
 
 def note(text: str) -> None:
-    """Tell the user something that is no result."""
+    """Print a note for the user that is not part of the results."""
     if not _silent:
-        print(f"note: {on_one_line(shortened(text))}", file=sys.stderr)
+        say(f"note: {on_one_line(shortened(as_options(text)))}")
+
+
+def say(text: object) -> None:
+    """Write a line to standard error; where nobody reads that any more, work goes on, and the exit code stays."""
+    try:
+        print(text, file=sys.stderr, flush=True)
+    except OSError:
+        _discard_the_rest(sys.stderr)
 
 
 def write(text: str, out: Path | None = None) -> None:
@@ -104,7 +114,7 @@ def show(*parts: Table | str, out: Path | None = None) -> None:
     if _silent:
         return
     if out is not None or not is_terminal(sys.stdout):
-        write("\n\n".join(str(part) for part in parts) + "\n", out)
+        write("\n\n".join(str(_in_options(part)) for part in parts) + "\n", out)
         return
     from rich.console import Console
 
@@ -113,18 +123,19 @@ def show(*parts: Table | str, out: Path | None = None) -> None:
     console = Console(highlight=False, emoji=False, markup=False)
     for part in parts:
         if isinstance(part, str):
-            console.print(part)
+            console.print(as_options(part))
             continue
         # As rich's own title and caption they would be as narrow as the table.
         if part.title:
             console.print(on_one_line(part.title), style="bold")
         console.print(Table(part.columns, part.rows))
         for line in part.notes:
-            console.print(on_one_line(line), style="dim")
+            console.print(on_one_line(as_options(line)), style="dim")
 
 
 def markdown(parts: Iterable[Table | str]) -> str:
     """Tables and paragraphs as Markdown."""
+    parts = map(_in_options, parts)
     return "\n\n".join(_preformatted(part) if isinstance(part, str) else part.markdown() for part in parts) + "\n"
 
 
@@ -166,29 +177,36 @@ def progress(doing: str, total: int | None = None) -> Callable[[Iterable[T]], It
     return wrap
 
 
+def _in_options(part: Table | str) -> Table | str:
+    """A paragraph, or the notes of a table, with options in place of Python."""
+    if isinstance(part, str):
+        return as_options(part)
+    return replace(part, notes=tuple(as_options(note) for note in part.notes))
+
+
 def _preformatted(text: str) -> str:
     return f"```\n{text}\n```" if "\n" in text else text
 
 
 @contextmanager
 def _writing() -> Iterator[None]:
-    """Write to standard output; a reader that has gone away, as of ``ranksift ... | head``, is no error."""
+    """Write to standard output; a closed pipe, as with ``ranksift ... | head``, is not an error."""
     try:
         yield
     except BrokenPipeError:
-        _discard_the_rest()
+        _discard_the_rest(sys.stdout)
     except OSError as error:
-        _discard_the_rest()
+        _discard_the_rest(sys.stdout)
         reason = error.strerror or str(error)
         raise InputError(
             f"cannot be written ({reason})", source="<stdout>", remedy="make room, or write to a file: --out"
         ) from None
 
 
-def _discard_the_rest() -> None:
+def _discard_the_rest(stream: TextIO) -> None:
     """Let Python's last flush go nowhere instead of into a closed pipe or onto a full disk."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
+    os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
 
 

@@ -106,6 +106,7 @@ def serve(
     except ImportError as error:
         raise missing_library("the service needs", error.name or "Starlette", "serve") from None
     from ranksift.serving.models import named_models
+    from ranksift.serving.served import version_of
     from ranksift.serving.server import serve as run
     from ranksift.serving.settings import Settings
     from ranksift.web.door import as_in_urls, checked_prefix, listening
@@ -126,6 +127,8 @@ def serve(
         workers=workers,
         log_level=_log_level(),
     )
+    for _, path in settings.models:
+        version_of(path)  # what is not a model is refused before anything is announced
     door = listening(host, port)
     names = ", ".join(name for name, _ in settings.models)
     address = f"http://{as_in_urls(host)}:{door.getsockname()[1]}{settings.root_path}/"

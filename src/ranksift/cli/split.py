@@ -1,4 +1,4 @@
-"""``ranksift split``: examples in three files, to learn from, to validate and to test."""
+"""``ranksift split``: examples in three files, for training, validation and test."""
 
 from __future__ import annotations
 
@@ -34,13 +34,11 @@ def split(
     ] = None,
     shares: Annotated[
         str,
-        typer.Option(
-            "--shares", metavar="SHARES", help="Which shares of the queries are to learn from, to validate and to test."
-        ),
+        typer.Option("--shares", metavar="SHARES", help="The shares of the queries for training, validation and test."),
     ] = "0.64 0.16 0.20",
     labels: options.LabelWords = None,
     skip_bad_rows: options.SkipBadRows = False,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of the draw.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of the random split.")] = 0,
 ) -> None:
     """Split examples by query into three files of the same format.
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import reduce
 from itertools import takewhile
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
 
 import typer
@@ -32,7 +32,8 @@ def study(
         typer.Option(
             "--scores",
             metavar="TABLE",
-            help="Take scores instead of runs: CSV or Parquet, long or topic × system; [NAME=]FILE, repeat for more.",
+            help="Read scores instead of runs: CSV or Parquet, long or topic × system, as [NAME=]FILE; may be "
+            "repeated.",
         ),
     ] = options.NONE,
     against: Annotated[
@@ -40,8 +41,8 @@ def study(
         typer.Option(
             "--against",
             metavar="FILE",
-            help="Another collection to put beside it: its judgments, then its runs (none: the same); "
-            "or with --scores its tables. Repeat it for each file.",
+            help="Another collection to compare with: its judgments, then its runs (without runs, the same ones); "
+            "with --scores, its tables. Repeat the option for each file.",
         ),
     ] = options.NONE,
     out: Annotated[
@@ -50,22 +51,26 @@ def study(
             "--out",
             "-o",
             metavar="DIR",
-            help="The folder of the page, the figures and the tables; needed unless --only is given.",
+            help="The folder for the page, the figures and the tables; required unless --only is given.",
         ),
     ] = None,
     preset: Annotated[
         Literal["forbidden-2022", "negative-2020", "bounds-2022", "quit-2016", "topk-2012"] | None,
-        typer.Option("--preset", help="Take the measures, gains and parameters of a published study."),
+        typer.Option("--preset", help="Use the measures, gains and parameters of a published study."),
     ] = None,
     only: Annotated[
         list[str],
         typer.Option(
-            "--only", metavar="PROCEDURES", help="Apply these procedures only, several in one string or by repeating."
+            "--only",
+            metavar="PROCEDURES",
+            help="Apply only these procedures, separated by blanks; may be repeated.",
         ),
     ] = options.NONE,
     gains: Annotated[
         str | None,
-        typer.Option("--gains", metavar="GAINS", help="What labels are worth: linear, exp, or exceptions as -2=-10."),
+        typer.Option(
+            "--gains", metavar="GAINS", help="The gain of each label: linear, exp, or exceptions such as -2=-10."
+        ),
     ] = None,
     unjudged: Annotated[
         Literal["zero", "drop"] | None,
@@ -91,46 +96,57 @@ def study(
     ] = None,
     fuzziness: Annotated[
         float | None,
-        typer.Option("--fuzziness", min=0, help="Differences up to this are ties. [default: 0.01]", show_default=False),
+        typer.Option(
+            "--fuzziness", min=0, help="Differences up to this size are ties. [default: 0.01]", show_default=False
+        ),
     ] = None,
     fuzz: Annotated[
         Literal["absolute", "relative", "relative_smaller"] | None,
-        typer.Option("--fuzz", help="How the fuzziness is meant. [default: absolute]", show_default=False),
+        typer.Option(
+            "--fuzz", help="Whether --fuzziness is absolute or relative. [default: absolute]", show_default=False
+        ),
     ] = None,
     counts: Annotated[
         Literal["trials", "topics"] | None,
-        typer.Option("--counts", help="What error rates count. [default: trials]", show_default=False),
+        typer.Option(
+            "--counts", help="Whether error rates count trials or topics. [default: trials]", show_default=False
+        ),
     ] = None,
     method: Annotated[
         Literal["sakai", "sign"] | None,
-        typer.Option("--method", help="Which bootstrap is used. [default: sakai]", show_default=False),
+        typer.Option("--method", help="The bootstrap method. [default: sakai]", show_default=False),
     ] = None,
     test: Annotated[
         Literal["t", "randomization", "bootstrap", "wilcoxon", "unpaired"] | None,
         typer.Option(
-            "--test", help="The test of significance; all are paired but unpaired. [default: t]", show_default=False
+            "--test", help="The significance test; all but unpaired are paired. [default: t]", show_default=False
         ),
     ] = None,
     alpha: Annotated[
         float | None,
-        typer.Option("--alpha", help="The largest p that is significant. [default: 0.05]", show_default=False),
+        typer.Option("--alpha", help="The significance level. [default: 0.05]", show_default=False),
     ] = None,
     types_size: Annotated[
         str | None,
         typer.Option(
             "--types-size",
             metavar="SIZE",
-            help="How many queries are uninformative, and how many ideal: a number, or a share such as 0.1.",
+            help="How many queries to take as uninformative, and how many as ideal: a number, or a share such as 0.1.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of what is drawn: same seed, same bytes.")] = 0,
+    seed: Annotated[
+        int,
+        typer.Option(
+            "--seed", min=0, help="The seed of the random number generator; the same seed gives the same files."
+        ),
+    ] = 0,
     title: Annotated[str, typer.Option("--title", help="The title of the page.")] = "What are these measures worth?",
 ) -> None:
     """Study measures: how bounded, stable, sensitive, reliable and discriminating they are on your runs.
 
     ranksift study qrels.txt *.run -m "nDCG@10 nDCG_f@10 AP" --out study
 
-    What can be said without any run, ranksift study properties says.
+    To see what follows from the formulas alone, without any run, use ranksift study properties.
     """
     from ranksift.evaluation.cache import forget
     from ranksift.plotting import can_draw
@@ -239,7 +255,7 @@ def _collections(first: list[str], second: list[str]) -> tuple[str, str]:
     start = _alike(*words)
     end = _alike(*(word[start:][::-1] for word in words))
     apart = [".".join(word[start : len(word) - end]) for word in words]
-    whole = [f"{path.parent.name}/{path.name}" for path in paths]
+    whole = [str(PurePosixPath(path.parent.name, path.name)) for path in paths]
     for one, two in (*([shared] if max(map(len, both)) > 1 else []), stems, apart, whole):
         if one and two and one != two:
             return one, two

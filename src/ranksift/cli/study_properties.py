@@ -2,7 +2,7 @@
 
 ``--format json`` has under ``measures`` for each measure, and in that for each property, ``holds`` (yes, graded,
 binary, no, or null where it has no meaning) and ``counterexample`` (words, or null), after ``ranksift`` (the version),
-``documents`` and ``lists``. ``--format csv`` has a row a measure and property.
+``documents`` and ``lists``. ``--format csv`` has one row per measure and property.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ def study_properties(
     measures: options.Measures = options.NONE,
     gains: options.GainsText = "linear",
     documents: Annotated[
-        int, typer.Option("--documents", min=2, max=6, help="Documents that a query has at most.")
+        int, typer.Option("--documents", min=2, max=6, help="The largest number of documents in a query.")
     ] = 5,
     counterexamples: Annotated[
-        bool, typer.Option("--counterexamples", help="Show for every property that fails a list where it does.")
+        bool, typer.Option("--counterexamples", help="For every property that fails, show a list for which it fails.")
     ] = False,
     form: Annotated[
-        Literal["table", "markdown", "json", "csv"], typer.Option("--format", "-f", help="Of output.")
+        Literal["table", "markdown", "json", "csv"], typer.Option("--format", "-f", help="The output format.")
     ] = "table",
     out: options.OutFile = None,
 ) -> None:

@@ -26,19 +26,22 @@ Model = Annotated[
     typer.Option(
         "--model",
         metavar="NAME",
-        help="The method to train, of those that --list shows; text+NAME puts NAME on top of texts.",
+        help="The method to train; --list shows all. text+NAME trains NAME on top of a text network.",
         show_default=False,
     ),
 ]
 Settings = Annotated[
     list[str],
-    typer.Option("--set", metavar="NAME=VALUE", help="Set parameters of the method, as trees=500; may be repeated."),
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="Set a parameter of the method, such as trees=500; may be repeated."
+    ),
 ]
-Loss = Annotated[
-    str | None, typer.Option("--loss", metavar="NAME", help="The loss, for methods that have a choice of losses.")
-]
+Loss = Annotated[str | None, typer.Option("--loss", metavar="NAME", help="The loss, for methods that offer several.")]
 Validation = Annotated[
-    list[str], typer.Option("--validation", metavar="DATA", help="Stop and cut by these examples; may be repeated.")
+    list[str],
+    typer.Option(
+        "--validation", metavar="DATA", help="Examples for early stopping and for fitting the cutoff; may be repeated."
+    ),
 ]
 MeasureName = Annotated[
     str | None,
@@ -46,14 +49,15 @@ MeasureName = Annotated[
         "--measure",
         "-m",
         metavar="NAME",
-        help="What stopping by the measure, and the cutoff, go by. [default: the method's own, and nDCG_f@10 with a "
+        help="The measure for early stopping and for the cutoff. [default: the method's own, and nDCG_f@10 with a "
         "cutoff]",
     ),
 ]
 Scaling = Annotated[
     Literal["none", "standard", "query"] | None,
     typer.Option(
-        "--scaling", help="How features are scaled; query: from 0 to 1 inside each query. [default: the method's own]"
+        "--scaling",
+        help="How features are scaled; query means from 0 to 1 within each query. [default: the method's own]",
     ),
 ]
 CutoffSettings = Annotated[
@@ -61,25 +65,27 @@ CutoffSettings = Annotated[
     typer.Option(
         "--cutoff-set",
         metavar="NAME=VALUE",
-        help="Set parameters of the rule, as by=zscore; may be repeated.",
+        help="Set a parameter of the rule, such as by=zscore; may be repeated.",
     ),
 ]
 Freeze = Annotated[
     bool,
-    typer.Option("--freeze", help="Train only what stands on the encoder of texts, which takes minutes without a GPU."),
+    typer.Option(
+        "--freeze", help="Train only the layers on top of the text encoder; without a GPU this takes minutes."
+    ),
 ]
 Checkpoints = Annotated[
     Path | None,
     typer.Option(
         "--checkpoints",
         metavar="DIR",
-        help="Keep the state of a training on texts and its log here; the same command goes on where it "
-        "was broken off. [default: MODEL.training; checkpoints are removed when the model is saved]",
+        help="Keep the state and the log of training on texts here; the same command resumes an interrupted "
+        "run. [default: MODEL.training; checkpoints are removed when the model is saved]",
     ),
 ]
 AtMost = Annotated[
     str | None,
-    typer.Option("--at-most", metavar="LIMITS", help='The best cut of those that keep limits, as "Empty<=0.1".'),
+    typer.Option("--at-most", metavar="LIMITS", help='Choose the best cut within these limits, such as "Empty<=0.1".'),
 ]
 Data = Annotated[
     list[str] | None,
@@ -104,28 +110,38 @@ def train(
     cutoff: Annotated[
         str | None,
         typer.Option(
-            "--cutoff", metavar="RULE", help="Fit this rule, which drops documents; see: ranksift cutoff rules."
+            "--cutoff",
+            metavar="RULE",
+            help="Also fit this rule, which drops documents; ranksift cutoff rules lists them.",
         ),
     ] = None,
     cutoff_settings: CutoffSettings = options.NONE,
     at_most: AtMost = None,
     plot: Annotated[
         Path | None,
-        typer.Option("--plot", metavar="FILE", help="Draw forbidden documents shown against good ones hidden."),
+        typer.Option(
+            "--plot", metavar="FILE", help="Draw the trade-off between forbidden documents shown and good ones hidden."
+        ),
     ] = None,
     folds: Annotated[
         int | None,
-        typer.Option("--folds", min=3, help="Judge the method by cross-validation before the model is made."),
+        typer.Option("--folds", min=3, help="Judge the method by cross-validation before training the model."),
     ] = None,
     checkpoints: Checkpoints = None,
-    seed: Annotated[int, typer.Option("--seed", min=0)] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of the random number generator.")] = 0,
     labels: options.LabelWords = None,
     skip_bad_rows: options.SkipBadRows = False,
+    engine: options.Engine = "local",
+    address: options.Address = None,
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", min=1, help="With --engine ray, how many processes train the network. [default: 2]"),
+    ] = None,
     list_models: Annotated[
-        bool, typer.Option("--list", help="List the methods, or with --model its parameters, and leave.")
+        bool, typer.Option("--list", help="List the methods, or with --model the parameters of one, and exit.")
     ] = False,
 ) -> None:
-    """Train a ranker, and save it with a card of what it was made of.
+    """Train a ranker, and save it with a card that says how it was made.
 
     ranksift train train.txt --validation vali.txt --model LambdaMART --out model
     """
@@ -137,6 +153,9 @@ def train(
     if list_models:
         show(_list(model))
         return
+    on_ray = options.on_ray(engine, address)
+    if workers is not None and not on_ray:
+        raise InputError("--workers is of a Ray cluster", remedy="give --engine ray too, or start it with torchrun")
     if at_most is not None and cutoff is None and model is not None and not method_named(model).brings_cut():
         cutoff = "global"
     ranker = configured(
@@ -157,13 +176,13 @@ def train(
     if at_most is not None:
         Limits.of(at_most)
         if out is None:
-            raise InputError("--at-most is of the model that --out writes", remedy="name a folder: --out MODEL")
+            raise InputError("--at-most belongs to the model that --out writes", remedy="name a folder: --out MODEL")
     if out is not None and not validation:
         ranker.check_alone()
     if not data:
         raise InputError("no examples are given", remedy="name a LETOR, CSV, JSONL or Parquet file")
     if out is None and folds is None:
-        raise InputError("no folder is named", remedy="say where the model goes: --out MODEL")
+        raise InputError("no folder is named", remedy="say where to write the model: --out MODEL")
     kept = None if out is None else training_folder(ranker, place_for_a_model(out), checkpoints)
     reading = options.reading_of(labels, skip_bad_rows)
     examples = read_examples(data if len(data) > 1 else data[0], **reading)
@@ -178,12 +197,21 @@ def train(
     if out is None:
         return
     with resumable(kept):
-        ranker.fit(examples, held_out, checkpoints=kept)
+        if on_ray:
+            from ranksift.scale.training import fit as fit_on_ray
+
+            many = 2 if workers is None else workers
+            ranker = fit_on_ray(ranker, examples, held_out, workers=many, address=address, checkpoints=kept)
+        else:
+            ranker.fit(examples, held_out, checkpoints=kept)
     if not is_first():
         return
     if rule is not None:
         if held_out is None:
-            note("the cutoff is fitted to the documents that the model was trained on, and too sure; give --validation")
+            note(
+                "the cutoff is fitted to the documents that the model was trained on, which makes it too optimistic; "
+                "give --validation"
+            )
         ranker.fit_cutoff(examples if held_out is None else held_out, rule)
     elif at_most is not None:
         ranker.at_most(at_most)
@@ -194,7 +222,7 @@ def train(
     checked = [] if ranker.cut_choice_ is None else [ranker.cut_choice_.table(marked=at_most is None)]
     show(told(ranker, {"training": examples, "validation": held_out}), *checked, *_kept_to(ranker), *places(out, kept))
     if ranker.brings_cut() and rule is None and not checked:
-        note(f"the cut was not checked: it takes {FEWEST_TO_CHECK} held-out queries; give more as --validation")
+        note(f"the cut was not checked: that takes {FEWEST_TO_CHECK} held-out queries; give more as --validation")
 
 
 def training_folder(ranker: Ranker, model: Path, given: Path | None) -> TrainingFolder | None:
@@ -203,7 +231,7 @@ def training_folder(ranker: Ranker, model: Path, given: Path | None) -> Training
 
     if not ranker.keeps_checkpoints():
         if given is not None:
-            what = f"--checkpoints is of rankers from texts, and {type(ranker).__name__} is none"
+            what = f"--checkpoints is only for rankers of texts, and {type(ranker).__name__} is not one"
             raise InputError(what, remedy="leave it out")
         return None
     path = model.with_name(f"{model.name}.training") if given is None else given
@@ -216,12 +244,12 @@ def training_folder(ranker: Ranker, model: Path, given: Path | None) -> Training
 
 @contextmanager
 def resumable(kept: TrainingFolder | None) -> Iterator[None]:
-    """Tell who interrupts a training how it goes on."""
+    """When training is interrupted, say how to resume it."""
     try:
         yield
     except KeyboardInterrupt:
         if kept is not None and kept.begun():
-            note(f"stopped; the same command goes on from {kept.path}")
+            note(f"stopped; the same command resumes from {kept.path}")
         raise
 
 
@@ -246,7 +274,7 @@ def places(model: Path, kept: TrainingFolder | None) -> list[str]:
 
 
 def _kept_to(ranker: Ranker) -> list[str]:
-    """Where limits were asked for: the threshold, and what it comes to."""
+    """If limits were given, the threshold and the values that they take."""
     from ranksift.cutoffs.threshold import GlobalCutoff
 
     rule = ranker.cutoff_
@@ -288,12 +316,16 @@ def told(ranker: Ranker, given: dict[str, Examples | None]) -> Table:
     count = len(ranker.feature_names_)
     features = [f"{count} feature{'s' * (count != 1)}"] if count or not ranker.reads_texts() else []
     title = f"{type(ranker).__name__} from {' and '.join([*['texts'] * ranker.reads_texts(), *features])}"
-    notes = [] if ranker.cutoff_ is None else [f"{measure} is of what the model's cutoff, {ranker.cutoff_.rule}, keeps"]
+    notes = (
+        []
+        if ranker.cutoff_ is None
+        else [f"{measure} is computed on what the model's cutoff, {ranker.cutoff_.rule}, keeps"]
+    )
     return Table(columns, rows, title=title, notes=notes)
 
 
 def tell_what_is_odd(examples: Examples, held_out: Examples | None, ranker: Ranker) -> None:
-    """Tell of data that can be learned from, and should perhaps not be."""
+    """Warn about data that can be learned from, but perhaps should not be."""
     from ranksift.collection.gains import Gains
 
     labels, gains = examples.labels[examples.judged], Gains.of(ranker.gains)
@@ -317,7 +349,7 @@ def tell_what_is_odd(examples: Examples, held_out: Examples | None, ranker: Rank
         if both:
             note(
                 f"{held_out.name}: {both} of {len(held_out.query_ids)} queries have the id of a training query; if "
-                "they are the same, the model stops too late and cuts too little"
+                "these are the same queries, training stops too late and the cut drops too little"
             )
 
 
@@ -339,7 +371,7 @@ def configured(model: str | None, given: dict[str, Any], settings: list[str], us
     for name in own:
         if name in parameters and parameters[name] != known.get(name):
             option = name.rpartition(".")[2]
-            raise InputError(f"{name} is given by --{option} and by --set", remedy="leave one out")
+            raise InputError(f"{name} is given both by --{option} and by --set", remedy="leave one out")
     parameters = {**usual, **parameters, **own}
     if "freeze" not in known and "options" in known and parameters.pop("freeze", False):  # of the model inside
         parameters["options"] = {**(parameters.get("options") or {}), "freeze": True}
@@ -373,7 +405,7 @@ def method_named(name: str) -> Ranker:
     below, plus, top = name.partition("+")
     if plus:
         if not isinstance(method_named(below), TextRanker):
-            what = f"method {name!r}: a text ranker stands below another method, and {below!r} is none"
+            what = f"method {name!r}: only a text ranker can be combined with another method, and {below!r} is not one"
             raise InputError(what, remedy="write it as text+LambdaMARTf")
         return StackedRanker(type(method_named(top)).__name__)
     rankers = known_rankers()
@@ -395,7 +427,7 @@ def limited(cutoff: str | None, settings: list[str], at_most: str | None) -> lis
     if at_most is None or cutoff is None:
         return settings
     if cutoff != "global":
-        raise InputError(f"the rule {cutoff} keeps no limits", remedy="leave --at-most out, or use --cutoff global")
+        raise InputError(f"the rule {cutoff} cannot keep limits", remedy="leave --at-most out, or use --cutoff global")
     return [*settings, f"at_most={at_most}"]
 
 
@@ -406,7 +438,7 @@ def rule_named(name: str | None, measure: MeasureLike, settings: list[str]) -> A
     own = options.settings_of(settings, "--cutoff-set")
     if name is None:
         if own:
-            raise InputError("--cutoff-set is of a rule, and none is named", remedy="name it: --cutoff RULE")
+            raise InputError("--cutoff-set needs a rule, and none is named", remedy="name it: --cutoff RULE")
         return None
     kind = rule_of(name)
     known = kind().get_params()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -45,29 +47,35 @@ def tune(
     data: Data = None,
     model: Annotated[
         str | None,
-        typer.Option("--model", metavar="NAME", help="The method to tune, of those that ranksift train --list shows."),
+        typer.Option("--model", metavar="NAME", help="The method to tune; ranksift train --list shows all."),
     ] = None,
     loss: Loss = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="MODEL", help="Fit the best to all examples, and save it here."),
+        typer.Option(
+            "--out", "-o", metavar="MODEL", help="Fit the best parameters to all examples, and save the model here."
+        ),
     ] = None,
     validation: Annotated[
         list[str],
-        typer.Option("--validation", metavar="DATA", help="Stop, choose and cut by these examples; may be repeated."),
+        typer.Option(
+            "--validation",
+            metavar="DATA",
+            help="Examples for early stopping, for choosing the best trial and for the cutoff; may be repeated.",
+        ),
     ] = options.NONE,
-    trials: Annotated[int, typer.Option("--trials", min=1, help="How many trials to make at most.")] = 30,
+    trials: Annotated[int, typer.Option("--trials", min=1, help="The largest number of trials.")] = 30,
     folds: Annotated[
         int,
-        typer.Option("--folds", min=2, help="How many parts queries are split into, where there is no --validation."),
+        typer.Option("--folds", min=2, help="The number of folds, if there is no --validation."),
     ] = 5,
     space: Annotated[
         list[str],
         typer.Option(
             "--space",
             metavar="NAME=VALUES",
-            help="Where to search: leaves=4,8,16 or C=0.01..100 or C=0.01..100:log; may be repeated. "
-            "[default: the method's own space, less what is --set]",
+            help="The values to search: leaves=4,8,16 or C=0.01..100 or C=0.01..100:log; may be repeated. "
+            "[default: the method's own space without the parameters given by --set]",
         ),
     ] = options.NONE,
     freeze: Freeze = False,
@@ -78,7 +86,8 @@ def tune(
             "--measure",
             "-m",
             metavar="NAME",
-            help="What is best, and what stopping goes by. [default: the method's own; nDCG_f@10 with --cutoff]",
+            help="The measure for choosing the best trial and for early stopping. [default: the method's own; "
+            "nDCG_f@10 with --cutoff]",
         ),
     ] = None,
     gains: options.GainsText = "linear",
@@ -88,7 +97,8 @@ def tune(
         typer.Option(
             "--cutoff",
             metavar="RULE",
-            help="Judge lists as this rule cuts them, and save it with the model; see: ranksift cutoff rules.",
+            help="Judge lists after this rule has cut them, and save it with the model; ranksift cutoff rules "
+            "lists them.",
         ),
     ] = None,
     cutoff_settings: CutoffSettings = options.NONE,
@@ -98,7 +108,7 @@ def tune(
             "--margin",
             min=0,
             metavar="ERRORS",
-            help="By how many standard errors a trial must be better than the method as it is, to be chosen.",
+            help="How many standard errors better than the default parameters a trial must be to be chosen.",
         ),
     ] = 0.0,
     storage: Annotated[
@@ -106,26 +116,28 @@ def tune(
         typer.Option(
             "--storage",
             metavar="FILE",
-            help="Keep the trials here: the same command goes on where it was broken off, or on to more --trials. "
+            help="Keep the trials here, so that the same command resumes an interrupted search or adds more --trials. "
             "[default: MODEL.tuning, removed when the model is saved]",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0)] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of the random number generator.")] = 0,
     labels: options.LabelWords = None,
     skip_bad_rows: options.SkipBadRows = False,
+    engine: options.Engine = "local",
+    address: options.Address = None,
 ) -> None:
-    """Search for the parameters of a ranker that are best on queries it was not fitted to.
+    """Search for the parameters with which a ranker does best on queries it was not fitted to.
 
     ranksift tune train.txt --validation vali.txt --model LambdaMART --out model
 
-    Choices of all parameters are combined if there are no more combinations than trials; else parameters are drawn at
-    random. What the method does by default is always tried.
+    If there are no more combinations of values than trials, all of them are tried; otherwise parameters are drawn at
+    random. The default parameters are always tried.
     """
     from ranksift.collection.examples import read_examples
     from ranksift.learning.model_folder import place_for_a_model
     from ranksift.learning.tuning import holds_trials
-    from ranksift.learning.tuning import tune as search
 
+    search = _search(engine, address)
     if not is_alone():
         raise InputError("ranksift tune runs in one process", remedy="start it without torchrun")
     ranker = configured(
@@ -179,7 +191,7 @@ def tune(
                 note("stopped; the trials are lost: --storage would keep them")
             else:
                 note(
-                    f"stopped; the same command goes on from {kept}"
+                    f"stopped; the same command resumes from {kept}"
                     if kept.exists()
                     else "stopped before the first trial"
                 )
@@ -205,6 +217,17 @@ def tune(
     show(told(best, {"training": examples, "validation": held_out}), *places(out, training))
 
 
+def _search(engine: str, address: str | None) -> Callable[..., Tuning]:
+    """What searches: on this machine, or on a cluster."""
+    if options.on_ray(engine, address):
+        from ranksift.scale.tuning import tune as search_on_ray
+
+        return partial(search_on_ray, address=address)
+    from ranksift.learning.tuning import tune as search
+
+    return search
+
+
 def space_of(given: list[str]) -> dict[str, Any]:
     """Where to search, from words.
 
@@ -215,7 +238,9 @@ def space_of(given: list[str]) -> dict[str, Any]:
     for words in given:
         name, sign, text = (part.strip() for part in words.partition("="))
         if not sign or not name or not text:
-            raise InputError(f"--space {words!r} is no NAME=VALUES", remedy="write it as --space C=0.01..100:log")
+            raise InputError(
+                f"--space {words!r} is not of the form NAME=VALUES", remedy="write it as --space C=0.01..100:log"
+            )
         if name in found:
             raise InputError(f"--space names {name!r} twice", remedy="name it once")
         ends = _RANGE.fullmatch(text)
@@ -242,7 +267,9 @@ def _number(text: str, words: str) -> int | float:
             return kind(text)
         except ValueError:
             pass
-    raise InputError(f"--space {words!r}: {text.strip()!r} is no number", remedy="write it as --space C=0.01..100:log")
+    raise InputError(
+        f"--space {words!r}: {text.strip()!r} is not a number", remedy="write it as --space C=0.01..100:log"
+    )
 
 
 def _space(ranker: Ranker, given: list[str], settings: list[str], *, stopped: bool) -> dict[str, Any]:
@@ -256,7 +283,7 @@ def _space(ranker: Ranker, given: list[str], settings: list[str], *, stopped: bo
         found = space_of(given)
         both = next((name for name in found if name in fixed), None)
         if both is not None:
-            raise InputError(f"{both} is both --set and searched", remedy="leave one out")
+            raise InputError(f"{both} is both --set and in --space", remedy="leave one out")
         return found
     own = ranker.natural_space(stopped=stopped)
     found = {name: values for name, values in own.items() if not {name, name.partition(".")[0]} & {*fixed}}
@@ -277,9 +304,9 @@ def _table(found: Tuning, judged: str) -> Table:
     if found.best not in shown:
         shown = (*shown[:-1], found.best)
     rows = [[t.number, *(_cell(t.params[name]) for name in names), t.value] for t in shown]
-    notes = ["trial 0: as the method is without tuning"]
+    notes = ["trial 0: the default parameters"]
     if found.cuts:
-        notes.append("each part of the queries is cut by a rule that is fitted to the others")
+        notes.append("each fold of the queries is cut by a rule that is fitted to the others")
     if found.margin:
         notes.append(_choice(found))
     if failed:
@@ -293,8 +320,10 @@ def _choice(found: Tuning) -> str:
     """Which trial a margin leaves."""
     chosen, errors = found.best.number, f"{found.margin:g} standard error{'s' * (found.margin != 1)}"
     if found.trials[0].value is None:
-        return f"chosen: trial {chosen}, the best value, as trial 0 failed"
-    return f"chosen: trial {chosen}, " + (f"better by {errors}" if chosen else f"as no other is better by {errors}")
+        return f"chosen: trial {chosen}, the best value, because trial 0 failed"
+    return f"chosen: trial {chosen}, " + (
+        f"better by {errors}" if chosen else f"because no other is better by {errors}"
+    )
 
 
 def _cell(value: Any) -> Any:

@@ -1,7 +1,7 @@
 """``ranksift verdict``: is this filter worth it.
 
 ``--format json`` has the keys of :meth:`ranksift.study.verdict.Verdict.to_dict`, after ``ranksift`` (the version).
-``--format csv`` has a row a filtered run and query.
+``--format csv`` has one row per filtered run and query.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import typer
 
 from ranksift.cli import options
 from ranksift.cli.output import markdown, note, show, write, write_csv, write_json
+from ranksift.cli.spelling import as_options
 from ranksift.errors import InputError
 
 
@@ -22,10 +23,15 @@ def verdict(
     qrels: options.QrelsFile,
     base: Annotated[str, typer.Argument(metavar="BASE", help="The run before filtering.", show_default=False)],
     filtered: Annotated[
-        list[str], typer.Argument(metavar="FILTERED...", help="What filters left of it.", show_default=False)
+        list[str],
+        typer.Argument(
+            metavar="FILTERED...",
+            help="The same run after filtering; several filters may be given.",
+            show_default=False,
+        ),
     ],
     measure: Annotated[
-        str, typer.Option("--measure", "-m", metavar="NAME", help="The one measure that decides.")
+        str, typer.Option("--measure", "-m", metavar="NAME", help="The measure that decides.")
     ] = "nDCG_f@10",
     gains: options.GainsText = "linear",
     unjudged: options.UnjudgedChoice = "zero",
@@ -40,20 +46,24 @@ def verdict(
     samples: Annotated[
         int,
         typer.Option(
-            "--samples", min=1, help="How many samples the bootstrap of the break-even and tests that draw take."
+            "--samples",
+            min=1,
+            help="The number of samples for the bootstrap of the break-even penalty and for tests that draw samples.",
         ),
     ] = 2000,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of what is drawn.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of the random number generator.")] = 0,
     form: Annotated[
         Literal["table", "markdown", "latex", "json", "csv"] | None,
         typer.Option("--format", "-f", help=options.FORMAT_HELP),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Write to this file; a page, where its name ends in .html."),
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="Write to this file; if its name ends in .html, write a page."
+        ),
     ] = None,
 ) -> None:
-    """Say whether a filter is worth it: what it removed, what that did, and from which penalty on it pays.
+    """Say whether a filter is worth it: what it removed, what that changed, and at which penalties it pays.
 
     ranksift verdict qrels.txt full.run filtered.run --gains "-2=-10"
     """
@@ -82,7 +92,7 @@ def verdict(
     if page:
         from ranksift.report.verdict import verdict_page
 
-        write(verdict_page(found, command=shlex.join(["ranksift", *(context.obj or [])])), out)
+        write(as_options(verdict_page(found, command=shlex.join(["ranksift", *(context.obj or [])]))), out)
         show(*found.sentences(), f"The page: {out}")
     elif written == "json":
         write_json(found.to_dict(), out)

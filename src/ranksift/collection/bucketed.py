@@ -46,15 +46,23 @@ class BucketedQrels:
     def part(self, bucket: int, unjudged_label: float | None = None) -> tuple[Qrels, Ints]:
         """The judgments of a bucket, and by which numbers its queries come in the file; without a label, if asked."""
         rows, number = self._buckets.chunk(bucket)
-        part = Qrels(rows, False, self.name)
-        left = self.labels
-        if unjudged_label is not None:
-            part, left = part.without_label(unjudged_label), left[left != unjudged_label]
-        return part.part_of(left), number
+        return part_without(Qrels(rows, False, self.name), self.labels, unjudged_label), number
 
-    def of(self, queries: Sequence[str]) -> Ints:
-        """The bucket of each query, judged or not."""
-        return bucket_of(Ids.from_strings(queries).hashes(), self.count)
+
+def part_without(part: Qrels, labels: Floats, unjudged_label: float | None) -> Qrels:
+    """Judgments as a part of those that have these labels; without one of them, if that says "unjudged"."""
+    if unjudged_label is not None:
+        part, labels = part.without_label(unjudged_label), labels[labels != unjudged_label]
+    return part.part_of(labels)
+
+
+def buckets_of(queries: Sequence[str], count: int) -> Ints:
+    """The bucket of each query.
+
+    >>> buckets_of(["q1", "q2"], 1).tolist()
+    [0, 0]
+    """
+    return bucket_of(Ids.from_strings(queries).hashes(), count)
 
 
 class BucketedRun:

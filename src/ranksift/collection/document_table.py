@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,8 +13,12 @@ from ranksift.collection._engine.grouping import Grouped
 from ranksift.collection._engine.ids import Ids, Ints
 from ranksift.collection._engine.key_index import KeyIndex
 
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
 
-class DocumentTable:
+
+class DocumentTable(ABC):
     """Columns of document ids and numbers, grouped by query. Immutable."""
 
     def __init__(self, rows: Grouped, name: str) -> None:
@@ -56,6 +62,16 @@ class DocumentTable:
     def _index_is_ambiguous(self) -> bool:
         """Whether two pairs share a hash (they never do by chance)."""
         return self.index.ambiguous
+
+    @abstractmethod
+    def to_frame(self) -> pl.DataFrame:
+        """A polars frame of all columns."""
+
+    def to_pandas(self) -> pd.DataFrame:
+        """:meth:`to_frame` as a pandas frame, which takes no pyarrow."""
+        from ranksift.collection.readers.frames import as_pandas
+
+        return as_pandas(self.to_frame())
 
     def common_rows(self, other: DocumentTable) -> tuple[Ints, Ints]:
         """Rows of another table whose query and document this one has too, and where this one has them.

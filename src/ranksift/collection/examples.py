@@ -42,15 +42,15 @@ class Examples:
     features
         Documents × features; NaN where a value is missing.
     labels
-        One a document; NaN where nobody judged it.
+        One label per document; NaN if it is unjudged.
     docs
         Ids of the documents.
     feature_names
-        One a feature.
+        One name per feature.
     row
-        Where each document stood in the input: queries may come in pieces there.
+        The position of each document in the input, where the documents of a query need not be adjacent.
     texts
-        What queries and documents say, where that is known; then there may be no feature.
+        The texts of queries and documents, if known; there may then be no features.
 
     Examples
     --------
@@ -82,14 +82,14 @@ class Examples:
         feature_names: Sequence[str] | None = None,
         name: str = "examples",
     ) -> Examples:
-        """Take one document a row; the rows of a query need not stand together.
+        """Take one document per row; the rows of a query need not be adjacent.
 
         Parameters
         ----------
         features
             Documents × features; NaN where a value is missing.
         labels
-            One a document; NaN or None where nobody judged it. None: nobody judged any.
+            One label per document; NaN or None if it is unjudged. None: all documents are unjudged.
         groups
             The query of each document.
         docs
@@ -107,7 +107,7 @@ class Examples:
         try:
             label = np.full(n, np.nan) if labels is None else np.asarray(labels, dtype=np.float64)
         except (TypeError, ValueError):
-            raise InputError("a label is not a number", remedy="give numbers, or None where nobody judged") from None
+            raise InputError("a label is not a number", remedy="give numbers, or None for unjudged documents") from None
         group = np.asarray(groups)
         if label.shape != (n,) or group.shape != (n,):
             raise InputError(
@@ -166,7 +166,7 @@ class Examples:
         asker: Sequence[str | None] | Mapping[Any, str | None] | None = None,
         name: str = "examples",
     ) -> Examples:
-        """Take one document a row, as text; the rows of a query need not stand together.
+        """Take one document per row, as text; the rows of a query need not be adjacent.
 
         Parameters
         ----------
@@ -185,7 +185,7 @@ class Examples:
         position, author, time, parent
             What is known of each document besides (:class:`Texts`).
         asker
-            Who wrote the query of each document; or of each group, as a dictionary.
+            The author of the query of each document; or of each group, as a dictionary.
 
         Examples
         --------
@@ -304,7 +304,7 @@ class Examples:
         )
 
     def judged_only(self) -> Examples:
-        """The same without documents that nobody judged."""
+        """The same without unjudged documents."""
         known = self.judged
         if known.all():
             return self
@@ -390,7 +390,7 @@ class Examples:
         return replace(found, query_ids=self.query_ids, offsets=ragged.offsets_of(counts))
 
     def to_frame(self) -> pl.DataFrame:
-        """A polars frame: query_id, doc_id, label, and a column a feature; null where a value is missing.
+        """A polars frame: query_id, doc_id, label, and one column per feature; null where a value is missing.
 
         With texts: query_id, query, doc_id, doc, label, the features, and what else is known of documents.
         """
@@ -399,7 +399,7 @@ class Examples:
         return frame_of(self)
 
     def save(self, target: str | os.PathLike[str]) -> None:
-        """Write to a file; the suffix tells the format: ``.csv``, ``.tsv``, ``.jsonl``, ``.parquet``, else LETOR.
+        """Write to a file; the suffix determines the format: ``.csv``, ``.tsv``, ``.jsonl``, ``.parquet``, else LETOR.
 
         Documents are written in the order in which they were given.
         """
@@ -427,7 +427,7 @@ class Examples:
             raise InputError(
                 f"a share of {share:g} of {queries} queries leaves a part empty",
                 source=self.name,
-                remedy="give a share between 0 and 1, and queries enough",
+                remedy="give a share between 0 and 1, and enough queries",
             )
         chosen = np.zeros(queries, dtype=bool)
         chosen[np.random.default_rng(seed).permutation(queries)[:size]] = True
@@ -454,7 +454,7 @@ class Examples:
 
 
 class Fold(NamedTuple):
-    """Examples to learn from, to stop and to tune by, and to be judged on."""
+    """Examples for training, for early stopping and tuning, and for evaluation."""
 
     train: Examples
     validation: Examples | None
@@ -485,10 +485,10 @@ def folds_of(queries: int, folds: int, seed: int) -> Ints:
     integer().check("folds", folds, 5)
     integer(0).check("seed", seed, 0)
     if queries < 2:
-        raise InputError("one query cannot be split into folds", remedy="give two at least")
+        raise InputError("one query cannot be split into folds", remedy="give at least two")
     if not 2 <= folds <= queries:
         raise InputError(
-            f"{folds} folds of {queries} queries", remedy="give no more folds than queries, and 2 at least"
+            f"{folds} folds of {queries} queries", remedy="give at most as many folds as queries, and at least 2"
         )
     fold = np.empty(queries, dtype=np.int64)
     fold[np.random.default_rng(seed).permutation(queries)] = np.arange(queries) % folds
@@ -509,18 +509,18 @@ def read_examples(
     source
         A LETOR (SVMlight) file, plain, ``.gz`` or ``.zst``, or ``"-"`` for one from standard input; a ``.csv``,
         ``.tsv``, ``.jsonl`` or ``.parquet`` table, or a polars or pandas frame, with columns for the query, the label,
-        perhaps the document, and one a feature; or with texts: query_id, query, doc_id, doc, label, perhaps features,
-        and perhaps position, author, time, parent, asker; ``Examples``; or a list of any of these, which are put
-        together. A feature that one of several LETOR files does not name is 0 there.
+        optionally the document, and one per feature; or with texts: query_id, query, doc_id, doc, label, and optionally
+        features, position, author, time, parent, asker; ``Examples``; or a list of any of these, which are
+        combined. A feature that one of several LETOR files does not name is 0 there.
     features
-        The features to take, in this order; others are left out. Names of columns, or indices of a LETOR file:
-        one that it does not have is 0 for all documents. Default: every index up to the largest; every column of
-        numbers but the query, the document and the label.
+        The features to use, in this order; others are left out. Names of columns, or indices of a LETOR file;
+        an index that the file does not have is 0 for all documents. Default: every index up to the largest; every
+        column of numbers but the query, the document and the label.
     labels
-        The label for each word of a table: ``{"good": 2, "bad": -1}``. A number that is not named stays what it is.
+        The label for each word of a table: ``{"good": 2, "bad": -1}``. A number that is not named stays as it is.
     skip_bad_rows
         Leave out rows of a table that cannot be read (an empty text, a word where a number belongs, a damaged line)
-        and warn of them. Default: the first of them is refused.
+        with a warning. By default, the first such row is refused.
 
     Examples
     --------
@@ -565,7 +565,7 @@ def _worth(labels: Mapping[str, float] | None) -> dict[str, float] | None:
     if labels is None:
         return None
     if not isinstance(labels, Mapping):
-        raise InputError(f"labels {labels!r} are no dictionary", remedy="give a label for each word: {'good': 2}")
+        raise InputError(f"labels {labels!r} are not a dictionary", remedy="give a label for each word: {'good': 2}")
     odd = next((word for word, value in labels.items() if not is_number(value)), None)
     if odd is not None:
         raise InputError(f"the label of {odd!r} is not a number", remedy="give a finite number for each word")
@@ -598,7 +598,7 @@ def _distinct(names: Iterable[object]) -> tuple[str, ...]:
     """Names of features, none of them twice."""
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise InputError(
-            f"features {names!r} are no list", remedy="name them one by one: ['bm25', 'length'], range(1, 47)"
+            f"features {names!r} are not a list", remedy="name them one by one: ['bm25', 'length'], range(1, 47)"
         )
     found = tuple(map(str, names))
     if len(set(found)) < len(found):
@@ -610,7 +610,7 @@ def _distinct(names: Iterable[object]) -> tuple[str, ...]:
 def together(parts: Sequence[Examples]) -> Examples:
     """Several sets of examples as one; a query must not be in two of them."""
     if not parts:
-        raise InputError("no examples are given", remedy="name a file at least")
+        raise InputError("no examples are given", remedy="name at least one file")
     first = parts[0]
     seen: dict[str, str] = {}
     for part in parts:
@@ -644,7 +644,7 @@ def _texts_together(parts: Sequence[Examples]) -> Texts | None:
         return None
     if len(texts) < len(parts):
         silent = next(part for part in parts if part.texts is None)
-        what = "queries and documents have no text, and those of other examples have"
+        what = "queries and documents have no text, but those of other examples do"
         raise InputError(what, source=silent.name, remedy="give texts in all of them, or in none")
     return texts_together(texts)
 

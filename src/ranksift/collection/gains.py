@@ -1,4 +1,4 @@
-"""What a label is worth: the gain function, ``ls`` in paper 1, ``g`` in paper 4."""
+"""What a label is worth: the gain function, ``ls`` in Carmel et al. 2022 and ``g`` in Gienapp et al. 2020."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Gains:
     curve
         ``"linear"`` or ``"exp"``.
     overrides
-        Pairs (label, gain) that win over the curve.
+        Pairs (label, gain) that take precedence over the curve.
 
     Examples
     --------
@@ -61,7 +61,8 @@ class Gains:
                 curve = "linear" if word == "linear" else "exp"
             else:
                 raise InputError(
-                    f"gains {spec!r} are not understood at {word!r}", remedy="use linear, exp or label=gain, as -2=-10"
+                    f"gains {spec!r} are not understood at {word!r}",
+                    remedy="use linear, exp or label=gain, such as -2=-10",
                 )
         return cls(curve, _pairs(pairs))
 
@@ -110,7 +111,7 @@ GainsLike: TypeAlias = "Gains | str | Mapping[float, float]"
 LINEAR = Gains()
 
 #: What to do where labels are 0 and 1, and nobody has said that 0 is more than useless.
-ZERO_AS_FORBIDDEN = 'if 0 means "must not be shown", say --gains "0=-1" (in Python gains={0: -1})'
+ZERO_AS_FORBIDDEN = 'if 0 means "must not be shown", use gains={0: -1}'
 
 #: The largest gain: sums and products of gains stay finite, so that no measure is 0 because its ideal overflowed.
 LARGEST = 1e100

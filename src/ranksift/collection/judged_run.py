@@ -32,8 +32,8 @@ UNJUDGED = choice(*get_args(Unjudged))
 class JudgedRun:
     """The judged documents that a run retrieved, by query and rank, and how long its lists are.
 
-    Unjudged documents take a place and give nothing, so the ranks of the judged ones and the lengths
-    of the lists say everything about a ranking; a list of a thousand documents with ten judged costs ten
+    Unjudged documents occupy a rank and add nothing, so the ranks of the judged ones and the lengths
+    of the lists describe a ranking completely; a list of a thousand documents with ten judged needs only ten
     entries.
 
     Attributes
@@ -95,12 +95,12 @@ class JudgedRun:
         judged: ArrayLike | None = None,
         kept: ArrayLike | None = None,
     ) -> JudgedRun:
-        """Judge arrays: one document a row; queries are the distinct ``groups``, in order of appearance.
+        """Judge arrays: one document per row; queries are the distinct ``groups``, in order of appearance.
 
         Parameters
         ----------
         labels, scores, groups
-            Of the same length. Tied scores keep their order.
+            Arrays of the same length. Tied scores keep their order.
         judged
             Which rows have a label at all (default: every one).
         kept
@@ -120,7 +120,7 @@ class JudgedRun:
         known = np.ones(len(label), dtype=bool) if judged is None else np.asarray(judged, dtype=bool)
         shown = np.ones(len(label), dtype=bool) if kept is None else np.asarray(kept, dtype=bool)
         if not known.shape == shown.shape == label.shape:
-            raise InputError("judged and kept are not of the length of labels", remedy="say it of every document")
+            raise InputError("judged and kept are not of the length of labels", remedy="give one value per document")
         for name, values in (("label", label[known]), ("score", score)):
             if not np.isfinite(values).all():
                 raise InputError(f"a {name} is not finite", remedy=f"give every document a finite {name}")
@@ -180,7 +180,7 @@ class JudgedRun:
         return self if k is None else self.select(self.rank <= k)
 
     def without_unjudged(self) -> JudgedRun:
-        """Drop unjudged documents: ranks close up (paper 1's web track)."""
+        """Drop unjudged documents: ranks close up (as in Carmel et al. 2022)."""
         shown = np.bincount(self.query, minlength=len(self))
         return replace(self, rank=ragged.positions(shown) + 1, length=shown, dropped=True)
 
@@ -269,7 +269,7 @@ def refuse_judged_nil(qrels: Qrels, nil: str) -> None:
         raise InputError(
             f"the NIL document {nil!r} is judged for query {query!r}",
             source=qrels.name,
-            remedy="remove that judgment: NIL is right where nothing is relevant, and wrong elsewhere",
+            remedy="remove that judgment: NIL is right if nothing is relevant, and wrong otherwise",
         )
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +16,13 @@ from ranksift.collection.gains import LINEAR, Gains, GainsLike
 from ranksift.collection.judged_run import UNJUDGED, JudgedRun, Unjudged
 from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import Floats, Ints
-from ranksift.errors import InputError, RankSiftWarning, warn_renamed
+from ranksift.errors import InputError, warn_renamed
 
 if TYPE_CHECKING:
     from ranksift.collection.run import Run
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Lists:
     """Documents of all queries, query after query, each list in the order in which it is shown.
 
@@ -32,21 +31,21 @@ class Lists:
     offsets
         Query i owns the documents ``offsets[i]`` to ``offsets[i + 1]``.
     score
-        What the cut is made on: documents below it are dropped.
+        The scores on which the cut is made: documents below it are dropped.
     label, judged
         Labels, and which documents have one; the label of the others is 0.
     row
         Where each document stood in the input.
     pool
-        All judged documents of each query, those that no list holds included.
+        All judged documents of each query, including those in no list.
     gains
-        What labels are worth.
+        The gains of labels.
     names
         The queries.
     documents
         Ids of the documents, by the rows of the input; None where they have none.
     two_scores
-        Whether the score that ranks is another one than that which the cut is made on.
+        Whether documents are ranked by other scores than those on which the cut is made.
     """
 
     offsets: Ints
@@ -57,12 +56,17 @@ class Lists:
     pool: Pool
     names: Sequence[Hashable]
     gains: Gains = LINEAR
-    documents: Ids | None = field(default=None, repr=False)
+    documents: Ids | None = None
     two_scores: bool = False
-    _falling: Ints | None = field(default=None, repr=False)
+    _falling: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    def __repr__(self) -> str:
+        n, judged, q = len(self.score), int(self.judged.sum()), len(self)
+        counts = f"{n:,} document{'s' * (n != 1)}, {judged:,} judged, {q:,} quer{'y' if q == 1 else 'ies'}"
+        return f"<Lists: {counts}{', another score to cut on' * self.two_scores}>"
 
     @cached_property
     def lengths(self) -> Ints:
@@ -147,18 +151,18 @@ class Lists:
         gains: GainsLike = "linear",
         unjudged: Unjudged = "zero",
     ) -> Lists:
-        """Take one document a row.
+        """Take one document per row.
 
         Parameters
         ----------
         scores
-            What the cut is made on.
+            The scores on which the cut is made.
         labels
-            A label that is None or NaN says that nobody judged the document. None: nobody judged any.
+            A label of None or NaN marks an unjudged document. None: all documents are unjudged.
         groups
             The query of each document.
         rank_scores
-            What ranks the documents (default: ``scores``). Equal ones keep their order.
+            The scores that rank the documents (default: ``scores``). Equal ones keep their order.
         documents
             Ids of the documents, for reports that name them.
         gains, unjudged
@@ -167,6 +171,8 @@ class Lists:
         Examples
         --------
         >>> lists = Lists.from_arrays([0.2, 0.9, 0.5], [1, 0, None], ["q", "q", "r"])
+        >>> lists
+        <Lists: 3 documents, 2 judged, 2 queries>
         >>> lists.score.tolist(), lists.row.tolist(), lists.judged.tolist()
         ([0.9, 0.2, 0.5], [1, 0, 2], [True, True, False])
         """
@@ -227,16 +233,16 @@ class Lists:
         gains: GainsLike = "linear",
         unjudged: Unjudged = "zero",
     ) -> Lists:
-        """Take a run and its judgments, or a run that nobody judged.
+        """Take a run and its judgments, or an unjudged run.
 
         Every judged query counts, also one that the run does not answer.
 
         Parameters
         ----------
         qrels, run
-            Anything that :func:`read_qrels` and :func:`read_run` take. None in the place of judgments: there are none.
+            Anything that :func:`read_qrels` and :func:`read_run` take. None if there are no judgments.
         cut_scores
-            Another run that scores the same documents, where the cut is made on those scores.
+            Another run with scores of the same documents, if the cut is made on those.
         gains, unjudged
             As in :func:`evaluate`.
 
@@ -341,7 +347,7 @@ def _labels(given: ArrayLike) -> Floats:
     try:
         values = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError("a label is not a number", remedy="give a number, or None where nobody judged") from None
+        raise InputError("a label is not a number", remedy="give a number, or None for an unjudged document") from None
     if np.isinf(values).any():
         raise InputError(f"label number {int(np.isinf(values).argmax())} is infinite", remedy="give a finite one")
     return values
@@ -383,9 +389,3 @@ def _scores_of(run: Run, other: Run) -> Floats:
             out[at] = known[doc]
             at += 1
     return out
-
-
-def tell(notes: Sequence[str]) -> None:
-    """Warn who called the estimator that calls this."""
-    for note in notes:
-        warnings.warn(note, RankSiftWarning, stacklevel=3)

@@ -23,7 +23,7 @@ class Pool:
     offsets
         Query i owns ``labels[offsets[i]:offsets[i + 1]]``.
     labels
-        One label a judged document.
+        One label per judged document.
     largest_label
         Of the whole collection, whatever queries this pool holds (0 where there is none).
     all_labels

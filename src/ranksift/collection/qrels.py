@@ -44,7 +44,7 @@ class Qrels(DocumentTable):
 
     @property
     def labels(self) -> Floats:
-        """Labels, one a judgment."""
+        """Labels, one per judgment."""
         return self._rows.values
 
     @cached_property
@@ -123,7 +123,7 @@ class Qrels(DocumentTable):
         return frame_of(self._rows, "label", whole=self.whole)
 
     def save(self, target: str | os.PathLike[str]) -> None:
-        """Write to a file; the suffix tells the format: ``.csv``, ``.tsv``, ``.parquet``, ``.jsonl``, else TREC."""
+        """Write to a file; the suffix sets the format: ``.csv``, ``.tsv``, ``.parquet``, ``.jsonl``, else TREC."""
         from ranksift.collection.readers.formats import save
 
         save(self, target)
@@ -139,10 +139,10 @@ def read_qrels(source: Any, *, on_duplicate: OnDuplicate = "error", columns: Col
         file, for its labels),
         ``"-"`` for standard input, a polars or pandas frame, or ``{query: {document: label}}``.
     on_duplicate
-        What to do about a document judged twice for a query: ``"error"``, ``"first"`` (keep the first
+        What to do if a document is judged twice for a query: ``"error"``, ``"first"`` (keep the first
         judgment), ``"best"`` (keep the highest label).
     columns
-        What the columns of a table are called, if they have names of their own:
+        The column names of a table, if they differ from the usual ones:
         ``{"query": "qid", "doc": "pid", "label": "grade"}``.
 
     Examples

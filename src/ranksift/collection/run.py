@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class Run(DocumentTable):
     """Scored documents by query, in rank order. Immutable; made by :func:`read_run`.
 
-    Ranks follow the scores (highest first); tied documents stand by id, last first, as in trec_eval.
-    Nothing here tells whether a document that is missing was filtered or never found.
+    Ranks follow the scores (highest first); tied documents are sorted by id, last first, as in trec_eval.
+    A run does not show whether a missing document was filtered or never found.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class Run(DocumentTable):
         return frame.insert_column(2, pl.Series("rank", positions(self.lengths) + 1, dtype=pl.Int64))
 
     def save(self, target: str | os.PathLike[str]) -> None:
-        """Write to a file; the suffix tells the format: ``.csv``, ``.tsv``, ``.parquet``, ``.jsonl``, else TREC."""
+        """Write to a file; the suffix sets the format: ``.csv``, ``.tsv``, ``.parquet``, ``.jsonl``, else TREC."""
         from ranksift.collection.readers.formats import save
 
         save(self, target)
@@ -96,12 +96,12 @@ def read_run(
         A path (TREC run, ``.csv``, ``.tsv``, ``.parquet``, ``.jsonl``, each also ``.gz`` or ``.zst``),
         ``"-"`` for standard input, a polars or pandas frame, or ``{query: {document: score}}``.
     name
-        What to call the run (default: the file's name without its suffixes).
+        The name of the run (default: the file's name without its suffixes).
     on_duplicate
-        What to do about a document listed twice for a query: ``"error"``, ``"first"`` (keep the first
+        What to do if a document is listed twice for a query: ``"error"``, ``"first"`` (keep the first
         row), ``"best"`` (keep the highest score).
     columns
-        What the columns of a table are called, if they have names of their own: ``{"query": "qid", "doc": "pid"}``.
+        The column names of a table, if they differ from the usual ones: ``{"query": "qid", "doc": "pid"}``.
 
     Examples
     --------

@@ -167,7 +167,7 @@ def strangers(qrels: QrelsFacts, run: RunFacts, name: str, which: str) -> tuple[
 
 
 def misfits(qrels: QrelsFacts, run: RunFacts, name: str, which: str, queries: int) -> Iterator[str]:
-    """Notes about a run that can be evaluated with these judgments, and perhaps should not be.
+    """Notes about a run that can be evaluated with these judgments, but perhaps should not be.
 
     ``queries`` is how many may count.
     """
@@ -176,7 +176,7 @@ def misfits(qrels: QrelsFacts, run: RunFacts, name: str, which: str, queries: in
         ids = f"the run has {first.doc!r}, the judgments have {qrels.first_doc[1]!r}"
         yield f"run {name!r}: no document that it lists is judged; make the document ids match ({ids})"
     if which != "run" and run.listed and run.answered < queries / 2:
-        rest = "the others count as empty lists (--queries run, in Python queries='run', leaves them out)"
+        rest = "the others count as empty lists (queries='run' leaves them out)"
         yield f"run {name!r} answers {run.answered} of {queries} queries; {rest}"
     if first is not None and qrels.first_odd is not None and qrels.odd > qrels.judgments / 2 and run.like_labels:
         numbers = f"labels such as {qrels.first_odd[1]:g}, and scores such as {first.score:g}"

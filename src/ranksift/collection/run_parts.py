@@ -95,7 +95,8 @@ class RunParts:
                 except NotTogetherError:
                     taker = self._handed(begin(), parts.brought_together())
                     notes = (
-                        f"{display_name(self.source)!r}: rows of a query stand apart, so they were sorted on disk",
+                        f"{display_name(self.source)!r}: the rows of a query are not adjacent, so they were "
+                        "sorted on disk",
                     )
                 tag = source.tag() or "stdin"
         except NotInPartsError:

@@ -1,4 +1,4 @@
-"""Simple features that texts give without a model: where a document stands, what it looks like, who writes when."""
+"""Simple features of texts, computed without a model: position, appearance, and who writes when."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _plain(text: str) -> str:
 
 
 def text_features(texts: Texts, offsets: Ints) -> dict[str, Floats]:
-    """Up to 17 features of each document by their names; those that nothing is known for are left out.
+    """Up to 17 named features of each document; features for which nothing is known are left out.
 
     - ``place``: the number of the document in its list, from 1; by its position
     - ``answers``: how many documents the list has

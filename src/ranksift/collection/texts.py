@@ -1,4 +1,4 @@
-"""The words of queries and documents, and what is known of a document besides: its place, author and time."""
+"""The texts of queries and documents, and what else is known of a document: its position, author and time."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class Texts:
     docs
         One per document.
     position
-        Where the document stands in its list: the number of a comment in its thread, say.
+        The position of the document in its list, such as the number of a comment in its thread.
     author
         Who wrote the document.
     time
-        When: all numbers, or all texts such as 2009-07-30 12:32:58.
+        When it was written: all numbers, or all texts such as 2009-07-30 12:32:58.
     parent
         The id of the document that it replies to.
     asker
@@ -160,16 +160,16 @@ def contradictions(queries: Sequence[str], ids: Sequence[str], askers: Sequence[
     """Rows that say something else of their query than its first row: the text, or who asked.
 
     >>> contradictions(["A car?", "A cat?"], ["q1", "q1"], None)
-    {1: "another text of query 'q1' than before"}
+    {1: "a different text of query 'q1' than before"}
     """
     text: dict[str, str] = {}
     asked_by: dict[str, str] = {}
     found: dict[int, str] = {}
     for row, (query, words) in enumerate(zip(ids, queries, strict=True)):
         if text.setdefault(query, words) != words:
-            found[row] = f"another text of query {query!r} than before"
+            found[row] = f"a different text of query {query!r} than before"
         elif askers and (name := askers[row]) is not None and asked_by.setdefault(query, name) != name:
-            found[row] = f"another asker of query {query!r} than before"
+            found[row] = f"a different asker of query {query!r} than before"
     return found
 
 
@@ -261,5 +261,5 @@ def _valid(text: str, what: str, row: int, fail: Fail) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise fail(row, f"{what} is no valid text", "repair its encoding") from None
+        raise fail(row, f"{what} is not valid text", "repair its encoding") from None
     return text

@@ -41,7 +41,8 @@ class AuditedDocument:
     rank
         Where it would stand with nothing dropped.
     label, gain, score
-        Of the document; label and gain are None where nobody judged it, the score is the one that the cut is made on.
+        Those of the document; label and gain are None if it is unjudged, and the score is the one that the cut is made
+        on.
     threshold, margin
         The score from which documents of the query are kept, and how far above it the document is: negative where it
         was dropped. None where the threshold is infinite.
@@ -98,7 +99,7 @@ class Audit(Tabular):
     value, keep_all, drop_all
         The measure over all queries: now, with everything shown, with nothing.
     worst
-        How many errors of a kind are told.
+        How many errors of each kind are shown.
     """
 
     rule: str
@@ -236,7 +237,7 @@ class Audit(Tabular):
     # -- data --------------------------------------------------------------------------------------------------
 
     def to_frame(self) -> pl.DataFrame:
-        """A polars frame with one row a document, in rank order; ``cost`` is null where there is no error."""
+        """A polars frame with one row per document, in rank order; ``cost`` is null where there is no error."""
         import polars as pl
 
         lists = self.lists
@@ -263,7 +264,7 @@ class Audit(Tabular):
         )
 
     def per_query(self) -> pl.DataFrame:
-        """A polars frame with one row a query, that with the most costly error first."""
+        """A polars frame with one row per query, that with the most costly error first."""
         import polars as pl
 
         kinds = {"str": pl.String, "int": pl.Int64, "float": pl.Float64, "float | None": pl.Float64}
@@ -299,7 +300,7 @@ def audit(
     unjudged: Unjudged | None = None,
     any_scale: bool = False,
 ) -> Audit:
-    """Tell what a rule drops of labelled documents, and which of its errors cost most.
+    """Show what a rule drops from labelled documents, and which of its errors cost most.
 
     Parameters
     ----------
@@ -310,11 +311,11 @@ def audit(
     measure
         What costs are counted in: by default the measure that the rule is fitted to, or nDCG_f of its k, or of 3.
     worst
-        How many errors of a kind are told.
+        How many errors of each kind are shown.
     any_scale
         As in :meth:`Cutoff.apply`.
     old, documents, rank_scores, cut_scores, gains, unjudged
-        An old spelling, with arrays or a run in the place of lists. It works until 1.0, with a warning.
+        An old spelling, with arrays or a run in place of lists. It works until 1.0, with a warning.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a rule must beat, and what it cannot (paper 1): nothing shown, all shown, no order, every label known."""
+"""Baselines (Carmel et al. 2022): nothing shown, everything shown, random order, and the oracle, which knows labels."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SHUFFLES = 100
 
 @dataclass(eq=False)
 class FilterAll(Cutoff):
-    """Show nothing: a measure then tells how much there is to filter.
+    """Show nothing: a measure then shows how much there is to filter.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class RankOnly(Cutoff):
 
 @dataclass(eq=False)
 class FixedCutoff(Cutoff):
-    """Keep documents with a score of at least a threshold that somebody chose.
+    """Keep documents with a score of at least a given threshold.
 
     Examples
     --------
@@ -120,9 +120,9 @@ class FixedCutoff(Cutoff):
 
 @dataclass(eq=False)
 class Oracle(Cutoff):
-    """The best threshold of each query for itself, found with its labels: what no rule on these scores can exceed.
+    """The best threshold for each query, found with its labels: an upper bound for all rules on these scores.
 
-    It is no rule that can be used, so it is not saved.
+    It is not a rule that can be used, so it is not saved.
 
     Examples
     --------
@@ -148,22 +148,22 @@ class Oracle(Cutoff):
     @property
     def instruction(self) -> str:
         """How to apply the rule without this library."""
-        raise InputError("the oracle cuts by labels: it is no rule that can be used", remedy="fit another")
+        raise InputError("the oracle cuts by labels: it is not a rule that can be used", remedy="fit another")
 
 
 @dataclass(frozen=True, eq=False)
 class FilterOnly:
     """What a rule keeps, in random order: what filtering gives without ranking.
 
-    Paper 1 shuffles once. Here a measure is its expected value over all orders: exact for DCG, its normalisations and
-    for the measures of filtering, for others the mean of 100 random orders.
+    Carmel et al. 2022 shuffle once. Here a measure is its expected value over all orders: exact for DCG, its
+    normalisations and for the measures of filtering, for others the mean of 100 random orders.
 
     Attributes
     ----------
     cutoff
         The rule.
     seed
-        Of the random orders, where there are any.
+        The seed of the random orders, if there are any.
 
     Examples
     --------

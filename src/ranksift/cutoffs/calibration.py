@@ -33,7 +33,7 @@ _EDGE = float(np.finfo(np.float64).eps)
 
 @dataclass(eq=False)
 class Calibrator:
-    """The common ground: learn P(outcome | score), which never falls as the score rises.
+    """The base class: learn P(outcome | score), which never falls as the score rises.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ class Logistic(Calibrator):
     Parameters
     ----------
     names
-        Of the columns of x.
+        The names of the columns of x.
     risers
         Columns whose weights are not negative.
     unpenalized
@@ -402,13 +402,13 @@ class LabelCalibration:
     levels: tuple[Calibrator, ...]
 
     def at_least(self, scores: ArrayLike) -> Floats:
-        """P(label ≥ l): a row a score, a column a label; the first is 1, and no row rises."""
+        """P(label ≥ l): one row per score, one column per label; the first is 1, and no row rises."""
         values = np.asarray(scores, dtype=np.float64)
         columns = [np.ones(len(values)), *(level.probabilities(values) for level in self.levels)]
         return -np.sort(-np.stack(columns, axis=1), axis=1)
 
     def probabilities(self, scores: ArrayLike) -> Floats:
-        """P(label = l): a row a score, a column a label."""
+        """P(label = l): one row per score, one column per label."""
         above = self.at_least(scores)
         return above - np.column_stack([above[:, 1:], np.zeros(len(above))])
 
@@ -455,9 +455,9 @@ def calibrate(
     Parameters
     ----------
     scores
-        One a document.
+        One score per document.
     labels
-        A label that is None or NaN says that nobody judged the document; it is left out.
+        A label of None or NaN marks an unjudged document, which is left out.
     method
         ``"isotonic"``, ``"platt"``, ``"beta"``, a calibrator with its parameters, as ``Beta(logits=True)``, or
         ``"best"``: that of least log loss on documents that it was not fitted on (beta only where all scores lie

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,54 @@ _SAMPLES = 500
 
 # Of measures that have no k of their own.
 _USUAL_K = 10
+
+
+class CutWarning(RankSiftWarning):
+    """Held-out queries say that a model had better show nothing, or everything."""
+
+
+#: What to do about a model that shows nothing.
+REMEDY = "give more examples, better features or smaller penalties (gains)"
+
+
+@contextmanager
+def told_once() -> Iterator[None]:
+    """Let models that are fitted to folds, or tried, tell of their cuts once: what the first said, and how many did.
+
+    Examples
+    --------
+    >>> with warnings.catch_warnings(record=True) as told:
+    ...     warnings.simplefilter("always")
+    ...     with told_once():
+    ...         for queries in (12, 13, 14):
+    ...             warnings.warn(f"On {queries} queries this model shows nothing", CutWarning)
+    >>> [str(one.message) for one in told]
+    ['On 12 queries this model shows nothing (2 more models have such a cut)']
+    """
+    said: list[str] = []
+    with warnings.catch_warnings():
+        usual = warnings.showwarning
+
+        def heard(
+            message: Warning | str,
+            category: type[Warning],
+            filename: str,
+            lineno: int,
+            file: TextIO | None = None,
+            line: str | None = None,
+        ) -> None:
+            if issubclass(category, CutWarning):
+                said.append(str(message))
+            else:
+                usual(message, category, filename, lineno, file, line)
+
+        warnings.showwarning = heard
+        warnings.simplefilter("always", CutWarning)
+        yield
+    if said:
+        more = len(said) - 1
+        others = f" ({more} more model{'s have' if more > 1 else ' has'} such a cut)" if more else ""
+        warnings.warn(said[0] + others, CutWarning, stacklevel=5)  # whoever calls what wraps this
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +120,7 @@ class CutChoice:
         measure
             What decides: a mean over queries.
         seed
-            Of the folds.
+            The seed of the folds.
 
         Examples
         --------
@@ -121,13 +170,12 @@ class CutChoice:
         own, other = (self.comparison.value(name) for name in (OWN, self.chosen))
         queries = f"On {len(self.comparison.scores.queries):,} held-out queries"
         values = f"the model's own cut has a {self.measure} of {own:.4f} and {self.chosen} has {other:.4f}"
-        remedy = "give more examples, better features or smaller penalties (gains)"
         if self.chosen == NOTHING:
-            return f"{queries} {values}, so this model shows nothing; {remedy}"
+            return f"{queries} {values}, so this model shows nothing; {REMEDY}"
         if self.chosen == EVERYTHING:
             return f"{queries} {values}, so this model filters nothing; give more examples or better features"
         if self.chosen == OWN and self.comparison.value(OWN, "Empty") == 1.0:
-            return f"{queries} the model's own cut shows no document at all; {remedy}"
+            return f"{queries} the model's own cut shows no document at all; {REMEDY}"
         return ""
 
     def table(self, digits: int = 4, *, marked: bool = True) -> Table:
@@ -142,7 +190,7 @@ class CutChoice:
             row += [Cell(self.comparison.value(name), "", marked and name == self.chosen), self._error(name)]
             rows.append([*row, *(self.comparison.value(name, m) for m in others)])
         queries = f"{len(scores.queries):,} held-out queries"
-        what = "* what the model does: its own cut, unless another one is better by more than a standard error"
+        what = "* what the model uses: its own cut, unless another one is better by more than one standard error"
         return Table(
             columns,  # type: ignore[arg-type]
             rows,

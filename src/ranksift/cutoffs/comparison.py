@@ -1,4 +1,4 @@
-"""Rules side by side on queries that they were not fitted on, with the columns of paper 1's Table 7."""
+"""Rules compared on queries that they were not fitted on, with the columns of Table 7 of Carmel et al. 2022."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from ranksift.collection.gains import GainsLike
 from ranksift.collection.judged_run import Unjudged
-from ranksift.collection.lists import Lists, lists_given, tell
+from ranksift.collection.lists import Lists, lists_given
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.cutoffs.baselines import FilterAll, Oracle
 from ranksift.cutoffs.candidates import HeldOutCandidates, Rules, candidates
 from ranksift.cutoffs.held_out import Split, aggregate, splits
 from ranksift.cutoffs.threshold import one_measure
 from ranksift.cutoffs.tradeoff import Tradeoff
-from ranksift.errors import InputError
+from ranksift.errors import InputError, tell
 from ranksift.evaluation.compare import CORRECTIONS, TESTS, Comparison, Correction, TestName, compare
 from ranksift.evaluation.evaluate import ready_measures
 from ranksift.evaluation.printed import Tabular
@@ -36,32 +36,32 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class CutoffComparison(Tabular):
-    """Results of :func:`compare_cutoffs`. Printed, it is paper 1's Table 7 with significance letters.
+    """Results of :func:`compare_cutoffs`. Printed, it is Table 7 of Carmel et al. 2022 with significance letters.
 
     Attributes
     ----------
     scores
         Every rule's values of every query that it was not fitted on: the rules are the runs of the cube.
     measure
-        What rules are compared by; rules that are fitted to a measure are fitted to this one.
+        The measure by which rules are compared, and to which they are fitted if they are fitted to a measure.
     k
-        Of the other measures.
+        The k of the other measures.
     lists
-        The queries that the rules were judged on.
+        The queries that the rules were judged on; None where they were read in parts.
     bounds
-        Those of ``scores.runs`` that are no rules that can be used: the oracle.
+        Entries of ``scores.runs`` that cannot be used as rules: the oracle.
     how
         How the rules were fitted, in words.
     significance, correction, alpha
-        Of the significance tests.
+        The settings of the significance tests.
     notes
-        What the reader should know.
+        Remarks.
     """
 
     scores: Scores
     measure: Measure
     k: int
-    lists: Lists
+    lists: Lists | None
     bounds: tuple[str, ...]
     how: str
     significance: TestName = "t"
@@ -105,15 +105,15 @@ class CutoffComparison(Tabular):
         which = np.arange(len(self.scores.queries))[chosen]
         if not len(which):
             raise InputError("no query is chosen", remedy="choose some")
-        return replace(self, scores=_of_queries(self.scores, which), lists=self.lists.of_queries(which))
+        return replace(self, scores=_of_queries(self.scores, which), lists=self._judged_on.of_queries(which))
 
     def apart(self) -> dict[str, CutoffComparison]:
-        """Queries with a single document, and those with several (paper 1's Table 6).
+        """Queries with a single document, and those with several (Carmel et al. 2022, Table 6).
 
         A query whose only document is judged asks for one decision: its nDCG_f is 1 where that is right, else 0, so
         that the mean is the accuracy of filtering (where no gain is 0).
         """
-        single = (self.lists.lengths == 1) & (self.lists.pool.size == 1)
+        single = (self._judged_on.lengths == 1) & (self._judged_on.pool.size == 1)
         named = {"single-document queries": single, "other queries": ~single}
         return {
             name: replace(self.of_queries(mask), how=f"{name}; {self.how}")
@@ -124,12 +124,12 @@ class CutoffComparison(Tabular):
     @cached_property
     def tradeoff(self) -> Tradeoff:
         """F-docs@k and good documents filtered at every threshold that is the same for all queries."""
-        return Tradeoff.of(self.lists, ["GoodFiltered", f"Fdocs@{self.k}"])
+        return Tradeoff.of(self._judged_on, ["GoodFiltered", f"Fdocs@{self.k}"])
 
     # -- tables ------------------------------------------------------------------------------------------------
 
     def table(self, digits: int = 4) -> Table:
-        """A row a rule; letters at the measure that rules are compared by."""
+        """One row per rule; letters at the measure that rules are compared by."""
         letters = {} if self.comparison is None else self.comparison.letters
         means = self.means
         best = self._best(digits)
@@ -156,19 +156,32 @@ class CutoffComparison(Tabular):
         glue = "" if len(self.rules) <= 26 else ","
         return glue.join(self.comparison.letters[other] for other in self.comparison.better_than(rule, self.measure))
 
+    @property
+    def _unseen(self) -> float:
+        """Good documents that no list holds, as GoodFiltered counts them."""
+        if self.lists is None:
+            return self.value("rank-only", "GoodFiltered") if "rank-only" in self.scores.runs else 0.0
+        return aggregate(one_measure("GoodFiltered"), self.lists, np.ones(len(self.lists.score), dtype=bool))
+
+    @property
+    def _judged_on(self) -> Lists:
+        if self.lists is None:
+            raise InputError("the lists were read in parts", remedy="compare what fits into memory")
+        return self.lists
+
     def _notes(self) -> list[str]:
         notes = [f"{self.how[0].upper()}{self.how[1:]}."]
         if self.comparison is not None:
             test = f"{TESTS[self.significance]}, {CORRECTIONS[self.correction]}, p <= {self.alpha:g}"
-            notes.append(f"A letter: significantly better than that rule by {self.measure} ({test}).")
+            notes.append(f"A letter means significantly better than that rule by {self.measure} ({test}).")
         if "filter-only" in self.scores.runs:
             notes.append("filter-only: what a rule keeps, in random order (expected values).")
         if self.bounds:
             notes.append(
-                f"{', '.join(self.bounds)}: the best cut of each query, known from its labels. No usable rule."
+                f"{', '.join(self.bounds)}: the best cut of each query, known from its labels. They are not usable "
+                "rules."
             )
-        unseen = aggregate(one_measure("GoodFiltered"), self.lists, np.ones(len(self.lists.score), dtype=bool))
-        if unseen:
+        if unseen := self._unseen:
             notes.append(f"GoodFiltered counts good documents that no list holds too: {unseen:.2%} where all is shown.")
         return [*notes, *self.notes]
 
@@ -217,7 +230,7 @@ class CutoffComparison(Tabular):
         }
 
     def to_frame(self) -> pl.DataFrame:
-        """A polars frame with one row a rule; p is corrected, and null for the best rule and for bounds."""
+        """A polars frame with one row per rule; p is corrected, and null for the best rule and for bounds."""
         import polars as pl
 
         return pl.DataFrame(
@@ -289,15 +302,15 @@ def compare_cutoffs(
         What the rules are fitted to and judged on: ``Lists.from_arrays(scores, labels, groups)`` or
         ``Lists.from_run(qrels, run)``.
     rules
-        Words (``ranksift cutoff rules`` lists them), rules, thresholds that somebody uses, or a mapping that names
+        Words (``ranksift cutoff rules`` lists them), rules, thresholds in use, or a mapping that names
         them. By default the paper's baselines (filter-all, rank-only, filter-only), every rule there is, and the
-        oracle, which cuts each query where its labels say and is no rule that can be used.
+        oracle, which cuts each query where its labels say and is not a rule that can be used.
     test
         Other lists to judge the rules on; then they are fitted to all of ``lists``.
     measure
-        What rules are compared by, and fitted to where they are fitted to a measure. By default nDCG_f@k.
+        The measure by which rules are compared, and to which they are fitted. By default nDCG_f@k.
     k
-        Of nDCG_f, nDCG_0, nDCG_min and F-docs.
+        The k of nDCG_f, nDCG_0, nDCG_min and F-docs.
     folds, seed
         Without ``test``: every rule is judged on each fold of the queries, fitted on the others.
     significance, correction, alpha
@@ -305,7 +318,7 @@ def compare_cutoffs(
     progress
         Wraps the rules as they are fitted, fold after fold.
     old, rank_scores, cut_scores, gains, unjudged
-        An old spelling, with arrays or a run in the place of lists. It works until 1.0, with a warning.
+        An old spelling, with arrays or a run in place of lists. It works until 1.0, with a warning.
 
     Examples
     --------
@@ -320,8 +333,8 @@ def compare_cutoffs(
     b  global     0.9398 a    0.8407      0.9441    1.72%        14.48%  6.00%
        oracle     0.9684      0.9007      0.9869    0.00%         4.14%  4.00%
     Each rule is judged on every fold of the queries and fitted on the others (5 folds, seed 0).
-    A letter: significantly better than that rule by nDCG_f@3 (paired t test, Holm correction, p <= 0.05).
-    oracle: the best cut of each query, known from its labels. No usable rule.
+    A letter means significantly better than that rule by nDCG_f@3 (paired t test, Holm correction, p <= 0.05).
+    oracle: the best cut of each query, known from its labels. They are not usable rules.
     """
     second = {"rank_scores": rank_scores, "cut_scores": cut_scores}
     given = lists_given("compare_cutoffs({})", (lists, *old), **second, gains=gains, unjudged=unjudged)
@@ -332,12 +345,11 @@ def compare_cutoffs(
     judged_on = given if other is None else other
     integer(1).check("k", k, 3)
     function().check("progress", progress)
-    measures = _measures(measure, k)
-    chosen = one_measure(f"nDCG_f@{k}" if measure is None else measure)
+    chosen, measures = compared_measures(measure, k)
     judged = HeldOutCandidates(candidates(rules, chosen, k), judged_on, strict=rules is not None)
     if other is None:
         judged.run(splits(given, folds, seed), folds, progress)
-        how = f"each rule is judged on every fold of the queries and fitted on the others ({folds} folds, seed {seed})"
+        how = how_judged(folds, seed)
     else:
         judged.run(iter([Split(given, other, np.arange(len(other.score)))]), 1, progress)
         how = f"each rule is fitted on {len(given):,} other queries"
@@ -357,11 +369,17 @@ def compare_cutoffs(
     )
 
 
-def _measures(measure: MeasureLike | None, k: int) -> list[Measure]:
-    """The measure that rules are compared by, and the columns of the paper's Table 7."""
-    own = [] if measure is None else [one_measure(measure)]
+def how_judged(folds: int, seed: int) -> str:
+    """How rules are judged where there are no other lists, in words."""
+    return f"each rule is judged on every fold of the queries and fitted on the others ({folds} folds, seed {seed})"
+
+
+def compared_measures(measure: MeasureLike | None, k: int) -> tuple[Measure, list[Measure]]:
+    """The measure that rules are compared by, and all columns: it, and those of Table 7 of Carmel et al. 2022."""
+    chosen = one_measure(f"nDCG_f@{k}" if measure is None else measure)
+    own = [] if measure is None else [chosen]
     table = ready_measures([f"nDCG_f@{k}", f"nDCG_0@{k}", f"nDCG_min@{k}", f"Fdocs@{k}", "GoodFiltered", "Empty"])
-    return list(dict.fromkeys([*own, *table]))
+    return chosen, list(dict.fromkeys([*own, *table]))
 
 
 def _column(measure: Measure | str, digits: int) -> Column:

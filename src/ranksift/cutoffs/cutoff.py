@@ -15,12 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 from ranksift import __version__
 from ranksift.collection.gains import ZERO_AS_FORBIDDEN, Gains, GainsLike
 from ranksift.collection.judged_run import Unjudged
-from ranksift.collection.lists import Lists, tell
+from ranksift.collection.lists import Lists
 from ranksift.collection.pool import Pool
 from ranksift.collection.qrels import read_qrels
 from ranksift.collection.ragged import Floats
 from ranksift.collection.run import read_run
-from ranksift.errors import InputError
+from ranksift.errors import InputError, tell
 from ranksift.evaluation.printed import Printed
 from ranksift.evaluation.table import Column, Table
 from ranksift.files import SUM, check_sum, parse_json, read_whole, with_sum, writing
@@ -37,7 +37,7 @@ FORMAT = "ranksift-cutoff-1"
 MOST_BYTES = 64_000_000
 
 #: How the note begins that a rule has where no gain is negative.
-NOTHING_FORBIDDEN = "no label is forbidden (of negative gain): only where lists should end can be learned"
+NOTHING_FORBIDDEN = "no label is forbidden (has a negative gain): only the length of lists can be learned"
 
 # Learned attributes that are numbers in every rule that has them.
 _NUMBERS = ("threshold_", "flat_threshold_", "intercept_", "risk_", "bound_")
@@ -48,7 +48,7 @@ RULES: dict[str, type[Cutoff]] = {}
 
 @dataclass(eq=False)
 class Cutoff(Parameterised, Printed):
-    """The common ground of all rules. Parameters are given to the constructor; what is learned ends in ``_``.
+    """The base class of all rules. Parameters are given to the constructor; learned attributes end in ``_``.
 
     A fitted rule does not hold on to the documents that it was fitted on.
 
@@ -57,7 +57,7 @@ class Cutoff(Parameterised, Printed):
     fitted_on_
         What the rule was fitted on: numbers of queries and documents, labels, gains, the range of scores.
     notes_
-        What makes the fitted rule mean less than it seems to.
+        Caveats.
     """
 
     rule: ClassVar[str] = ""
@@ -84,16 +84,16 @@ class Cutoff(Parameterised, Printed):
         gains: GainsLike = "linear",
         unjudged: Unjudged = "zero",
     ) -> Self:
-        """Fit the rule to labelled documents, one a row.
+        """Fit the rule to labelled documents, one per row.
 
         Parameters
         ----------
         scores
-            What the cut is made on.
+            The scores on which the cut is made.
         labels, groups
-            The label and the query of each document; a label that is None or NaN says that nobody judged it.
+            The label and the query of each document; a label of None or NaN marks an unjudged document.
         rank_scores
-            What ranks the documents, where that is another score.
+            The scores that rank the documents, if they are different.
         gains, unjudged
             As in :func:`evaluate`.
         """
@@ -118,7 +118,7 @@ class Cutoff(Parameterised, Printed):
         qrels, run, gains, unjudged
             As in :func:`evaluate`.
         cut_scores
-            Another run that scores the same documents, where the cut is not made on the score that ranks them.
+            Another run with scores of the same documents, if the cut is not made on the scores that rank them.
         """
         other = None if cut_scores is None else read_run(cut_scores)
         labels, given = read_qrels(qrels), read_run(run)
@@ -157,16 +157,16 @@ class Cutoff(Parameterised, Printed):
     def keep(
         self, scores: ArrayLike, groups: ArrayLike | None = None, *, rank_scores: ArrayLike | None = None
     ) -> NDArray[np.bool_]:
-        """Which documents to show: one truth value a document, as they came.
+        """Which documents to show: one truth value per document, in the given order.
 
         Parameters
         ----------
         scores
-            On the scale of those that the rule was fitted on.
+            The scores, on the scale of those that the rule was fitted on.
         groups
             The query of each document (default: all are of one query).
         rank_scores
-            What ranks the documents, where that is another score.
+            The scores that rank the documents, if they are different.
         """
         values = np.asarray(scores)
         if not values.size:
@@ -201,9 +201,9 @@ class Cutoff(Parameterised, Printed):
         run
             Anything that :func:`read_run` takes.
         cut_scores
-            Another run that scores the same documents, where the rule was fitted on two scores.
+            Another run with scores of the same documents, if the rule was fitted on two scores.
         any_scale
-            Apply the rule also where the scores are plainly on another scale than those it was fitted on.
+            Apply the rule even if the scores are clearly on a different scale from those it was fitted on.
         """
         given = read_run(run)
         if self.fitted_on_["two_scores"] and cut_scores is None:
@@ -228,7 +228,7 @@ class Cutoff(Parameterised, Printed):
             return
         room = (high - low) / 2.0
         inside = float(np.mean((values >= low - room) & (values <= high + room)))
-        remedy = "score them as those it was fitted on, fit anew, or say that any scale will do: any_scale=True"
+        remedy = "score them in the same way, fit the cutoff again, or accept any scale: any_scale=True"
         if inside < 0.5:
             raise InputError(
                 f"scores from {values.min():.6g} to {values.max():.6g}, and the cutoff was fitted on scores from "
@@ -328,7 +328,7 @@ class Cutoff(Parameterised, Printed):
     def to_json(self) -> str:
         """The rule as JSON; an infinite number is the word ``inf`` or ``-inf``, which ``float`` reads.
 
-        The line ``sum`` lets :func:`load_cutoff` notice what was damaged. Whoever changes the file by hand deletes it.
+        The line ``sum`` lets :func:`load_cutoff` detect damage. Delete it if you edit the file by hand.
         """
         return json.dumps(with_sum(self.to_dict()), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
@@ -416,7 +416,7 @@ def cutoff_of_json(text: bytes, source: str) -> Cutoff:
         return rule._from_dict(given)
     except Exception as error:  # whatever code of ours, or a library's, says of values that are not a rule's
         what = f"lacks {error}" if isinstance(error, KeyError) else f"is damaged ({error})"
-        raise InputError(what, source=source, remedy="make it anew: ranksift cutoff fit") from None
+        raise InputError(what, source=source, remedy="make it again: ranksift cutoff fit") from None
 
 
 def left_out(unlabelled: int, queries: int) -> tuple[str, ...]:
@@ -447,7 +447,7 @@ def _peculiarities(described: Mapping[str, Any], gains: Gains, pool: Pool) -> tu
     queries, documents = described["queries"], described["documents"]
     unjudged = documents - described["judged"]
     if queries == 1:
-        notes.append("there is one query only: nothing can be said of others")
+        notes.append("there is only one query: nothing is known about others")
     if documents and described["scores"][0] == described["scores"][-1]:
         notes.append("all scores are equal: a cut keeps all or nothing")
     unused = gains.unused(pool.all_labels)
@@ -460,7 +460,7 @@ def _peculiarities(described: Mapping[str, Any], gains: Gains, pool: Pool) -> tu
     if unlabelled:
         notes.append(f"{unlabelled} of {queries} queries have no label: they count, with no gain and nothing forbidden")
     if unjudged:
-        notes.append(f"{unjudged} of {documents} documents have no label: they take a place with gain 0")
+        notes.append(f"{unjudged} of {documents} documents have no label: they occupy a rank with gain 0")
     return tuple(notes)
 
 

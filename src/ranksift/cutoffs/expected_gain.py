@@ -44,8 +44,8 @@ class ExpectedGainCutoff(Cutoff):
 
     .. math:: E[g \mid x] = g_1 + \sum_{j > 1} (g_j - g_{j-1})\, P(g \ge g_j \mid x) \ge 0
 
-    where :math:`g_1 < g_2 < \dots` are the gains of the labels. It needs no measure to tune to, and so is less at the
-    mercy of a small sample than a threshold that maximises one. Nothing is learned from unjudged documents.
+    where :math:`g_1 < g_2 < \dots` are the gains of the labels. It needs no measure to tune to, so it depends less on
+    a small sample than a threshold that maximises one. Nothing is learned from unjudged documents.
 
     Attributes
     ----------
@@ -76,16 +76,16 @@ class ExpectedGainCutoff(Cutoff):
     features: Literal["score", "shape"] = parameter(
         "score",
         choice("score", "shape"),
-        """What the probabilities see. ``"score"``: the score, calibrated as ``method`` says; this is one threshold for
-        all queries. ``"shape"``: also the score among those of its query (``zscore``), and the shape of the list
-        (:class:`ShapeCutoff` has the features), by a logistic function for each gain; this is a rule per query. How far
-        it may go beyond the score is chosen by cross-validation. Inside a list the expected gain never falls as the
-        score rises.""",
+        """What the probabilities depend on. ``"score"``: the score, calibrated as ``method`` says; this is one
+        threshold for all queries. ``"shape"``: also the score among those of its query (``zscore``), and the shape of
+        the list (:class:`ShapeCutoff` has the features), by a logistic function for each gain; this is a rule per
+        query. How far it may go beyond the score is chosen by cross-validation. Inside a list the expected gain never
+        falls as the score rises.""",
     )
     method: Method = parameter(
         "best",
         choice(*get_args(Method)),
-        """How scores are calibrated where ``features="score"``, as :func:`calibrate` has it.""",
+        """How scores are calibrated if ``features="score"``, as in :func:`calibrate`.""",
     )
     measure: MeasureLike | None = parameter(
         None,

@@ -1,4 +1,4 @@
-"""What a cut must keep to, as people write it: ``Empty<=0.1 GoodFiltered<=0.3``."""
+"""Limits that a cut must keep, written as ``Empty<=0.1 GoodFiltered<=0.3``."""
 
 from __future__ import annotations
 

@@ -78,13 +78,13 @@ def _rank(lists: Lists, shape: Shape) -> Floats:
 class NormalizedCutoff(Cutoff):
     r"""Keep documents whose score, normalised among the scores of their query, is at least a threshold.
 
-    A ranker's scores are often comparable inside a query and not between queries. With s a score, and the statistics
+    A ranker's scores are often comparable within a query but not between queries. With s a score, and the statistics
     those of its list:
 
     ============  =================================================  ==============================
     ``by``        normalised score                                   what it forgives
     ============  =================================================  ==============================
-    ``minmax``    :math:`(s - \min) / (\max - \min)`                 a shift and a scale a query
+    ``minmax``    :math:`(s - \min) / (\max - \min)`                 a shift and scale per query
     ``zscore``    :math:`(s - \mathrm{mean}) / \mathrm{deviation}`   the same; to twelve decimals
     ``max``       :math:`s / \max` (scores of at least 0)            a scale a query
     ``top``       :math:`s - \max`                                   a shift a query
@@ -121,7 +121,7 @@ class NormalizedCutoff(Cutoff):
     learned: ClassVar[tuple[str, ...]] = ("threshold_", "flat_threshold_")
 
     measure: MeasureLike = parameter(
-        "nDCG_f@3", MEASURE, "What the threshold maximises on the documents that it is fitted on."
+        "nDCG_f@3", MEASURE, "The measure that the threshold maximises on the documents that it is fitted on."
     )
     by: Normalization = parameter("minmax", choice(*get_args(Normalization)), "How scores are normalised.")
 

@@ -1,4 +1,4 @@
-"""How far probabilities can be believed: shares of outcomes against what was said of them."""
+"""How reliable probabilities are: predicted probabilities against observed shares of outcomes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ class ReliabilityDiagram:
     Attributes
     ----------
     predicted, observed, count
-        Of each bin that is not empty: the mean probability, the share of outcomes that happened, documents.
+        For each bin that is not empty: the mean probability, the share of outcomes that happened, the number of
+        documents.
     brier
         The Brier score of all documents, and its parts.
 
@@ -86,9 +87,9 @@ def reliability_diagram(
     Parameters
     ----------
     probabilities, outcomes
-        One of each a document; an outcome is true or false, 1 or 0.
+        One of each per document; an outcome is true or false, 1 or 0.
     bins
-        Their number.
+        The number of bins.
     by
         ``"mass"``: bins of about as many documents each, equal probabilities together; ``"width"``: of equal width.
 
@@ -129,7 +130,7 @@ def _by_mass(p: Floats, bins: int) -> Ints:
 
 
 def wilson(share: Floats, count: Ints) -> tuple[Floats, Floats]:
-    """Where a share lies if as many are drawn anew, with 95 % confidence."""
+    """Where a share lies if as many are drawn again, with 95 % confidence."""
     z2 = 1.959963984540054**2
     centre = (share + z2 / (2 * count)) / (1 + z2 / count)
     half = np.sqrt(z2 * (share * (1 - share) / count + z2 / (4 * count**2))) / (1 + z2 / count)

@@ -78,7 +78,7 @@ class RiskCurve:
     above
         The lowest score above each of the cuts, +∞ where there is none.
     before, after
-        What the query lost until then, and from then on: one entry a query and step, in the order of the cuts.
+        What the query lost until then, and from then on: one entry per query and step, in the order of the cuts.
     steps
         How many entries there are down to each of the cuts, before the first one 0.
     """
@@ -161,9 +161,9 @@ def forbidden_shown(lists: Lists, kept: NDArray[np.bool_], k: int) -> int:
 class RiskCutoff(Cutoff):
     r"""Keep documents with a score of at least a threshold: the lowest that keeps the risk at α or below.
 
-    A query's risk is the number of forbidden documents (gain < 0) that its top k shows, over k. What is promised is
-    about queries to come, and holds whatever the scores are, good or bad, calibrated or not. Scores that tell little
-    cost documents, never the promise. Why it holds is said in :mod:`ranksift.cutoffs.risk`.
+    A query's risk is the number of forbidden documents (gain < 0) that its top k shows, over k. The guarantee is
+    about future queries, and holds whatever the scores are, good or bad, calibrated or not. With uninformative scores
+    more documents are dropped, but the guarantee holds. :mod:`ranksift.cutoffs.risk` explains why.
 
     Attributes
     ----------
@@ -199,20 +199,20 @@ class RiskCutoff(Cutoff):
     alpha: float = parameter(
         0.05,
         number(above=0, below=1),
-        "How large the risk may be: 0.05 means that of 100 places 5 may be taken by forbidden documents.",
+        "The largest risk allowed: 0.05 means that forbidden documents may take 5 of 100 places.",
     )
     delta: float | None = parameter(
         0.1,
         optional(number(above=0, below=1)),
-        """How likely it may be that the documents it is fitted on mislead, so that the risk is larger than α all the
-        same. None: the risk is at most α on average over samples and queries to come, which takes less filtering; with
-        one sample it can be well above.""",
+        """The probability that the risk is larger than α after all, because the documents that the rule is fitted on
+        are misleading. None: the risk is at most α on average over samples and future queries, which needs less
+        filtering, but for one sample it can be well above.""",
     )
-    k: int = parameter(3, integer(1, _MOST_SHOWN), "How many documents a user is shown.")
+    k: int = parameter(3, integer(1, _MOST_SHOWN), "How many documents a user sees.")
     bound: str = parameter(
         "betting",
         choice(*BOUNDS),
-        """The test, where there is a ``delta``: ``"betting"``, which uses that most queries lose fewer than k places,
+        """The test, if there is a ``delta``: ``"betting"``, which uses that most queries lose fewer than k places,
         or ``"hoeffding-bentkus"``, which filters less where queries lose all or nothing. Choose before you see what
         either gives. With k = 1 the exact binomial test takes the place of both.""",
     )
@@ -311,14 +311,14 @@ class RiskCutoff(Cutoff):
         needed = fewest_queries(self.passes, lost / curve.queries) if risk < self.alpha else None
         remedy = "better scores are needed" if needed is None else f"about {needed} queries would be needed"
         there = f"risk {risk:.3g}, bound {self.upper_bound(lost):.3g}"
-        return f"{said} cannot be promised of the documents with the highest score alone ({there}); {remedy}"
+        return f"{said} cannot be guaranteed even for the documents with the highest score ({there}); {remedy}"
 
     def plot(self) -> Figure:
         """The risk of the queries that it was fitted on, and what is compared with α, at every threshold."""
         from ranksift.plotting import drawing, legend
 
         if not hasattr(self, "curve_"):
-            raise InputError("the risk at every threshold is not in a cutoff's file", remedy="fit it anew")
+            raise InputError("the risk at every threshold is not in a cutoff's file", remedy="fit it again")
         curve = self.curve_
         at = np.unique(np.linspace(0, len(curve.cuts), _DRAWN).round().astype(np.int64))
         lost = [curve.lost(cut) for cut in at.tolist()]

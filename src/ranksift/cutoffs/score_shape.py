@@ -1,4 +1,4 @@
-"""The shape of a score list: what can be said of a query before anybody has judged a document of it."""
+"""The shape of a score list: what is known about a query before any of its documents is judged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ranksift.collection.ragged import Floats, Ints
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """What the scores of each query look like, one number a query; of a list without documents all are 0.
+    """What the scores of each query look like, one number per query; of a list without documents all are 0.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ class Shape:
         return steep
 
     def features(self, names: tuple[str, ...]) -> Floats:
-        """Some of :data:`FEATURES`, a row a query."""
+        """Some of :data:`FEATURES`, one row per query."""
         columns = [getattr(self, name) for name in names]
         return np.stack(columns, axis=1) if columns else np.zeros((len(self.size), 0))
 

@@ -203,7 +203,7 @@ class ShapeCutoff(Cutoff):
 
     .. math:: s \ge t(q) = c + \sum_f w_f\, \phi_f(q)
 
-    The features φ are what the list of scores tells without a judgment: ``count`` (logarithm of the number of
+    The features φ describe the list of scores without judgments: ``count`` (logarithm of the number of
     documents), ``top``, ``mean``, ``deviation``, ``lead`` (of the first over the second), ``gap`` (the largest),
     ``slope``. Weights are learned by coordinate ascent on the measure itself, with exact line searches. A feature is
     taken in only if it makes the measure better on queries that it was not fitted on; where none does, the rule is
@@ -237,7 +237,7 @@ class ShapeCutoff(Cutoff):
     learned: ClassVar[tuple[str, ...]] = ("intercept_", "weights_")
 
     measure: MeasureLike = parameter(
-        "nDCG_f@3", MEASURE, "What the thresholds maximise on the documents that they are fitted on."
+        "nDCG_f@3", MEASURE, "The measure that the thresholds maximise on the documents that they are fitted on."
     )
     features: Sequence[str] = parameter(
         tuple(FEATURES),
@@ -245,11 +245,9 @@ class ShapeCutoff(Cutoff):
         "What a threshold may depend on.",
     )
     caution: float = parameter(
-        1.5, number(), "By how many standard errors a feature must make the cross-validated measure better."
+        1.5, number(), "By how many standard errors a feature must improve the cross-validated measure."
     )
-    folds: int = parameter(
-        5, integer(2), "Parts of the cross-validation; where there are fewer queries, no feature is taken in."
-    )
+    folds: int = parameter(5, integer(2), "The number of folds; if there are fewer queries, no feature is used.")
     seed: int = parameter(0, integer(0), "Seed of the random number generator that draws the folds.")
 
     def _learn(self, lists: Lists) -> None:

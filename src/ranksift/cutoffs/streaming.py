@@ -27,13 +27,25 @@ from ranksift.collection.qrels import Qrels
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.collection.run_parts import RunParts, Taken
 from ranksift.collection.stored_lists import StoredLists
+from ranksift.cutoffs.baselines import FilterAll, FixedCutoff, Oracle, RankOnly
+from ranksift.cutoffs.candidates import Candidate, Rules, candidates
+from ranksift.cutoffs.comparison import CutoffComparison, compared_measures, how_judged
 from ranksift.cutoffs.cutoff import check_labels, left_out
 from ranksift.cutoffs.summary import Summary, beyond, summary_of
 from ranksift.cutoffs.sweep import Sweep, Swept, changes
 from ranksift.cutoffs.threshold import GlobalCutoff, one_measure
 from ranksift.cutoffs.tradeoff import Tradeoff, with_costs
+from ranksift.errors import InputError
+from ranksift.evaluation.compare import Correction, TestName
+from ranksift.evaluation.evaluate import degenerate_queries
+from ranksift.evaluation.scores import Scores
 from ranksift.measures.measure import Measure
+from ranksift.measures.names import MeasureLike
 from ranksift.spool import Spool
+
+#: Rules that can be compared where a run is read in parts, beside thresholds.
+IN_PARTS = ("filter-all", "rank-only", "global", "oracle")
+_CUT_AT_A_THRESHOLD = (FilterAll, RankOnly, FixedCutoff, GlobalCutoff, Oracle)
 
 _DIGIT = 16  # bits of a score that are looked at in one pass
 _SIGN = np.uint64(1 << 63)
@@ -86,7 +98,9 @@ def summarised_in_parts(
             "nothing": np.full(len(stored), np.inf),
             **({} if found.new is None else {"new": found.new}),
         }
-        values, kept = _values(stored, thresholds, with_costs(one_measure(rule.measure), rule.limits.measures))
+        measures = with_costs(one_measure(rule.measure), rule.limits.measures)
+        wanted = {cut: measures if cut in ("kept", "new") else measures[:1] for cut in thresholds}
+        values, kept = _values(stored, thresholds, wanted)
         return summary_of(
             rule,
             lambda cut, measure: values[cut, measure],
@@ -181,11 +195,10 @@ def _thresholds_of_others(rule: GlobalCutoff, swept: Swept, stored: StoredLists,
 
 
 def _values(
-    stored: StoredLists, thresholds: Mapping[str, Floats], measures: Sequence[Measure]
+    stored: StoredLists, thresholds: Mapping[str, Floats], wanted: Mapping[str, Sequence[Measure]]
 ) -> tuple[dict[tuple[str, Measure], tuple[Floats, Floats]], Ints]:
     """Numerators and denominators of each query under cuts, and how many documents the cut "kept" keeps of each."""
-    wanted = {cut: measures if cut in ("kept", "new") else measures[:1] for cut in thresholds}
-    values = {(cut, m): (np.empty(len(stored)), np.empty(len(stored))) for cut, all_ in wanted.items() for m in all_}
+    values = {(cut, m): (np.empty(len(stored)), np.empty(len(stored))) for cut, each in wanted.items() for m in each}
     kept = np.zeros(len(stored), dtype=np.int64)
     for queries, lists in chain(stored, [stored.unanswered()]):
         for cut, threshold in thresholds.items():
@@ -197,6 +210,92 @@ def _values(
                 top, bottom = values[cut, measure]
                 top[queries], bottom[queries] = measure.per_query(judged)
     return values, kept
+
+
+# -- beside others ---------------------------------------------------------------------------------------------------
+
+
+def compared_in_parts(
+    qrels: Qrels,
+    parts: RunParts,
+    *,
+    rules: Rules | None = None,
+    measure: MeasureLike | None = None,
+    k: int = 3,
+    folds: int = 5,
+    seed: int = 0,
+    gains: GainsLike = "linear",
+    unjudged: Unjudged = "zero",
+    significance: TestName = "t",
+    correction: Correction = "holm",
+    alpha: float = 0.05,
+) -> CutoffComparison:
+    """Compare rules that cut each query at one threshold, as :func:`compare_cutoffs` does.
+
+    The other rules look at whole lists, and all lists, when they are fitted. Without ``rules``, a note names them.
+
+    Parameters
+    ----------
+    qrels, parts
+        The judgments, and the run.
+    rules
+        Some of those in :data:`IN_PARTS`, or thresholds; None: these rules.
+    measure, k, folds, seed, gains, unjudged, significance, correction, alpha
+        As in :func:`compare_cutoffs`.
+    """
+    chosen, measures = compared_measures(measure, k)
+    made = candidates(IN_PARTS if rules is None else rules, chosen, k)
+    for name, rule in made.items():
+        if type(rule) not in _CUT_AT_A_THRESHOLD:
+            what = f"the rule {name} holds all documents in memory"
+            raise InputError(what, remedy=f"leave --memory out, or compare {', '.join(IN_PARTS)} or thresholds")
+    with Spool() as spool:
+        stored, taken = _stored(spool, qrels, parts, gains, unjudged)
+        fold = folds_of(len(stored), folds, seed)
+        usual = FilterAll()
+        check_labels(int(stored.judged.sum()))
+        usual.learn_from(None, {**_described(stored), "two_scores": False}, stored.gains, stored.pool)
+        for f in range(folds):
+            check_labels(int(stored.judged[fold != f].sum()))
+        thresholds = {name: _thresholds(rule, stored, fold) for name, rule in made.items()}
+        values, _ = _values(stored, thresholds, dict.fromkeys(thresholds, measures))
+    numerators, denominators = (
+        np.array([np.column_stack([values[name, measure][part] for measure in measures]) for name in made])
+        for part in (0, 1)
+    )
+    names, queries = tuple(made), tuple(map(str, qrels.query_ids))
+    degenerate = degenerate_queries(measures, stored.pool, stored.gains)
+    left = [word for word in candidates(None, chosen, k) if word not in made]
+    return CutoffComparison(
+        scores=Scores(names, queries, tuple(measures), numerators, denominators, degenerate),
+        measure=chosen,
+        k=k,
+        lists=None,
+        bounds=tuple(name for name, rule in made.items() if isinstance(rule, Oracle)),
+        how=how_judged(folds, seed),
+        significance=significance,
+        correction=correction,
+        alpha=alpha,
+        notes=(
+            *taken.notes,
+            *usual.notes_,
+            *([f"These rules hold all documents in memory, and are left out: {', '.join(left)}"] * (rules is None)),
+        ),
+    )
+
+
+def _thresholds(rule: Candidate, stored: StoredLists, fold: Ints) -> Floats:
+    """Where a rule cuts each query, learned from the other folds."""
+    if isinstance(rule, GlobalCutoff):
+        swept = _swept(stored, [one_measure(rule.measure)], fold)
+        return _thresholds_of_others(rule, swept, stored, fold)
+    found = np.full(len(stored), np.inf if isinstance(rule, FilterAll) else -np.inf)
+    if isinstance(rule, FixedCutoff):
+        found[:] = rule.threshold
+    if isinstance(rule, Oracle):
+        for queries, lists in chain(stored, [stored.unanswered()]):
+            found[queries] = Sweep.of(lists, one_measure(rule.measure)).oracle()[0]
+    return found
 
 
 # -- what it was fitted to -------------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ class Cost(NamedTuple):
 class Advantage(NamedTuple):
     """How much better a rule is than everything shown, on queries that it was not fitted on.
 
-    ``better`` is 1 where that is more than luck, −1 where it is worse, 0 where nobody can tell.
+    ``better`` is 1 if it is significantly better, −1 if significantly worse, and 0 if neither.
     """
 
     difference: float
@@ -62,17 +62,17 @@ class Summary(Printed):
     expected
         The measure on queries that the rule was not fitted on, by cross-validation; None where there are too few.
     threshold, interval
-        Of a rule with one threshold, and where it lies if queries are drawn anew.
+        The threshold, for rules with only one, and its interval if queries are resampled.
     documents, dropped, queries, emptied
         Their numbers: all documents, those dropped, all queries, and those left without a document.
     costs
-        Beside the measure, by their names: what is limited, and Fdocs, GoodFiltered and Empty.
+        Further measures by name: those that are limited, and Fdocs, GoodFiltered and Empty.
     kept
-        Of each fold, whether its queries keep the limits that the others were given; empty where there are no limits.
+        For each fold, whether its queries keep the limits; empty if there are no limits.
     unknown
         Why something is not known, a sentence each.
     advantage
-        Against everything shown, on queries that the rule was not fitted on; None where there are too few.
+        The comparison with showing everything, on queries that the rule was not fitted on; None if there are too few.
     """
 
     rule: Cutoff
@@ -170,11 +170,13 @@ class Summary(Printed):
         if self.nothing_to_gain:
             return "There is nothing to gain"
         if self.advantage is None:
-            return "Nobody can tell whether the cutoff is worth it"
+            return "It is not known whether the cutoff is worth it"
         if self._shows_too_much:
-            return "Better show nothing"
+            return "It is better to show nothing"
         if self._same:
             return f"The cutoff does not change {self.measure}"
+        if not self.dropped:
+            return "The cutoff drops nothing"
         return {1: "The cutoff is worth it", -1: "The cutoff is not worth it"}.get(
             self.advantage.better, "It is not clear whether the cutoff is worth it"
         )
@@ -197,19 +199,24 @@ class Summary(Printed):
         if self._shows_too_much:
             return (
                 f"On new queries {self.measure} is {self.expected:.4f} with the cutoff, {self.keep_all:.4f} with "
-                f"everything shown and {self.drop_all:.4f} with nothing shown: this score does not tell good from "
-                "forbidden well enough for these gains."
+                f"everything shown and {self.drop_all:.4f} with nothing shown: this score does not separate good "
+                "from forbidden documents well enough for these gains."
             )
         if self._same:
             dropped = "" if self.dropped else " The cutoff drops nothing."
             return f"On every new query it is the same with the cutoff as with everything shown.{dropped}"
+        if not self.dropped:
+            return (
+                f"Fitted to all of these queries, it shows everything. Fitted to some of them, it changes "
+                f"{self.measure} on the others by {evidence}."
+            )
         if found.better > 0:
-            return f"On new queries it beats everything shown by {evidence} in {self.measure}."
+            return f"On new queries it beats showing everything by {evidence} in {self.measure}."
         if found.better < 0:
-            return f"On new queries it is worse than everything shown: {evidence} in {self.measure}."
+            return f"On new queries it is worse than showing everything: {evidence} in {self.measure}."
         return (
-            f"On new queries it differs from everything shown by {evidence} in {self.measure}, which can be luck: more "
-            "labelled queries would tell."
+            f"On new queries it differs from showing everything by {evidence} in {self.measure}, which may be chance: "
+            "label more queries to find out."
         )
 
     @property
@@ -224,13 +231,12 @@ class Summary(Printed):
         """What became of the limits, in words."""
         if not self.limits:
             return
-        said = "what they come to on others is not known"
+        said = "their values on other queries are not known"
         if self.kept:
             came_to = ((limit, self._on_new_queries(str(limit.measure))) for limit in self.limits)
             values = ", ".join(f"{r.measure} {value:.4f} ({r.checked(value).verdict})" for r, value in came_to)
-            said = (
-                f"on new queries they came to {values}, and all were kept in {sum(self.kept)} of {len(self.kept)} folds"
-            )
+            kept = f"all were kept in {sum(self.kept)} of {len(self.kept)} folds"
+            said = f"on new queries the values were {values}, and {kept}"
         yield f"limits: kept on the documents that it was fitted on; {said}"
 
     def _on_new_queries(self, measure: str) -> float:
@@ -262,16 +268,16 @@ class Summary(Printed):
 
 
 def summarised(rule: Cutoff, lists: Lists, *, folds: int = 5, samples: int = 1000, seed: int = 0) -> Summary:
-    """Sum up a rule that was just fitted.
+    """Summarise a rule that was just fitted.
 
     Parameters
     ----------
     rule, lists
         Fitted, and what it was fitted on.
     folds, seed
-        Of the cross-validation.
+        The settings of the cross-validation.
     samples
-        How often queries are drawn anew for the interval of a threshold; 0: not at all.
+        How many times queries are resampled for the interval of a threshold; 0: no interval.
 
     Examples
     --------
@@ -327,7 +333,7 @@ def beyond(
     kept_in_folds: tuple[bool, ...] = ()
     unknown = []
     if not 2 <= folds <= queries:
-        unknown.append(f"fewer queries than {folds} folds: what new queries would give is not known")
+        unknown.append(f"fewer queries than {folds} folds: the value on new queries is not known")
     else:
         try:
             new = hold_out()
@@ -336,7 +342,7 @@ def beyond(
         except InputError as error:
             if not limits:
                 raise
-            unknown.append(f"what new queries would give is not known: without one of the {folds} folds {error}")
+            unknown.append(f"the value on new queries is not known: without one of the {folds} folds {error}")
     if isinstance(rule, GlobalCutoff) and samples and queries > 1:
         try:
             interval = rule.interval(lists, samples, seed)

@@ -185,7 +185,8 @@ class Sweep:
         )
         sign = 1.0 if self.measure.higher_is_better else -1.0
         worth = sign * self.measure.values(top, bottom)
-        inside = np.append((score[1:] == score[:-1]) & (query[1:] == query[:-1]), [False] * (len(score) > 0))
+        inside = np.zeros(len(score), dtype=bool)
+        inside[:-1] = (score[1:] == score[:-1]) & (query[1:] == query[:-1])
         worth[inside] = -np.inf  # some of the documents with this score have not entered yet
         nothing = sign * self.measure.values(*self.start)
         best = nothing.copy()
@@ -205,7 +206,7 @@ def changes(lists: Lists, measure: Measure) -> tuple[Floats, Floats]:
     """Every query's numerator and denominator before anything has entered, and what each document changes in them."""
     if type(measure).aggregate is not Measure.aggregate or type(measure).values is not Measure.values:
         raise InputError(
-            f"{measure} is no mean of queries' own values, and no ratio of sums", remedy="use another measure"
+            f"{measure} is neither a mean of the queries' own values nor a ratio of sums", remedy="use another measure"
         )
     entry = entry_order(lists)
     line = measure.line(lists.pool, measure.gains or lists.gains)

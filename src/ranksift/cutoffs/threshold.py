@@ -1,4 +1,4 @@
-"""One threshold for all queries: the exact optimum of a measure (paper 1's thresholding step)."""
+"""One threshold for all queries: the exact optimum of a measure (as in Carmel et al. 2022)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ranksift.collection.examples import folds_of
 from ranksift.collection.gains import GainsLike
 from ranksift.collection.judged_run import Unjudged
-from ranksift.collection.lists import Lists, tell
+from ranksift.collection.lists import Lists
 from ranksift.collection.qrels import read_qrels
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.collection.run_parts import MEMORY, RunParts, memory_for
@@ -22,7 +22,7 @@ from ranksift.cutoffs.sweep import MEASURE as MEASURE
 from ranksift.cutoffs.sweep import Sweep, Swept, sweep_of
 from ranksift.cutoffs.sweep import one_measure as one_measure
 from ranksift.cutoffs.tradeoff import Tradeoff, with_costs
-from ranksift.errors import InputError
+from ranksift.errors import InputError, tell
 from ranksift.evaluation.significance import times_drawn
 from ranksift.measures.names import MeasureLike
 from ranksift.parameters import integer, number, optional, parameter, samples_of
@@ -36,7 +36,7 @@ TIMES = 2
 
 
 class Interval(NamedTuple):
-    """Where a number lies if queries are drawn anew."""
+    """Where a number lies if queries are drawn again."""
 
     low: float
     high: float
@@ -95,15 +95,15 @@ class GlobalCutoff(Cutoff):
     measure: MeasureLike = parameter(
         "nDCG_f@3",
         MEASURE,
-        """What the threshold maximises on the documents that it is fitted on (minimises, where lower is better): the
-        mean over queries, or the ratio of sums of a micro measure.""",
+        """The measure that the threshold maximises on the documents that it is fitted on (or minimises, if lower is
+        better): a mean over queries, or the ratio of sums of a micro measure.""",
     )
     at_most: LimitsLike = parameter(
         None,
         optional(LIMITS),
-        """Limits, as ``"Empty<=0.1 GoodFiltered<=0.3"`` or ``{"Empty": 0.1}``: the threshold is the best one of those
-        that keep them on the documents that it is fitted on. They may be of any measure; ``R@10>=0.5`` limits it from
-        below.""",
+        """Limits such as ``"Empty<=0.1 GoodFiltered<=0.3"`` or ``{"Empty": 0.1}``: the threshold is the best of those
+        that keep them on the documents that it is fitted on. Any measure can be limited; ``R@10>=0.5`` is a lower
+        limit.""",
     )
 
     @property
@@ -146,11 +146,11 @@ class GlobalCutoff(Cutoff):
         qrels, run, gains, unjudged
             As in :func:`evaluate`.
         cut_scores
-            Another run that scores the same documents, where the cut is not made on the score that ranks them. Both are
-            read whole.
+            Another run with scores of the same documents, if the cut is not made on the scores that rank them. Both are
+            read completely.
         memory
-            How much memory the rows of the run may take, as ``"2GB"``. A file that would take more is read some queries
-            at a time, with the same result. None: half of the memory that is free.
+            How much memory the rows of the run may use, such as ``"2GB"``. A file that would use more is read a few
+            queries at a time, with the same result. None: half of the free memory.
         """
         optional(MEMORY, "2GB").check("memory", memory)
         may_take = None if cut_scores is not None else memory_for(run, memory, TIMES)
@@ -164,7 +164,7 @@ class GlobalCutoff(Cutoff):
 
     @classmethod
     def of_tradeoff(cls, tradeoff: Tradeoff, measure: MeasureLike, at_most: LimitsLike, instead_of: Cutoff) -> Self:
-        """The best threshold of a trade-off that is known, in the place of a cutoff that was fitted to its scores.
+        """The best threshold of a trade-off that is known, in place of a cutoff that was fitted to its scores.
 
         Examples
         --------
@@ -225,7 +225,7 @@ class GlobalCutoff(Cutoff):
     def interval(
         self, lists: Lists | Swept | None = None, samples: int = 1000, seed: int = 0, confidence: float = 0.95
     ) -> Interval:
-        """Where the threshold lies if queries are drawn anew, with replacement (percentiles; ends can be infinite).
+        """Where the threshold lies if queries are drawn again, with replacement (percentiles; ends can be infinite).
 
         A sample of queries in which no threshold keeps the limits has none; a warning says how many there are.
 
@@ -234,9 +234,9 @@ class GlobalCutoff(Cutoff):
         lists
             The documents that it was fitted on.
         samples, seed
-            How often queries are drawn.
+            How many times queries are resampled, and the seed.
         confidence
-            How often the interval should hold the threshold.
+            The confidence level of the interval.
         """
         sweeps = self._sweeps(lists, "interval")
         number(above=0, below=1).check("confidence", confidence, 0.95)
@@ -269,7 +269,7 @@ class GlobalCutoff(Cutoff):
         lists
             The documents that it was fitted on.
         folds, seed
-            Of the queries.
+            The settings of the folds.
 
         Examples
         --------
@@ -302,7 +302,7 @@ class GlobalCutoff(Cutoff):
         from ranksift.plotting import drawing
 
         if not hasattr(self, "values_"):
-            raise InputError("the measure at every threshold is not in a cutoff's file", remedy="fit it anew")
+            raise InputError("the measure at every threshold is not in a cutoff's file", remedy="fit it again")
         if self.at_most is not None:
             chosen = int(np.flatnonzero(self.tradeoff_.thresholds == self.threshold_)[0])
             return self.tradeoff_.plot(chosen, self.limits)

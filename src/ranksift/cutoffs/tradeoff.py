@@ -1,4 +1,4 @@
-"""Harm shown against good hidden: what every cut costs on either side, and the best one within limits."""
+"""The trade-off of every cut between forbidden documents shown and good ones hidden, and the best cut within limits."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # Points of a curve that are drawn; more cannot be seen.
 _DRAWN = 500
 
-_REMEDY = "make it anew: Tradeoff.of(lists)"
+_REMEDY = "make it again: Tradeoff.of(lists)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class Tradeoff:
     thresholds
         From +∞, where nothing is shown, through the different scores down to −∞, where everything is.
     values
-        Of each measure, by its name: its value at each threshold, over all queries.
+        For each measure, by its name: its value at each threshold, over all queries.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class Tradeoff:
         lists
             ``Lists.from_arrays(scores, labels, groups)`` or ``Lists.from_run(qrels, run)``.
         measures
-            By default nDCG_f@3, and what filtering does beside it: Fdocs@3, GoodFiltered and Empty.
+            By default nDCG_f@3 and the effects of filtering: Fdocs@3, GoodFiltered and Empty.
         """
         wanted = with_costs(one_measure("nDCG_f@3"), []) if measures is None else ready_measures(measures)
         return cls.of_sweeps([Sweep.of(lists, one_measure(measure)) for measure in wanted])
@@ -188,7 +188,7 @@ class Tradeoff:
         --------
         >>> Tradeoff.from_dict({"thresholds": ["inf", 0.5, 0.7, "-inf"], "measures": {"Empty": [1.0, 0.5, 0.5, 0.0]}})
         Traceback (most recent call last):
-        ranksift.errors.InputError: the thresholds of a trade-off do not fall from inf to -inf; make it anew:
+        ranksift.errors.InputError: the thresholds of a trade-off do not fall from inf to -inf; make it again:
         Tradeoff.of(lists)
         """
         if not isinstance(given, dict) or set(given) != {"thresholds", "measures"}:
@@ -219,7 +219,7 @@ class Tradeoff:
         chosen
             The number of a threshold to mark.
         limits
-            The part of the curve that keeps them is drawn bold, and limits of what is drawn as lines.
+            The part of the curve that keeps these limits is drawn bold, and limits of the drawn measures as lines.
         """
         from ranksift.plotting import drawing, legend
 

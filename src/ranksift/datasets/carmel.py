@@ -1,4 +1,4 @@
-"""LTRF-CQA: questions about products with judged answers, from paper 1 (Carmel et al., SIGIR 2022)."""
+"""LTRF-CQA: questions about products with judged answers, from Carmel et al. 2022 (Carmel et al., SIGIR 2022)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ def carmel_cqa(
         ``.csv``, ``.tsv``, ``.jsonl`` or ``.parquet`` with the columns ``question_id``, ``question_text``,
         ``answer_text`` and ``label``; other columns are passed over. The answers have no ids: they become d1, d2, ….
     labels
-        The label for each letter of the annotators; paper 1 has gains of 2, 1 and -10 for them (:data:`GAINS`).
+        The label for each letter of the annotators; Carmel et al. 2022 have gains of 2, 1 and -10 for them
+        (:data:`GAINS`).
     skip_bad_rows
         As in :func:`read_examples`.
 

@@ -1,4 +1,4 @@
-"""A made-up forum, whose labels depend on what is said and on the list in which it is said.
+"""A synthetic forum, whose labels depend on what is said and on the list in which it is said.
 
 People ask where to find somebody: a dentist, a plumber. What a post is worth follows from rules, in this order:
 
@@ -175,7 +175,7 @@ def synthetic_forum(threads: int = 200, *, noise: float = 0.1, seed: int = 0) ->
     noise
         The probability that a label is one of the other two instead of what the rules say.
     seed
-        Of the random numbers.
+        The seed of the random number generator.
 
     Examples
     --------
@@ -186,7 +186,7 @@ def synthetic_forum(threads: int = 200, *, noise: float = 0.1, seed: int = 0) ->
     True
     """
     if threads < 1:
-        raise InputError(f"no posts of {threads} threads", remedy="ask for one thread at least")
+        raise InputError(f"no posts of {threads} threads", remedy="ask for at least one thread")
     draw = np.random.default_rng(seed)
     asked, posts, askers = [], [], []
     for _ in range(threads):

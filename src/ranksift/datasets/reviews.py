@@ -1,4 +1,4 @@
-"""Made-up product reviews with paper 1's label statistics, and the true chances of every label.
+"""Synthetic product reviews with Carmel et al.'s label statistics, and the true chances of every label.
 
 The paper's collection is not public. This one has its numbers: reviews a product (a third of the products have one, the
 median is 3, the mean 10), helpful votes (none for 83 % of the reviews) and spam (21 % of all reviews, 45 % of those
@@ -57,7 +57,7 @@ def product_reviews(products: int = 2000, *, seed: int = 0) -> Reviews:
     products
         How many; there are about ten times as many reviews.
     seed
-        Of the random numbers.
+        The seed of the random number generator.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def product_reviews(products: int = 2000, *, seed: int = 0) -> Reviews:
     True
     """
     if products < 1:
-        raise InputError(f"no reviews of {products} products", remedy="ask for one product at least")
+        raise InputError(f"no reviews of {products} products", remedy="ask for at least one product")
     draw = np.random.default_rng(seed)
     lengths = np.minimum(np.ceil(np.exp(draw.normal(0.8, 1.8, products))), _LONGEST).astype(np.int64)
     product = np.repeat(np.arange(products), lengths)

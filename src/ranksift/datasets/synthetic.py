@@ -1,4 +1,4 @@
-"""A made-up collection with forbidden documents, and systems that treat them differently.
+"""A synthetic collection with forbidden documents, and systems that treat them differently.
 
 Spam is made to look relevant: a ranker that goes by relevance alone puts it on top. Some queries have no good
 answer at all, and some pools are smaller than any list, as happens to answers of one question. So this small
@@ -39,7 +39,7 @@ _SCORE_STEP = 1 / 256
 
 @dataclass(frozen=True)
 class System:
-    """How a made-up system ranks and filters.
+    """How a synthetic system ranks and filters.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ SYSTEMS: Mapping[str, System] = {
 }
 
 
-# What a made-up collection may be made of; which of them go together is found out later.
+# What a synthetic collection may be made of; which of them go together is found out later.
 _WORLD = {
     "queries": at_most(1_000_000, integer()),
     "depth": at_most(1_000_000, integer()),
@@ -105,7 +105,7 @@ def synthetic_collection(
         three filters; ``weak`` ranks worse and is not fooled by spam; ``perfect`` shows all that is relevant,
         best first, and nothing else.
     seed
-        Of the random numbers.
+        The seed of the random number generator.
 
     Examples
     --------

@@ -52,7 +52,7 @@ class Thread:
     Attributes
     ----------
     id
-        Of the question.
+        The id of the question.
     question
         Its subject and its body, on lines of their own.
     answers
@@ -124,7 +124,7 @@ def checked_threads(source: object, threads: Iterable[tuple[Thread, Callable[[st
             raise wrong(f"answer {_first_double(ids)!r} of question {thread.id!r} was there before")
         found[thread.id] = thread
     if not found:
-        raise InputError("there is no question", source=str(source), remedy="give one at least")
+        raise InputError("there is no question", source=str(source), remedy="give at least one")
     return list(found.values())
 
 

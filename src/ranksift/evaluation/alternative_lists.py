@@ -30,7 +30,7 @@ def repeated(judged: JudgedRun, queries: Ints) -> JudgedRun:
 
 
 def without(judged: JudgedRun, query: Ints, place: Ints) -> JudgedRun:
-    """The lists without these of their documents, told by their places: ranks close up.
+    """The lists without some of their documents, given by their places: ranks close up.
 
     >>> judged = JudgedRun.from_arrays([2, -2, 1], scores=[3, 2, 1], groups=["q", "q", "q"])
     >>> shorter = without(judged, np.array([0]), np.array([2]))

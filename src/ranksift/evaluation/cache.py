@@ -1,4 +1,4 @@
-"""Values of runs kept on disk, so that the evaluation of many large runs goes on where it was broken off."""
+"""Values of runs kept on disk, so that an interrupted evaluation of many large runs can be resumed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _KEPT = re.compile(r"([0-9a-f]{32}\.npz)|\.([0-9a-f]{32}\.npz)\.[0-9a-f-]+\.part
 
 
 class Cache:
-    """A folder of values of runs, one file a run.
+    """A folder of values of runs, one file per run.
 
     A file counts for the same judgments, the same settings, the same version of RankSift, and a run of the same path
     and the same bytes: their sum costs a fifth of what their evaluation does. What cannot be read is computed again.

@@ -37,13 +37,13 @@ class CheckedDifference:
     Attributes
     ----------
     value, baseline_value
-        The measure's aggregate of both.
+        The measure's aggregates for the run and the baseline.
     difference
         Mean over queries of run − baseline.
     p
-        Of the one-sided test: how likely is a run so much worse, were it as good as the baseline.
+        The p value of the one-sided test: how likely such a difference is if the run is as good as the baseline.
     passed
-        False where the run is worse and p is at most alpha.
+        False if the run is worse and p is at most alpha.
     """
 
     measure: str
@@ -61,14 +61,14 @@ class CheckResult(Printed):
     Attributes
     ----------
     run, baseline
-        Names; ``baseline`` is None where there is none.
+        Names; ``baseline`` is None if there is none.
     test, alpha
         How differences were tested.
     coverage
-        What the requirements are about: the number of queries, how many of them the run answers, the share of the top k
-        that is judged (``Judged@k``), and the share of empty lists (``Empty``).
+        What the requirements are based on: the number of queries, how many of them the run answers, the share of the
+        top k that is judged (``Judged@k``), and the share of empty lists (``Empty``).
     notes
-        What to know about the differences.
+        Remarks about the differences.
     """
 
     run: str
@@ -91,7 +91,7 @@ class CheckResult(Printed):
         return sum(not r.passed for r in self.requirements) + sum(not d.passed for d in self.differences)
 
     def to_frame(self) -> pl.DataFrame:
-        """A polars frame with one row a requirement and one a difference (operator ``"not worse"``)."""
+        """A polars frame with one row per requirement and one per difference (operator ``"not worse"``)."""
         import polars as pl
 
         schema = {
@@ -105,7 +105,7 @@ class CheckResult(Printed):
         return pl.DataFrame(rows, schema=schema)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as JSON has it."""
+        """Everything, for JSON."""
         return {
             "passed": self.passed,
             "run": self.run,
@@ -166,7 +166,7 @@ def check(
     queries: Queries = "qrels",
     allow_empty: bool = False,
 ) -> CheckResult:
-    """Check a run against requirements, and against the run that it is to replace.
+    """Check a run against requirements, and against the run that it would replace.
 
     Parameters
     ----------
@@ -176,17 +176,17 @@ def check(
         Requirements such as ``"Fdocs@3<=0.02 nDCG_f@10>=0.8"`` (operators ``<= >= < > ==``), on each measure's
         aggregate.
     not_worse_than
-        A baseline run. The check fails where the run is significantly worse than it in a measure that is
+        A baseline run. The check fails if the run is significantly worse in a measure that is
         named in ``require`` or in ``measures``, over the queries that count for both.
     measures
         Further measures to compare with the baseline.
     alpha, test
-        Level and kind of the test (see :func:`compare`), one-sided, on each query's own values, each measure
-        on its own.
+        Significance level and test (see :func:`compare`). The test is one-sided, on the values of each query,
+        separately for each measure.
     allow_empty
-        Check also what cannot fail: a run that lists nothing, a measure of forbidden documents where no judged document
-        is forbidden, gains of a label that nobody has. Otherwise these are errors, as a gate that checks nothing would
-        pass.
+        Also allow checks that cannot fail: a run that lists nothing, a measure of forbidden documents if no judged
+        document is forbidden, gains for a label that no document has. Otherwise these are errors, because a gate that
+        checks nothing would pass.
 
     Examples
     --------
@@ -254,7 +254,7 @@ def _refuse_what_checks_nothing(qrels: Qrels, run: Run, measures: Iterable[Measu
         if measure.about_forbidden and not (own(labels) < 0).any():
             raise InputError(
                 f"{measure} is about forbidden documents, and no judged document is forbidden",
-                remedy=f"say what is, as gains={{0: -1}}, {on_purpose}",
+                remedy=f"say which label is, with gains={{0: -1}} for example, {on_purpose}",
             )
 
 

@@ -1,4 +1,4 @@
-"""Runs against each other: which differences are more than luck."""
+"""Runs compared with each other: which differences are more than chance."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ _CORRECT: dict[str, Callable[[Floats], Floats]] = {
 class Comparison(Tabular):
     """Results of :func:`compare`. Printed, it is a table of means with significance letters.
 
-    Arrays of comparisons have one row a pair of runs, in the order of ``pairs``, and one column a measure. Differences,
-    intervals, effect sizes and tests are about each query's own values, so for micro-averaged measures the difference
-    is not that of the two aggregates in ``means``.
+    Arrays of comparisons have one row per pair of runs, in the order of ``pairs``, and one column per measure.
+    Differences, intervals, effect sizes and tests use the values of each query, so for micro-averaged measures the
+    difference is not that of the two aggregates in ``means``.
 
     Attributes
     ----------
@@ -76,9 +76,9 @@ class Comparison(Tabular):
     pairs
         (run, baseline) of each comparison.
     test, correction, alpha, confidence, samples, seed
-        What was asked for; ``samples`` and ``seed`` are None for tests that draw none.
+        As given; ``samples`` and ``seed`` are None for tests that draw no samples.
     difference
-        Mean over queries of run − baseline.
+        The mean over queries of run − baseline.
     relative
         The difference as a share of the baseline's mean (of its absolute value); NaN where that is 0.
     low, high
@@ -91,12 +91,12 @@ class Comparison(Tabular):
         t for the t tests and the bootstrap test, the mean difference for randomization, the smaller rank sum for
         Wilcoxon's, the studentized range q for Tukey's.
     p, corrected_p
-        Two-sided p value, and the same corrected within the measure's family of comparisons.
+        The two-sided p value, and the same value corrected for the measure's other comparisons.
     better
-        1 where the test speaks for the run, −1 for the baseline, 0 for neither (also where Wilcoxon's ranks and the
+        1 if the test favours the run, −1 if it favours the baseline, and 0 if neither (or if Wilcoxon's ranks and the
         means disagree).
     wins, ties, losses
-        In how many queries the run is better than, as good as, worse than the baseline.
+        The numbers of queries in which the run is better than, equal to or worse than the baseline.
     """
 
     scores: Scores
@@ -159,7 +159,7 @@ class Comparison(Tabular):
     # -- tables ------------------------------------------------------------------------------------------
 
     def table(self, digits: int = 4) -> Table:
-        """A row a run: its means, each with the letters of the runs that it is significantly better than."""
+        """One row per run: its means, each with the letters of the runs that it is significantly better than."""
         best = self._best(digits)
         # Past z a letter has two characters, and needs a separator.
         glue = "" if len(self.letters) <= 26 else ","
@@ -174,7 +174,7 @@ class Comparison(Tabular):
         return Table(columns, rows, title=title, notes=self._notes(letters=True))
 
     def details(self, digits: int = 4) -> Table:
-        """A row a comparison and measure: difference, interval, effect size, p values, wins, ties and losses."""
+        """One row per comparison and measure: difference, interval, effect size, p values, wins, ties and losses."""
         columns = [
             Column("measure"),
             Column("run"),
@@ -214,7 +214,9 @@ class Comparison(Tabular):
         queries = len(self.scores.queries)
         notes = [f"{how[0].upper()}{how[1:]}, {queries} queries."]
         if letters:
-            notes = [f"A letter: significantly better than that run ({how}, p <= {self.alpha:g}, {queries} queries)."]
+            notes = [
+                f"A letter means significantly better than that run ({how}, p <= {self.alpha:g}, {queries} queries)."
+            ]
         costs = [str(m) for m in self.scores.measures if not higher_is_better(m)]
         if costs:
             notes.append(f"Lower is better: {', '.join(costs)}.")
@@ -252,7 +254,7 @@ class Comparison(Tabular):
                 }
 
     def to_frame(self) -> pl.DataFrame:
-        """A polars frame with one row a comparison and measure."""
+        """A polars frame with one row per comparison and measure."""
         import polars as pl
 
         return pl.DataFrame(
@@ -314,26 +316,26 @@ def compare(
     scores
         Results of :func:`evaluate` for two runs or more.
     baseline
-        The run to compare every other with; None compares all pairs.
+        The run with which to compare all others; None compares all pairs.
     test
-        ``"t"``: Student's paired t; ``"randomization"``: signs of differences flipped at random (all ways where there
+        ``"t"``: Student's paired t; ``"randomization"``: signs of differences flipped at random (in all ways if there
         are no more than ``samples``); ``"bootstrap"``: Sakai's shifted, studentised bootstrap; ``"wilcoxon"``: signed
         ranks; ``"tukey"``: Tukey's honestly significant difference, after a two-way analysis of variance of all runs;
-        ``"unpaired"``: Student's t of two samples, as if each run had queries of its own. On the same queries it sees
-        less than the others; it is there for studies that used it. All are two-sided and work on each query's own
-        values. Runs with equal values have p = 1; a constant
+        ``"unpaired"``: Student's t of two samples, as if each run had its own queries. On the same queries it has
+        less power than the others; it is provided for studies that used it. All tests are two-sided and use the
+        values of each query. Runs with equal values have p = 1; a constant
         difference has p = 0 in the t test, whose t is then infinite.
     correction
-        For many comparisons, within each measure: ``"holm"``, ``"bonferroni"``, ``"bh"`` (Benjamini and Hochberg;
-        ``"fdr_bh"`` is another name of it) or ``"none"``. Tukey's p values and intervals hold for all pairs of runs
-        together, so none is applied to them.
+        The correction for multiple comparisons, within each measure: ``"holm"``, ``"bonferroni"``, ``"bh"`` (Benjamini
+        and Hochberg; ``"fdr_bh"`` is another name for it) or ``"none"``. Tukey's p values and intervals hold for all
+        pairs of runs together, so none is applied to them.
     samples, seed
-        How many resamples the randomization and bootstrap tests draw, and from which seed. In which order the
-        judgments list the queries makes no difference.
+        How many resamples the randomization and bootstrap tests draw, and their seed. The order of the queries in the
+        judgments makes no difference.
     alpha
-        What a corrected p may be at most to be called significant.
+        The largest corrected p that counts as significant.
     confidence
-        Of the interval of the difference.
+        The confidence level of the interval of the difference.
 
     Examples
     --------
@@ -348,7 +350,7 @@ def compare(
     a  bm25    0.2000
     b  ours    0.7667 a
     c  theirs  0.2333
-    A letter: significantly better than that run (paired t test, Holm correction, p <= 0.05, 3 queries).
+    A letter means significantly better than that run (paired t test, Holm correction, p <= 0.05, 3 queries).
     """
     choice(*TESTS).check("test", test)
     chosen: Any = {None: "none", "fdr_bh": "bh"}.get(correction, correction)

@@ -55,11 +55,11 @@ class LabelShare:
     judgments, topics
         Judgments with the label, and topics that have such a judgment.
     share
-        Of all judgments (paper 1's Table 3).
+        The label's share of all judgments (Carmel et al. 2022, Table 3).
     mean_share
         The label's share of a topic's judgments, averaged over all topics.
     mean_share_where_given
-        The same, averaged over the topics in which the label was given (paper 4's Table 1: its rows add up
+        The same, averaged over the topics in which the label was given (Gienapp et al.'s Table 1: its rows add up
         to more than 1).
     """
 
@@ -95,16 +95,16 @@ class RunDescription:
     unknown
         Queries of the run that have no judgments.
     documents
-        Rows of the run, of unknown queries too.
+        Rows of the run, including those of unknown queries.
     length
         Documents in the list of each judged topic, 0 where it is unanswered.
     judged_length
-        The same after unjudged documents are omitted (paper 1's Table 4).
+        The same after unjudged documents are omitted (Carmel et al. 2022, Table 4).
     judged_at
         For each k the mean share of the top k that is judged: the measure ``Judged@k``.
     tied, queries_with_ties
-        Documents whose score another one of their list has too, and lists with such documents: their order
-        is not the run's own.
+        Documents that share their score with another one of their list, and lists with such documents: the order
+        of these is not determined by the run.
     """
 
     run: str
@@ -169,23 +169,23 @@ class Description(Printed):
 
     @property
     def share_by_documents(self) -> dict[str, float]:
-        """The share of topics with one judged document, with two, and with three or more (paper 1's Table 2)."""
+        """The share of topics with one judged document, with two, and with three or more."""
         judged = np.array([t.judged for t in self.topics])
         return {"1": float((judged == 1).mean()), "2": float((judged == 2).mean()), "3+": float((judged >= 3).mean())}
 
     @property
     def judged_length(self) -> Spread | None:
-        """Results of a topic after unjudged ones are omitted, averaged over the runs (paper 1's Table 4)."""
+        """Results of a topic after unjudged ones are omitted, averaged over the runs (Carmel et al. 2022, Table 4)."""
         if not self.runs:
             return None
         return Spread(*np.mean([list(asdict(r.judged_length).values()) for r in self.runs], axis=0).tolist())
 
     def to_frame(self, what: Literal["labels", "topics", "runs"] = "labels") -> pl.DataFrame:
-        """A polars frame with one row a label, a topic or a run; a spread has a column for each of its numbers."""
+        """A polars frame with one row per label, a topic or a run; a spread has a column for each of its numbers."""
         import polars as pl
 
         if what not in ("labels", "topics", "runs"):
-            raise InputError(f"there is no table of {what!r}", remedy="ask for 'labels', 'topics' or 'runs'")
+            raise InputError(f"there is not a table of {what!r}", remedy="ask for 'labels', 'topics' or 'runs'")
         if what == "runs":
             return pl.DataFrame([_flat(r.to_dict()) for r in self.runs])
         if what == "topics":
@@ -226,8 +226,8 @@ class Description(Printed):
             notes=[
                 _count(self.without_relevant, "without a relevant document"),
                 _count(self.with_forbidden, "with a forbidden document"),
-                _count(self.only_forbidden, "with forbidden documents alone", n),
-                "documents of a topic: one in {:.1%}, two in {:.1%}, three or more in {:.1%}".format(
+                _count(self.only_forbidden, "with forbidden documents only", n),
+                "documents per topic: one in {:.1%}, two in {:.1%}, three or more in {:.1%}".format(
                     *self.share_by_documents.values()
                 ),
             ],
@@ -263,7 +263,7 @@ class Description(Printed):
                 for r in self.runs
             ],
             title="Runs",
-            notes=("unknown: queries without judgments; tied: documents that share their score with another one",),
+            notes=("unknown: queries without judgments; tied: documents that share their score with another",),
         )
         average = self.judged_length
         spreads = [(r.run, r.length, r.judged_length) for r in self.runs]
@@ -285,18 +285,18 @@ class Description(Printed):
 def describe(
     qrels: Any, runs: Any = None, *, gains: GainsLike = "linear", k: int | Sequence[int] = (5, 10, 20)
 ) -> Description:
-    """Describe judgments, and runs beside them.
+    """Describe judgments and, optionally, runs.
 
     Parameters
     ----------
     qrels
         Anything that :func:`read_qrels` takes.
     runs
-        A run, a list of runs or ``{name: run}``; None describes the judgments alone.
+        A run, a list of runs or ``{name: run}``; None describes only the judgments.
     gains
-        What labels are worth; a label of negative gain is forbidden.
+        The gains of labels; a label of negative gain is forbidden.
     k
-        Depths at which the judged share of a run is taken.
+        Depths at which the judged share of a run is computed.
 
     Examples
     --------

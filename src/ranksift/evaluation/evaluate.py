@@ -34,13 +34,13 @@ class RunValues:
     Attributes
     ----------
     name
-        The run's.
+        The name of the run.
     numerators, denominators
-        Of every query and measure.
+        The values for every query and measure.
     answered
         The queries for which the run lists something.
     notes
-        What the reader should know of it.
+        Remarks about the run.
     """
 
     name: str
@@ -84,31 +84,31 @@ def evaluate(
     measures
         Names or objects; a string may hold several.
     gains
-        What labels are worth: ``"linear"``, ``"exp"`` or a mapping such as ``{-2: -10}`` over linear.
-        A measure's own ``gains`` wins.
+        The gains of labels: ``"linear"``, ``"exp"`` or a mapping such as ``{-2: -10}``, with linear gains for all other
+        labels. A measure's own ``gains`` take precedence.
     unjudged
         ``"zero"``: an unjudged document keeps its rank with gain 0; ``"drop"``: it is removed first.
     queries
-        ``"qrels"``: every judged query counts, an unanswered one as an empty list; ``"run"``: those that
-        the run answers (trec_eval without ``-c``; with several runs, those that all of them answer); or a
+        ``"qrels"``: every judged query counts, an unanswered one as an empty list; ``"run"``: only queries that
+        the run answers (trec_eval without ``-c``; with several runs, queries that all of them answer); or a
         list of ids.
     on_duplicate
-        What to do about a document that a file lists twice for a query: see :func:`read_run`.
+        What to do if a file lists a document twice for a query: see :func:`read_run`.
     depth
-        How many documents of each list count, the first ones (trec_eval's ``-M``); None: all.
+        How many documents at the top of each list count (trec_eval's ``-M``); None for all.
     rel
-        The smallest label that is relevant, for all measures that have a parameter ``rel`` (trec_eval's ``-l``). A
-        measure's own ``rel`` wins, where it is not 1.
+        The smallest label that counts as relevant, for all measures with a parameter ``rel`` (trec_eval's ``-l``). A
+        measure's own ``rel`` takes precedence if it is not 1.
     columns
-        What the columns of tables are called, if they have names of their own: ``{"query": "qid", "doc": "pid"}``.
+        The column names of tables, if they differ from the usual ones: ``{"query": "qid", "doc": "pid"}``.
     progress
         Wraps the runs as they are read and evaluated, one after another.
     cache
-        A folder in which the values of every run file are kept: where an evaluation is broken off and begun again, it
-        goes on with the first run that is not there.
+        A folder in which the values of every run file are kept: an interrupted evaluation that is started again
+        continues with the first run that is missing there.
     memory
-        How much memory the rows of a file may take, as ``"2GB"``. One that would take more is read some queries at a
-        time, with the same results. None: half of the memory that is free.
+        How much memory the rows of a file may use, such as ``"2GB"``. A file that would use more is read a few queries
+        at a time, with the same results. None: half of the free memory.
 
     Examples
     --------
@@ -174,7 +174,8 @@ def scores_of(
         numerators[r], denominators[r] = values.numerators, values.denominators
     counted = given.counted(answered)
     if not counted.all():
-        numerators, denominators = numerators[:, counted], denominators[:, counted]
+        # In C's order, as where a run comes in parts: in another one numpy adds up in another one.
+        numerators, denominators = (np.compress(counted, each, axis=1) for each in (numerators, denominators))
     return Scores(
         given.distinct(names),
         tuple(np.array(given.queries, dtype=object)[counted].tolist()),

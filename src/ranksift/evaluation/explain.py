@@ -1,4 +1,4 @@
-"""Why a measure has its value: what every document gave or cost, and what the list lost against the ideal one."""
+"""Why a measure has its value: what every document added or cost, and what the list lost against the ideal one."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _BATCH = 4_000_000
 
 @dataclass(frozen=True)
 class Losses:
-    """A value and what separates it from that of the ideal list.
+    """A value and its distance from the value of the ideal list.
 
     The list is improved in three steps, and each step's change is a loss: ``to_forbidden`` when every
     forbidden document is taken out and ranks close up, ``to_misordering`` when what remains is put in the
@@ -51,13 +51,13 @@ class Losses:
     Attributes
     ----------
     value
-        Of the list as it is.
+        The value of the list as it is.
     empty
-        Of an empty list.
+        The value of an empty list.
     best
-        Of the ideal list: the good documents, best first, and nothing else (or followed by documents of
-        gain 0 where the measure asks for them). For ``nDCG_org`` it is not the highest value where the
-        ideal DCG is negative: that is its flaw.
+        The value of the ideal list: the good documents, best first, and nothing else (or followed by documents of
+        gain 0 if the measure requires them). For ``nDCG_org`` this is not the highest value if the
+        ideal DCG is negative, which is a flaw of that measure.
     """
 
     value: float
@@ -90,11 +90,11 @@ class Losses:
 
 @dataclass(frozen=True)
 class RankedDocument:
-    """A document of the list, and what it gave or cost.
+    """A document of the list, and what it added or cost.
 
-    ``label`` is None where it is not judged. ``discount`` is None where gains are not discounted by their rank,
-    ``contribution`` where the measure is no sum over documents; else the contributions of all documents and the
-    value of the empty list add up to the value. ``if_filtered`` is how much the value would change without the
+    ``label`` is None if it is not judged. ``discount`` is None if gains are not discounted by rank, and
+    ``contribution`` is None if the measure is not a sum over documents; otherwise the contributions of all documents
+    and the value of the empty list add up to the value. ``if_filtered`` is how much the value would change without the
     document, ranks closed up.
     """
 
@@ -158,7 +158,7 @@ class QueryExplanation(Tabular):
         return max(forbidden, key=lambda d: sign * d.if_filtered, default=None)
 
     def to_frame(self) -> pl.DataFrame:
-        """A polars frame with one row a document of the list."""
+        """A polars frame with one row per document of the list."""
         import polars as pl
 
         schema = {
@@ -234,7 +234,7 @@ class QueryExplanation(Tabular):
             add("(an empty list)", self.losses.empty)
             notes.append(f"The contributions add up to the value, {Column('').written(self.losses.value)}.")
         else:
-            notes.append(f"{self.measure} is not known as a sum over documents: there are no contributions.")
+            notes.append(f"{self.measure} cannot be written as a sum over documents, so there are no contributions.")
         unseen = self.length - len(self.documents)
         left_out = [
             f"{_documents(len(rest))} from rank {rest[0].rank} on" if rest else "",
@@ -287,7 +287,7 @@ class RunExplanation(Tabular):
     worst: int = 10
 
     def to_frame(self) -> pl.DataFrame:
-        """A polars frame with one row a query, the largest loss first."""
+        """A polars frame with one row per query, the largest loss first."""
         import polars as pl
 
         losses = dict.fromkeys(self.overall.to_dict(), pl.Float64)
@@ -384,7 +384,7 @@ def explain(
     queries: Queries = "qrels",
     worst: int = 10,
 ) -> QueryExplanation | RunExplanation:
-    """Explain a measure's value: which documents gave and cost what, against the ideal list.
+    """Explain a measure's value: how much each document added or cost, compared with the ideal list.
 
     Parameters
     ----------
@@ -393,7 +393,7 @@ def explain(
     query
         The query to explain document by document; None for the losses of every query.
     worst
-        How many queries are printed, those that lose most, where ``query`` is None.
+        How many queries are printed if ``query`` is None, those that lose most first.
 
     Returns
     -------

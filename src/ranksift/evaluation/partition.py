@@ -57,13 +57,13 @@ class Partition:
     measures
         What the columns are.
     numerators, denominators
-        Of every query and measure.
+        The values for every query and measure.
     answered
         The queries for which the run lists something.
     degenerate
-        Queries × measures: where a measure cannot tell rankings apart.
+        Queries × measures: where a measure cannot distinguish rankings.
     order
-        A number for each query: by it queries come in the judgments.
+        A number for each query, which gives the order of the queries in the judgments.
     labels
         The labels of the whole collection.
     gains
@@ -216,12 +216,12 @@ def scores_of_partitions(
     queries: Sequence[str] | None = None,
     which: Literal["qrels", "run", "named"] = "qrels",
 ) -> Scores:
-    """Put the partitions of runs together: the scores that :func:`evaluate` gives, to the last bit.
+    """Put the partitions of runs together: the same scores as from :func:`evaluate`, to the last bit.
 
     Parameters
     ----------
     partitions
-        By the name of the run all of its partitions, in any order. Together they have all judged queries.
+        For each name of a run, all of its partitions, in any order. Together they have all judged queries.
     queries
         All queries, in the order in which the judgments list them, in which values are added up. None: the partitions
         know it, or come in it.

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from ranksift.collection.bucketed import BucketedQrels, CannotBeSplitError, bucketed_qrels, bucketed_run
+from ranksift.collection.bucketed import BucketedQrels, CannotBeSplitError, bucketed_qrels, bucketed_run, buckets_of
 from ranksift.collection.gains import GainsLike
 from ranksift.collection.judged_run import Unjudged
 from ranksift.collection.judged_runs import JudgedRuns, Queries, RunSource, distinct_names, run_sources
-from ranksift.collection.ragged import Floats
+from ranksift.collection.qrels import Qrels
+from ranksift.collection.ragged import Floats, Ints
 from ranksift.collection.readers.column_names import Columns
 from ranksift.collection.readers.formats import stem
-from ranksift.collection.run import OnDuplicate
+from ranksift.collection.run import OnDuplicate, Run
 from ranksift.collection.run_parts import memory_for
 from ranksift.evaluation.evaluate import nil_ids
 from ranksift.evaluation.partition import Partition, checked, partition_of, scores_of_runs, together
 from ranksift.evaluation.scores import Scores
 from ranksift.files import STANDARD, display_name
 from ranksift.measures.measure import Measure
+
+T = TypeVar("T")
+
+#: What is of some queries, with the numbers by which these come in the whole.
+Numbered: TypeAlias = tuple[T, Ints]
 
 
 class Partitioned(NamedTuple):
@@ -87,16 +93,38 @@ def _evaluated(
 ) -> tuple[str, Partition]:
     """The name of a run, and all of it in one partition."""
     parts = []
-    named = np.array(given.queries if given.which == "named" else (), dtype=object)
-    own = judgments.of(named.tolist())
+    named = named_in_buckets(given, judgments.count)
     with bucketed_run(run.source, given.on_duplicate, given.columns, memory, judgments.count) as listed:
         for bucket in range(judgments.count):
-            qrels, judged = judgments.part(bucket, unjudged_label)
-            lists, number = listed.part(bucket)
-            order = np.flatnonzero(own == bucket) if given.which == "named" else judged
-            queries = named[order].tolist() if given.which == "named" else qrels.query_ids
-            if len(queries) or len(lists):
-                parts.append(partition_of(given, qrels, lists, queries, measures, number, order, judged))
+            part = evaluate_bucket(
+                given, judgments.part(bucket, unjudged_label), listed.part(bucket), named[bucket], measures
+            )
+            parts += [] if part is None else [part]
         listed.finish()
         tag = (listed.tag or "stdin") if os.fspath(run.source) == STANDARD else stem(run.source)
     return tag if run.name is None else run.name, together(parts)
+
+
+def named_in_buckets(given: JudgedRuns, count: int) -> list[Numbered[Sequence[str]] | None]:
+    """The queries in each of so many buckets, where they were named; None where those count that are judged."""
+    if given.which != "named":
+        return [None] * count
+    bucket = buckets_of(given.queries, count)
+    names = np.array(given.queries, dtype=object)
+    orders = (np.flatnonzero(bucket == b) for b in range(count))
+    return [(names[order].tolist(), order) for order in orders]
+
+
+def evaluate_bucket(
+    given: JudgedRuns,
+    judgments: Numbered[Qrels],
+    lists: Numbered[Run],
+    named: Numbered[Sequence[str]] | None,
+    measures: Sequence[Measure],
+) -> Partition | None:
+    """Evaluate the queries of a bucket, each with its number in the whole; None where there are none."""
+    (qrels, judged), (run, number) = judgments, lists
+    queries, order = (qrels.query_ids, judged) if named is None else named
+    if not len(queries) and not len(run):
+        return None
+    return partition_of(given, qrels, run, queries, measures, number, order, judged)

@@ -20,7 +20,7 @@ from ranksift.parameters import some, word
 Operator = Literal["<=", ">=", "<", ">", "=="]
 
 #: How a requirement is written.
-FORM = "write a measure, one of <= >= < > == and a number, as nDCG_f@10>=0.8"
+FORM = "write a measure, one of <= >= < > == and a number, such as nDCG_f@10>=0.8"
 
 # A measure holds no operator outside of brackets; a limit ends at a blank, a comma or a semicolon.
 _REQUIREMENT = re.compile(

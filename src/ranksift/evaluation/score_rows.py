@@ -55,7 +55,7 @@ def degenerate_notes(scores: Scores) -> list[str]:
     parts = [
         f"{n} of {len(scores.queries)} by {', '.join(names)}" for n, names in sorted(by_count.items(), reverse=True)
     ]
-    return [f"Queries in which all rankings are equally good, and count 0: {'; '.join(parts)}."] if parts else []
+    return [f"Queries in which all rankings are equally good, which count as 0: {'; '.join(parts)}."] if parts else []
 
 
 def _lists(scores: Scores, r: int, total: Floats) -> Iterator[tuple[str, Floats]]:

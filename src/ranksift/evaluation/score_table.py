@@ -1,6 +1,6 @@
 """Ready-made score tables, which some other tool or year left behind, into :class:`Scores`.
 
-A table is long (a row a value: run, query, measure, value) or wide (a row a topic, a column a system).
+A table is long (one row per value: run, query, measure, value) or wide (one row per topic, one column per system).
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ def read_scores(source: Any, measure: MeasureLike | None = None) -> Scores:
     source
         A path (``.csv``, ``.tsv``, ``.jsonl``, ``.parquet``, the texts also ``.gz`` or ``.zst``; ``"-"`` is CSV from
         standard input) or a polars or pandas frame. Several tables of different measures, as a list or as
-        ``{measure: table}``, are joined on the runs and queries that all of them have; a warning tells
+        ``{measure: table}``, are joined on the runs and queries that all of them have; a warning names
         what is left out.
     measure
-        What a table measures that does not say so itself (default: the file's name without its suffixes,
-        or ``"score"``). Of a table that names several measures only this one is taken.
+        The measure of a table that does not name it (default: the file's name without its suffixes,
+        or ``"score"``). If a table names several measures, only this one is read.
 
     Notes
     -----
     A long table has the columns run (or system), query (or topic), value (or score) and, where there are
-    several measures, measure; ``ranksift evaluate --per-query --format csv`` writes such a one. A wide
-    table has a row a topic and a column a system. Its topics are the column of that name, or a first
-    column that has no name or holds words; without one the rows are counted from 1.
+    several measures, measure; ``ranksift evaluate --per-query --format csv`` writes such a table. A wide
+    table has one row per topic and one column per system. Its topics are in the column of that name, or in a first
+    column that has no name or contains words; without one the rows are numbered from 1.
 
-    Rows that sum up the others (``all``, ``amean``, ``mean``, ``average``, ``gmean``) are left out with a warning.
+    Rows that summarise the others (``all``, ``amean``, ``mean``, ``average``, ``gmean``) are left out with a warning.
 
     Examples
     --------
@@ -87,7 +87,9 @@ def _tables(source: Any, measure: MeasureLike | None) -> list[tuple[Any, Measure
         raise InputError("no table of scores is given", remedy="name at least one")
     if isinstance(source, Mapping):
         if measure is not None:
-            raise InputError(f"measure {measure!s} is given beside named tables", remedy="name it in the mapping")
+            raise InputError(
+                f"measure {measure!s} is given in addition to named tables", remedy="name it in the mapping"
+            )
         return [(table, name, f"the table of {name!s}") for name, table in source.items()]
     if measure is not None and len(source) > 1:
         raise InputError(
@@ -114,7 +116,7 @@ def _table(source: Any, measure: MeasureLike | None, name: str) -> _ScoreTable:
     return _ScoreTable(table.source or name, scores, numbered)
 
 
-# -- a row a value ---------------------------------------------------------------------------------------
+# -- one row per value ---------------------------------------------------------------------------------------
 
 
 def _is_long(table: SourceTable) -> bool:
@@ -195,7 +197,7 @@ def _check_cells(table: SourceTable, cells: Ints, rows: Ints, axes: list[list[st
         )
 
 
-# -- a row a topic, a column a system -------------------------------------------------------------------------
+# -- one row per topic, one column per system -------------------------------------------------------------------------
 
 
 def _wide(table: SourceTable, topic: int | None, measure: MeasureLike) -> Scores:
@@ -232,7 +234,7 @@ def _topic_column(table: SourceTable) -> int | None:
     if has_column(names[:1], "run"):
         raise table.wrong(
             f"the rows are runs: the first column is {names[0]!r}",
-            "give a row a topic and a column a run, or the columns run, query, measure, value",
+            "give one row per topic and one column per run, or the columns run, query, measure, value",
         )
     if all(is_number(name) for name in names[1:]):
         raise table.wrong("the first line holds numbers, not names", "name the columns in a header line")
@@ -261,7 +263,7 @@ def _check_systems(table: SourceTable, systems: list[int], names: list[str]) -> 
 
 def _check_height(table: SourceTable) -> None:
     if not table.height:
-        raise table.wrong("a header and no row below it", "give one row at least")
+        raise table.wrong("a header and no row below it", "give at least one row")
 
 
 def _without_summaries(table: SourceTable, queries: Sequence[str]) -> tuple[NDArray[np.bool_], list[str]]:
@@ -271,7 +273,7 @@ def _without_summaries(table: SourceTable, queries: Sequence[str]) -> tuple[NDAr
     if not summaries:
         return topical, []
     if not topical.any():
-        raise table.wrong(f"no topic beside {_several(summaries)}", "give the values of the topics, not their means")
+        raise table.wrong(f"no topic besides {_several(summaries)}", "give the values of the topics, not their means")
     note = f"{_in(table)}left out as a summary of the other topics: {_several(summaries)} (rename it if it is a topic)"
     return topical, [note]
 
@@ -356,7 +358,7 @@ def _common(noun: str, plural: str, named: list[tuple[str, tuple[str, ...]]]) ->
         strange = [name for name in names if name not in shared]
         if strange:
             what = f"{len(strange)} {noun if len(strange) == 1 else plural}"
-            notes.append(f"{table}: {what} left out, not being in every table: {_several(strange)}")
+            notes.append(f"{table}: {what} left out because not in every table: {_several(strange)}")
     return [name for name in named[0][1] if name in shared], notes
 
 

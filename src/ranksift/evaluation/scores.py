@@ -39,9 +39,9 @@ class Scores(Tabular):
     numerators, denominators
         Arrays runs × queries × measures. Denominators are 1 unless the measure is micro-averaged.
     degenerate
-        For each measure the number of queries in which it cannot tell rankings apart (ideal = worst).
+        For each measure the number of queries in which it cannot distinguish rankings (ideal = worst).
     notes
-        What the reader should know: queries left out, gains out of range.
+        Remarks, for example on queries left out and gains out of range.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class Scores(Tabular):
 
     @classmethod
     def from_frame(cls, frame: Any, measure: MeasureLike | None = None) -> Scores:
-        """Take ready values out of a polars or pandas frame; :func:`read_scores` tells how it may look.
+        """Take ready values out of a polars or pandas frame, in a form described by :func:`read_scores`.
 
         >>> import polars as pl
         >>> Scores.from_frame(pl.DataFrame({"topic": ["q1", "q2"], "a": [1.0, 0.5], "b": [0.0, 1.0]}), "AP")
@@ -107,7 +107,7 @@ class Scores(Tabular):
 
     @cached_property
     def values(self) -> Floats:
-        """Each query's own value: an array runs × queries × measures."""
+        """The value of each query: an array of runs × queries × measures."""
         out = np.empty(self.numerators.shape)
         for m, measure in enumerate(self.measures):
             top, bottom = self.numerators[:, :, m], self.denominators[:, :, m]
@@ -194,7 +194,7 @@ class Scores(Tabular):
         return as_pandas(self.per_query() if per_query else self.mean())
 
     def mean(self) -> pl.DataFrame:
-        """A polars frame: run, and one column a measure with its aggregate."""
+        """A polars frame: run, and one column per measure with its aggregate."""
         import polars as pl
 
         table = self.aggregate()

@@ -1,4 +1,4 @@
-"""Is a difference more than luck: paired tests, corrections for many comparisons, intervals and effect sizes.
+"""Is a difference more than chance: paired tests, corrections for many comparisons, intervals and effect sizes.
 
 Everything here works on plain arrays: the values of several systems on the same queries, and the pairs of systems to
 compare. All pairs are worked on together.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ranksift.errors import on_one_line
+from ranksift.errors import JOINERS, on_one_line
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
@@ -362,7 +362,7 @@ def _width(text: str) -> int:
     if text.isascii():
         return len(text)
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
-    return len(text) + wide - sum(unicodedata.combining(c) != 0 for c in text)
+    return len(text) + wide - sum(unicodedata.combining(c) != 0 or c in JOINERS for c in text)
 
 
 def _pad(text: str, width: int, side: Side = "left") -> str:

@@ -127,7 +127,7 @@ def ordinary(
         As in :func:`rotation`.
     existing
         All tasks of the project. Unfinished ones are the load that is balanced; nobody gets a query again that they
-        have or had, with whatever tool.
+        have or have begun, with whatever tool. Where nobody else is left, those get it anew from whom it was withdrawn.
     seed
         Of everything that is drawn.
 
@@ -220,8 +220,8 @@ def verification(
     k
         Of the tasks.
     existing
-        All tasks of the project: who has or had a query does not verify it, and a query is verified once. Queries that
-        all of these people have or had are left out, unless there are no others.
+        All tasks of the project: who has or has begun a query does not verify it, and a query is verified once. Queries
+        of which that holds for all of these people are left out, unless there are no others.
     seed
         Of what is drawn.
 
@@ -244,6 +244,7 @@ def verification(
     standing = _Standing.of(queries, people, tasks, "pairs")
     for one in found:
         standing.seen[one.query_id].add(one.person)
+        standing.again[one.query_id].clear()
     queries = [query for query in queries if not standing.seen[query].issuperset(people)] or queries
     # One task per query verifies the first log of it; a second log of the same query is itself a second opinion.
     first = {one.query_id: one for one in reversed(found)}
@@ -295,6 +296,7 @@ class _Standing:
 
     load: dict[int, int]
     seen: dict[str, set[int]]
+    again: dict[str, set[int]]  # of these, who has begun it with the same tool, and nothing of that counts
     count: dict[tuple[str, Purpose], int]
 
     @classmethod
@@ -302,15 +304,19 @@ class _Standing:
         purposes: tuple[Purpose, ...] = ("label", "overlap", "verify", "adjudicate")
         load = dict.fromkeys(people, 0)
         seen: dict[str, set[int]] = {query: set() for query in queries}
+        barred: dict[str, set[int]] = {query: set() for query in queries}
         count = {(query, purpose): 0 for query in queries for purpose in purposes}
         for task in existing:
-            seen.get(task.query_id, set()).add(task.person)
+            if task.active or task.done or task.judgments:  # what was withdrawn before it was begun, nobody has seen
+                seen.get(task.query_id, set()).add(task.person)
+                if task.active or task.done or task.tool != tool:
+                    barred.get(task.query_id, set()).add(task.person)
             stays = task.done or (task.active and task.person in load)
             if stays and task.tool == tool and task.query_id in seen:
                 count[task.query_id, task.purpose] += 1
             if task.active and not task.done and task.person in load:
                 load[task.person] += 1
-        return cls(load, seen, count)
+        return cls(load, seen, {query: seen[query] - barred[query] for query in seen}, count)
 
 
 def _balanced(
@@ -328,16 +334,19 @@ def _balanced(
     """
     order = [people[i] for i in random.permutation(len(people)).tolist()]
     load, seen = dict(standing.load), {query: set(had) for query, had in standing.seen.items()}
+    again = {query: set(had) for query, had in standing.again.items()}
     allowed = {query: [person for person in order if person not in standing.seen[query]] for query in set(wanted)}
     chosen = [0] * len(wanted)
     for i in sorted(random.permutation(len(wanted)).tolist(), key=lambda i: len(allowed[wanted[i]])):
         query = wanted[i]
         free = [person for person in order if person not in seen[query]]
+        free = free or [person for person in order if person in again[query]]
         if not free:
             raise InputError(f"{query}: nobody is left who has not seen it", remedy=remedy)
         chosen[i] = min(free, key=lambda person: load[person])
         load[chosen[i]] += 1
         seen[query].add(chosen[i])
+        again[query].discard(chosen[i])
     while _hand_on(wanted, chosen, load, seen, order):
         pass
     return chosen

@@ -1,4 +1,4 @@
-"""Rankers from features and from texts: the methods of papers 1, 3 and 5, and ones that rank and filter together."""
+"""Rankers that learn from features and from texts: the methods of three papers, and ones that also filter."""
 
 import os
 from typing import TYPE_CHECKING

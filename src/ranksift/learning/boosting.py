@@ -32,7 +32,7 @@ kept."""
 
 @dataclass(eq=False)
 class RankBoost(Ranker):
-    r"""RankBoost: thresholds on features, weighted so that pairs in the wrong order cost less and less.
+    r"""RankBoost: thresholds on features, weighted so that pairs in the wrong order become fewer.
 
     .. math:: f(d) = \sum_t \alpha_t [x_{k_t}(d) > \theta_t], \quad
         \min_f \sum_{q} \sum_{g(u) > g(v)} e^{f(v) - f(u)}
@@ -46,7 +46,7 @@ class RankBoost(Ranker):
     Attributes
     ----------
     features_, thresholds_, alphas_
-        Of each round: the feature's number, the threshold and its weight, negative where low values are good.
+        For each round: the feature's number, the threshold and its weight, negative where low values are good.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class RankBoost(Ranker):
 
     rounds: int = parameter(300, integer(1), _ROUNDS)
     thresholds: int = parameter(
-        30, integer(1), "Thresholds of each feature, at its distinct values or quantiles of them."
+        30, integer(1), "The number of thresholds per feature, at its distinct values or their quantiles."
     )
     patience: int = parameter(50, integer(1), _PATIENCE)
 
@@ -207,7 +207,7 @@ class FeatureBoosting(WeightedSum, abstract=True):
     Attributes
     ----------
     features_, alphas_
-        Of each round: the feature's number, and its weight, negative where low values are good.
+        For each round: the feature's number, and its weight, negative where low values are good.
     """
 
     def _keep(self, steps: Sequence[Slope], examples: Examples) -> None:
@@ -240,7 +240,7 @@ class AdaRank(FeatureBoosting):
     Attributes
     ----------
     features_, alphas_
-        Of each round: the feature's number, and its weight, negative where low values are good.
+        For each round: the feature's number, and its weight, negative where low values are good.
 
     Examples
     --------
@@ -289,7 +289,7 @@ class AdaRank(FeatureBoosting):
 
 @dataclass(eq=False)
 class FocusedBoost(FeatureBoosting):
-    r"""FocusedBoost: AdaRank on the order of the top k, RankBoost between them and the rest (paper 5, algorithm 2).
+    r"""FocusedBoost: AdaRank on the order of the top k, RankBoost between them and the rest (Niu et al. 2012).
 
     .. math:: r_t = \beta \sum_q D_t(q)\, (2 E(x, T_q) - 1)
         + (1 - \beta) \sum_q \sum_{u \in T_q, v \in F_q} D'_t(u, v)\, (x_u - x_v), \quad
@@ -318,7 +318,7 @@ class FocusedBoost(FeatureBoosting):
 
     rounds: int = parameter(300, integer(1), _ROUNDS)
     k: int = parameter(10, TOP, OF_THE_TOP)
-    beta: float = parameter(0.25, SHARE, "β: 1 is the order of T alone, 0 the pairs alone.")
+    beta: float = parameter(0.25, SHARE, "β: 1 uses only the order of T, 0 only the pairs.")
     patience: int = parameter(50, integer(1), _PATIENCE)
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:

@@ -44,9 +44,11 @@ class CoordinateAscent(WeightedSum):
     [1, 0, 2, 3]
     """
 
-    restarts: int = parameter(5, integer(1), "Starts; the first one has equal weights, the others have random ones.")
+    restarts: int = parameter(
+        5, integer(1), "The number of starts; the first has equal weights, the others have random weights."
+    )
     sweeps: int = parameter(25, integer(1), "The largest number of sweeps of each start.")
-    tolerance: float = parameter(1e-3, number(), "A sweep that gains less is a start's last.")
+    tolerance: float = parameter(1e-3, number(), "A start ends after a sweep that gains less.")
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
         """The scale of features, as a step is of a weight; and when a start ends."""

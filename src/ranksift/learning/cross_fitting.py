@@ -83,8 +83,8 @@ class CrossFitted(Ranker, abstract=True):
     folds: int | None = parameter(
         None,
         optional(integer(1)),
-        """Where there is no validation set: parts of the training queries, each of which is held out once, to stop and
-        to calibrate a model of the others; the models' outputs are averaged. 1: a fifth of the queries is held out,
+        """Without a validation set, the number of parts of the training queries. Each part is held out once, to stop
+        and to calibrate a model of the others; the models' outputs are averaged. 1: a fifth of the queries is held out
         and not learned from. None: 5 for up to 100,000 documents, and 1 for more.""",
     )
 

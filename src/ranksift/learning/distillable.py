@@ -1,4 +1,4 @@
-"""One network in the place of several: what it loses is measured, and stands in the card."""
+"""One network in place of several: what it loses is measured, and stands in the card."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Distillable(Ranker, abstract=True):
     """A ranker with several text networks inside, whose outputs are averaged."""
 
     def distilled(self, examples: Any, held_out: Any = None) -> Self:
-        """The same ranker with one network in the place of those of all folds and seeds, for serving.
+        """The same ranker with one network in place of those of all folds and seeds, for serving.
 
         It begins with the mean of their weights, and is fitted to the mean of their outputs (the mean squared error),
         for all documents, labelled or not. Where only a head stands on a frozen encoder, the mean of the weights is
@@ -46,7 +46,7 @@ class Distillable(Ranker, abstract=True):
             remedy = "take one with text networks: text+LambdaMARTf, or ExpectedGainRanker(model='TextRanker')"
             raise InputError(f"this {name} has no text networks inside", remedy=remedy)
         if count == len(groups):
-            what = f"this {name} has one network already, so that there is nothing to distil"
+            what = f"this {name} has one network already, so there is nothing to distil"
             raise InputError(what, remedy="fit it without a validation set, or with several folds")
         given = read_examples(examples, features=())
         if given.texts is None:
@@ -65,9 +65,7 @@ class Distillable(Ranker, abstract=True):
             both = len({*known.query_ids} & {*given.query_ids})
             if both:
                 what = f"{both} of {len(known.query_ids)} held-out queries have the id of one that was distilled on"
-                warnings.warn(
-                    f"{known.name}: {what}, so that the loss may look too small", RankSiftWarning, stacklevel=2
-                )
+                warnings.warn(f"{known.name}: {what}, so the loss may look too small", RankSiftWarning, stacklevel=2)
             told["held_out"] = _lost(self, found, known)
         found.card_ = {**self.card_, "distilled": told}
         return found

@@ -192,8 +192,8 @@ class ExpectedGainRanker(CrossFitted, Distillable):
     model: str = parameter(
         "BoostedTrees",
         word("a method's name"),
-        """A method's name. Of trees and texts with an ordinal loss, each output is calibrated; of any other model its
-        score.""",
+        """The name of a method. For trees and texts with an ordinal loss each output is calibrated; for any other
+        model, its score.""",
     )
     options: Mapping[str, Any] | None = parameter(
         None,
@@ -202,7 +202,7 @@ class ExpectedGainRanker(CrossFitted, Distillable):
         "leaves": 7, "length_weight": 0.5}`` unless others are given.""",
     )
     calibration: Literal["platt", "isotonic"] = parameter(
-        "platt", choice("platt", "isotonic"), "How outputs are calibrated; Platt's way is logistic."
+        "platt", choice("platt", "isotonic"), "How outputs are calibrated; Platt's method is logistic."
     )
     _: KW_ONLY
     measure: MeasureLike = parameter(

@@ -31,7 +31,7 @@ def read_as(names: tuple[str, ...], source: Any, **reading: Any) -> Examples:
     named = next((name for name in names if not name.isdecimal()), None)
     if named is not None:
         raise InputError(
-            f"has numbers for features, and the model was fitted to names, as {named!r}",
+            f"has numbers for features, and the model was fitted to names, such as {named!r}",
             source=given.name,
             remedy="give a table with these columns: .csv, .tsv or .parquet",
         )
@@ -43,9 +43,9 @@ def _tell_of_features(source: str, written: frozenset[str], names: tuple[str, ..
     absent, known = [name for name in names if name not in written], set(names)
     new = sorted((name for name in written if name not in known), key=int)
     if names and len(absent) == len(names):
-        what = "has none of the features that the model was fitted to, as feature " + names[0]
+        what = "has none of the features that the model was fitted to, such as feature " + names[0]
         raise InputError(what, source=source, remedy="give the features that the model was fitted to")
-    for found, what in ((absent, "stands on no line, so it is 0"), (new, "is unknown to the model, and left out")):
+    for found, what in ((absent, "occurs on no line, so it is 0"), (new, "is unknown to the model, and left out")):
         if found:
             which = f"feature {found[0]}" + f" (and {len(found) - 1} more)" * (len(found) > 1)
             warnings.warn(f"{source}: {which} {what}", RankSiftWarning, stacklevel=4)

@@ -52,7 +52,7 @@ class JudgedDocuments(NamedTuple):
     def worst_first(self, gains: GainsLike) -> JudgedDocuments:
         """The same with the worst documents of each query first, as equal scores count where something is chosen.
 
-        In the order of a file a ranker that says nothing could look perfect, as some files list the best documents
+        In the order of a file, a ranker that says nothing could look perfect, as some files list the best documents
         first.
         """
         return self._taken(np.lexsort((Gains.of(gains)(self.examples.labels), self.examples.query)))
@@ -110,5 +110,5 @@ def check_labels_differ(given: Examples) -> None:
     """Refuse labels that are all the same."""
     labels = given.labels[given.judged]
     if labels.min() == labels.max():
-        what = f"every label is {labels[0]:g}, so that there is nothing to learn"
+        what = f"every label is {labels[0]:g}, so there is nothing to learn"
         raise InputError(what, source=given.name, remedy="give documents of at least two labels")

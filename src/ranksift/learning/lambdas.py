@@ -126,7 +126,7 @@ class Swaps:
     draws
         Of rankings; 0: ranks are those of the scores.
     seed
-        Of the draws.
+        The seed of the drawn rankings.
 
     Examples
     --------

@@ -13,12 +13,15 @@ _KNOWN = {
     "langchain_core": ("LangChain", "langchain"),
     "lightgbm": ("LightGBM", "trees"),
     "llama_index.core": ("LlamaIndex", "llamaindex"),
+    "prometheus_client": ("prometheus-client", "serve"),
     "pyterrier": ("PyTerrier", "pyterrier"),
     "safetensors": ("safetensors", "trees"),
     "sqlalchemy": ("SQLAlchemy", "label"),
     "sklearn": ("scikit-learn", "learn"),
+    "starlette": ("Starlette", "serve"),
     "tokenizers": ("tokenizers", "text"),
     "torch": ("PyTorch", "learn"),
+    "uvicorn": ("Uvicorn", "serve"),
     "optuna": ("Optuna", "trees"),
 }
 
@@ -49,4 +52,4 @@ def require(asker: str, *modules: str) -> None:
             raise missing_library(f"{asker} needs", name, brings_all or extra) from None
         except (ImportError, OSError) as error:
             # As of LightGBM on a system without OpenMP: libgomp on Linux, libomp on macOS.
-            raise InputError(f"{asker} needs {name}, which does not load", remedy=f"mend it: {error}") from None
+            raise InputError(f"{asker} needs {name}, which cannot be loaded", remedy=f"repair it: {error}") from None

@@ -48,7 +48,7 @@ MOST_CELLS = 1 << 18
 
 
 def bce(scores: Tensor, gains: TensorLike, mask: TensorLike | None = None) -> Tensor:
-    r"""Binary cross entropy of whether the gain is positive (paper 1, 5.1; natural logarithm).
+    r"""Binary cross entropy of whether the gain is positive (Carmel et al. 2022, 5.1; natural logarithm).
 
     .. math:: \frac{1}{|R|} \sum_{d \in R} BCE\big(\sigma(s(d)), [g(d) > 0]\big)
 
@@ -64,7 +64,7 @@ def bce(scores: Tensor, gains: TensorLike, mask: TensorLike | None = None) -> Te
 
 
 def mse(scores: Tensor, gains: TensorLike, mask: TensorLike | None = None) -> Tensor:
-    r"""Squared error of the score as an estimate of the gain (paper 1, 5.1).
+    r"""Squared error of the score as an estimate of the gain (Carmel et al. 2022, 5.1).
 
     .. math:: \frac{1}{|R|} \sum_{d \in R} (s(d) - g(d))^2
 
@@ -78,7 +78,7 @@ def mse(scores: Tensor, gains: TensorLike, mask: TensorLike | None = None) -> Te
 
 
 def ordinal(scores: Tensor, gains: TensorLike, mask: TensorLike | None = None, *, levels: TensorLike) -> Tensor:
-    r"""Cross entropy of whether the gain is above :math:`g_i`, for all gains but the highest (paper 1, 5.1).
+    r"""Cross entropy of whether the gain is above :math:`g_i`, for all gains but the highest (Carmel et al. 2022, 5.1).
 
     .. math:: \frac{1}{|R|} \sum_{d \in R} \sum_{i=1}^{m-1} BCE\big(\sigma(s_i(d)), [g(d) > g_i]\big)
 
@@ -104,7 +104,7 @@ def ordinal(scores: Tensor, gains: TensorLike, mask: TensorLike | None = None, *
 def weighted_ordinal(
     scores: Tensor, gains: TensorLike, mask: TensorLike | None = None, *, levels: TensorLike
 ) -> Tensor:
-    r"""The ordinal loss with each question weighted by what hangs on it (paper 1, 5.1).
+    r"""The ordinal loss with each question weighted by the difference in gain (Carmel et al. 2022, 5.1).
 
     .. math:: \frac{1}{|R|} \sum_{d \in R} \sum_{i=1}^{m-1} w(i)\, BCE\big(\sigma(s_i(d)), [g(d) > g_i]\big),
         \quad w(i) = g_{i+1} - g_i
@@ -166,7 +166,7 @@ def lambdarank(
     k: int | None = None,
     sigma: float = 1.0,
 ) -> Tensor:
-    r"""LambdaRank: pairs count by what swapping them, as they are ranked now, does to the measure (paper 1, 5.1).
+    r"""LambdaRank: pairs are weighted by how much swapping them would change the measure (Carmel et al. 2022).
 
     .. math:: \sum_{g_u > g_v} \frac{g_u - g_v}{N} \left| \frac{1}{D(r_u)} - \frac{1}{D(r_v)} \right|
         \log_2\big(1 + e^{-\sigma (s_u - s_v)}\big), \quad D(r) = \log_2(1 + r)
@@ -183,7 +183,7 @@ def lambdarank(
     k
         Only the first k ranks count, as in nDCG@k.
     sigma
-        Steepness.
+        The steepness of the loss.
 
     Examples
     --------
@@ -205,7 +205,7 @@ def lambdarank_bce(
     k: int | None = None,
     sigma: float = 1.0,
 ) -> Tensor:
-    r"""LambdaRank for the order, and γ times BCE so that scores mean the same in every query (paper 1, 5.1).
+    r"""LambdaRank for the order, and γ times BCE so that scores mean the same in every query (Carmel et al. 2022, 5.1).
 
     .. math:: \mathcal{L}_{\lambda Rank} + \gamma\, \mathcal{L}_{BCE}
 
@@ -280,7 +280,8 @@ def listnet(scores: Tensor, gains: TensorLike, mask: TensorLike | None = None, *
     Parameters
     ----------
     k
-        Places whose order counts. 1: who comes first, the usual form. None: all of the list, as paper 5 has it.
+        Ranks whose order counts. 1: only the first document, the usual form. None: the whole list, as in Niu et
+        al. 2012.
 
     Examples
     --------
@@ -304,7 +305,7 @@ def listmle(scores: Tensor, gains: TensorLike, mask: TensorLike | None = None, *
     Parameters
     ----------
     k
-        Places that count: top-k ListMLE. None: all.
+        Ranks that count, for top-k ListMLE. None: all.
 
     Examples
     --------
@@ -333,7 +334,7 @@ def focused(
     orders: Literal["all", "first"] = "all",
     normalised: bool = True,
 ) -> Tensor:
-    r"""FocusedNet: ListNet on the top k, RankNet between them and the rest (paper 5, 3.2.2).
+    r"""FocusedNet: ListNet on the top k, RankNet between them and the rest (Niu et al. 2012, 3.2.2).
 
     .. math:: \beta\, L_{list}(T) + (1 - \beta)\, L_{pair}(T \times F)
 
@@ -342,7 +343,7 @@ def focused(
     Parameters
     ----------
     k
-        Documents of T.
+        The number of documents in T.
     beta
         β: 1 is ListNet on the top k alone, 0 RankNet alone.
     orders

@@ -137,10 +137,10 @@ def read_card(target: Path) -> dict[str, Any]:
         what = f"cannot be read ({error.strerror or error})"
         raise InputError(what, source=str(target / CARD), remedy="check its permissions") from None
     except ValueError as error:
-        raise InputError(f"is not JSON ({error})", source=str(target / CARD), remedy="train the model anew") from None
+        raise InputError(f"is not JSON ({error})", source=str(target / CARD), remedy="train the model again") from None
     if not isinstance(card, dict) or card.get("format") not in (FORMAT, _FLAT):
-        raise InputError("is not a model of this version", source=str(target / CARD), remedy="train it anew")
-    check_sum(card, str(target / CARD), "copy the folder again, or train anew")
+        raise InputError("is not a model of this version", source=str(target / CARD), remedy="train it again")
+    check_sum(card, str(target / CARD), "copy the folder again, or train again")
     return card
 
 
@@ -155,12 +155,12 @@ def files_at(target: Path, card: Mapping[str, Any]) -> Path:
 
 
 def read_files(target: Path, card: Mapping[str, Any]) -> dict[str, bytes]:
-    """The files that a card names; refused where one is missing, or is not as it was saved."""
+    """The files that a card names; refused where one is missing, or was changed since it was saved."""
     place = files_at(target, card)
     listed = card.get(FILES)
     if not isinstance(listed, dict) or not all(known is None or isinstance(known, str) for known in listed.values()):
         raise InputError(
-            "is damaged (it does not list its files)", source=str(target / CARD), remedy="train the model anew"
+            "is damaged (it does not list its files)", source=str(target / CARD), remedy="train the model again"
         )
     with ExitStack() as stack:
         # All are opened before the first is read: what is open can be read to its end, whoever removes it.
@@ -168,12 +168,14 @@ def read_files(target: Path, card: Mapping[str, Any]) -> dict[str, bytes]:
         large = next((name for name, file in opened.items() if os.fstat(file.fileno()).st_size > _LARGEST_FILE), None)
         if large is not None:
             what = f"is larger than {_LARGEST_FILE:,} bytes"
-            raise InputError(what, source=str(place / large), remedy="copy the folder again, or train anew")
+            raise InputError(what, source=str(place / large), remedy="copy the folder again, or train again")
         found = {name: file.read() for name, file in opened.items()}
     for name, known in card[FILES].items():
         if known is not None and _sum(found[name]) != known:
             raise InputError(
-                "is not as it was saved", source=str(place / name), remedy="copy the folder again, or train anew"
+                "was changed since it was saved",
+                source=str(place / name),
+                remedy="copy the folder again, or train again",
             )
     return found
 
@@ -189,12 +191,12 @@ def _opened(target: Path, place: Path, name: str) -> BinaryIO:
     except OSError as error:
         what = f"cannot be read ({error.strerror or error})"
         raise InputError(what, source=str(place / name), remedy="check its permissions") from None
-    raise InputError(f"has no {name}", source=str(target), remedy="copy the whole folder, or train the model anew")
+    raise InputError(f"has no {name}", source=str(target), remedy="copy the whole folder, or train the model again")
 
 
 def _elsewhere(target: Path, name: Any) -> InputError:
     what = f"names {name!r}, which is not in this folder"
-    return InputError(what, source=str(target / CARD), remedy="train the model anew")
+    return InputError(what, source=str(target / CARD), remedy="train the model again")
 
 
 # -- what is there -----------------------------------------------------------------------------------------------------
@@ -207,7 +209,7 @@ def _checked(folder: str | os.PathLike[str]) -> Path:
         if target.exists():
             _check_nothing_is_lost(target)
         if target.name in ("", ".."):
-            raise InputError("is not a name of a folder", source=str(target), remedy="name a new one, as model")
+            raise InputError("is not a name of a folder", source=str(target), remedy="give a new one, such as model")
         return target.resolve() if target.is_symlink() else target
     except OSError as error:
         raise _cannot_be_written(target, error) from None
@@ -215,7 +217,7 @@ def _checked(folder: str | os.PathLike[str]) -> Path:
 
 def _check_nothing_is_lost(target: Path) -> None:
     """Refuse to save over what is not a model, and into a model's folder that holds something of somebody else."""
-    not_a_model = InputError("is there already, and is not a model", source=str(target), remedy="name another folder")
+    not_a_model = InputError("already exists, and is not a model", source=str(target), remedy="name another folder")
     if not target.is_dir():
         raise not_a_model
     try:

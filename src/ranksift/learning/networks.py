@@ -37,14 +37,14 @@ Layer = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 _LOSS = """One of :mod:`~ranksift.learning.losses`, with options in parentheses:
 ``"lambdarank_bce(gamma=0.3)"``."""
-_SCORES = """What a score is: ``"own"``, as Carmel et al. 2022 have it for each loss, or the ``"expected_gain"``, for
+_SCORES = """What a score is: ``"own"``, the loss's own as in Carmel et al. 2022, or the ``"expected_gain"``, for
 losses that estimate it; then 0 is the natural cut."""
 _UNITS = several(integer(1), "a list of positive integers")
 
 
 @dataclass(eq=False)
 class Network(Ranker, abstract=True):
-    """The common ground of models trained by gradient descent (Adam, queries in batches).
+    """The base class of models trained by gradient descent (Adam, queries in batches).
 
     With a validation set, training stops when ``measure`` has not improved for ``patience`` epochs, and the model is
     that of the best epoch.
@@ -58,15 +58,15 @@ class Network(Ranker, abstract=True):
     losses_, values_
         The training loss of every epoch, and the measure on the validation set where there is one (after fitting only).
     natural_cut_
-        The score of an expected gain of 0, where the loss tells it; ``FixedCutoff(model.natural_cut_)`` drops what lies
-        below.
+        The score that corresponds to an expected gain of 0, if the loss determines it;
+        ``FixedCutoff(model.natural_cut_)`` drops what scores lower.
     """
 
     needs = ("torch",)
 
     _: KW_ONLY
     epochs: int = parameter(200, integer(1), "Passes over the training queries.")
-    patience: int = parameter(30, integer(1), "Epochs without a better value, after which training stops.")
+    patience: int = parameter(30, integer(1), "Training stops after this many epochs without a better value.")
     batch_size: int | None = parameter(512, optional(integer(1)), "Queries per step; None: all.")
     learning_rate: float = parameter(0.02, number(above=0), "The learning rate of Adam.")
     l2: float = parameter(0.0, number(least=0), "λ: the loss has the term ½ λ Σ w² over all weights.")
@@ -300,7 +300,7 @@ class _OfAPaper(Network, abstract=True):
     """A loss with a name of its own; linear, unless hidden layers are asked for."""
 
     _: KW_ONLY
-    hidden: tuple[int, ...] = parameter((), _UNITS, "Units of the hidden layers; none, ``()``: a linear model.")
+    hidden: tuple[int, ...] = parameter((), _UNITS, "Units of the hidden layers; ``()`` is a linear model.")
 
     def _hidden(self) -> tuple[int, ...]:
         return tuple(map(int, self.hidden))
@@ -308,7 +308,7 @@ class _OfAPaper(Network, abstract=True):
 
 @dataclass(eq=False)
 class RankNet(_OfAPaper):
-    """RankNet (Burges and others 2005; papers 3 and 5): a network that puts pairs of documents in order.
+    """RankNet (Burges et al. 2005): a network that learns to put pairs of documents in order.
 
     Examples
     --------
@@ -320,7 +320,7 @@ class RankNet(_OfAPaper):
     pairs: Literal["mean", "sum"] = parameter(
         "mean",
         choice("mean", "sum"),
-        "Per query their mean, or their sum, by which queries count as many times as they have pairs.",
+        "The mean over the pairs of a query, or their sum, by which queries with more pairs count more.",
     )
     _: KW_ONLY
     hidden: tuple[int, ...] = with_default(_OfAPaper, "hidden", (10,))
@@ -335,7 +335,7 @@ class RankNet(_OfAPaper):
 
 @dataclass(eq=False)
 class ListNet(_OfAPaper):
-    """ListNet (Cao and others 2007; papers 3 and 5): who comes first, as the gains have it.
+    """ListNet (Cao et al. 2007): a network that learns which document comes first.
 
     Examples
     --------
@@ -347,7 +347,8 @@ class ListNet(_OfAPaper):
     k: int = parameter(
         1,
         integer(1),
-        "Places whose order counts. More than one is for short lists: the number of sets of documents grows with it.",
+        "Ranks whose order counts. Use more than one only for short lists, because the number of sets of documents "
+        "grows.",
     )
 
     def _loss(self) -> str:
@@ -356,7 +357,7 @@ class ListNet(_OfAPaper):
 
 @dataclass(eq=False)
 class TopKListMLE(_OfAPaper):
-    """Top-k ListMLE (Xia and others 2009; paper 5): the likelihood of the order of the first k documents.
+    """Top-k ListMLE (Xia et al. 2009): a network that maximises the likelihood of the order of the first k documents.
 
     Examples
     --------
@@ -365,7 +366,7 @@ class TopKListMLE(_OfAPaper):
     1.0
     """
 
-    k: int = parameter(10, TOP, "Places that count. Equal labels are put in an order drawn by the seed.")
+    k: int = parameter(10, TOP, "Ranks that count. Equal labels are put in a random order.")
 
     def _loss(self) -> str:
         return f"listmle(k={self.k})"
@@ -376,7 +377,7 @@ class TopKListMLE(_OfAPaper):
 
 @dataclass(eq=False)
 class FocusedNet(_OfAPaper):
-    """FocusedNet (paper 5): ListNet on the top k, RankNet between them and the rest.
+    """FocusedNet (Niu et al. 2012): ListNet on the top k, RankNet between them and the rest.
 
     Examples
     --------
@@ -386,9 +387,9 @@ class FocusedNet(_OfAPaper):
     """
 
     beta: float = parameter(0.5, SHARE, "β, the weight of ListNet; RankNet has 1 − β.")
-    k: int = parameter(10, TOP, "Documents of the top. Equal labels are put in an order drawn by the seed.")
+    k: int = parameter(10, TOP, "Documents in the top. Equal labels are put in a random order.")
     orders: Literal["all", "first"] = parameter(
-        "all", choice("all", "first"), "ListNet over all orders of the top, or over who comes first."
+        "all", choice("all", "first"), "ListNet over all orders of the top, or only over the first document."
     )
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:

@@ -30,8 +30,8 @@ TOGETHER = 1 << 21
 class Objective:
     """A measure of rankings of some examples, the higher the better: of a cost it is the negative.
 
-    Equal scores count as the worst order of their documents. In the order of a file a feature that says nothing could
-    look perfect, as some files list the best documents first.
+    Equal scores count as the worst order of their documents. In the order of a file, a feature that says nothing
+    could look perfect, as some files list the best documents first.
 
     Examples
     --------

@@ -14,7 +14,7 @@ from ranksift.collection.ragged import Floats, Ints
 from ranksift.errors import InputError
 from ranksift.parameters import text
 
-#: What a score is: the loss's own (paper 1), or the expected gain.
+#: What a score is: the loss's own (Carmel et al. 2022), or the expected gain.
 ScoreKind = Literal["own", "expected_gain"]
 
 _ORDINAL = ("ordinal", "weighted_ordinal")

@@ -14,14 +14,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from ranksift.collection.examples import Examples, read_examples
 from ranksift.collection.gains import Gains, GainsLike
-from ranksift.collection.lists import Lists, tell
+from ranksift.collection.lists import Lists
 from ranksift.collection.ragged import Floats
-from ranksift.cutoffs.choice import TUNED, CutChoice
+from ranksift.cutoffs.baselines import FilterAll
+from ranksift.cutoffs.choice import REMEDY, TUNED, CutChoice, CutWarning
 from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.limits import LimitsLike
 from ranksift.cutoffs.threshold import MEASURE, GlobalCutoff, one_measure
 from ranksift.cutoffs.tradeoff import Tradeoff, with_costs
-from ranksift.errors import InputError, RankSiftWarning
+from ranksift.errors import InputError, RankSiftWarning, tell
 from ranksift.evaluation.printed import Printed
 from ranksift.evaluation.table import Column, Table
 from ranksift.learning.features import read_as, same_features
@@ -54,18 +55,18 @@ RANKERS: dict[str, type[Ranker]] = {}
 
 @dataclass(eq=False)
 class Ranker(Parameterised, Printed):
-    """The common ground of all rankers: a function of features, or of texts. Parameters are given to the constructor.
+    """The base class of all rankers: a function of features or texts. Parameters are given to the constructor.
 
     Attributes
     ----------
     cutoff_
         The rule that drops documents in :meth:`rank`; None: nothing is dropped.
     tradeoff_
-        What each threshold shows and hides of held-out queries; None: there were none.
+        What each threshold shows and hides in held-out queries; None if there were none.
     cut_choice_
-        What held-out queries said of the cut that the method brings; None: nobody asked, or the model was loaded.
+        How the method's own cut did on held-out queries; None if it was not checked, or the model was loaded.
     feature_names_
-        Of the examples that it was fitted to.
+        The names of the features that it was fitted to.
     card_
         What is known of the model: training data, validation data, versions of libraries.
     """
@@ -90,22 +91,22 @@ class Ranker(Parameterised, Printed):
     gains: GainsLike = parameter(
         "linear",
         read_by(Gains.of, "gains such as 'linear', 'exp' or {-2: -10}"),
-        "What labels are worth; forbidden is what has a negative gain.",
+        "The gains of labels; documents with a negative gain are forbidden.",
     )
     measure: MeasureLike = parameter(
         "nDCG@10",
         MEASURE,
-        """What tuning goes by, and early stopping where a validation set is given. Methods with a ``stop_by`` stop by
-        their loss, unless it is ``"measure"``. Where some gains are negative, nDCG_f and DCG are of the lists as the
-        best threshold cuts them.""",
+        """The measure for tuning, and for early stopping if there is a validation set. Methods with a ``stop_by`` stop
+        by their loss unless it is ``"measure"``. If some gains are negative, nDCG_f and DCG are computed on the lists
+        after the best threshold has cut them.""",
     )
     scaling: Scaling | None = parameter(
         None,
         optional(choice(*get_args(Scaling))),
         """``"none"``; ``"standard"``: mean 0 and deviation 1 over the training documents; ``"query"``: from 0 to 1
-        inside each query, as LETOR's normalised files have it. None: the method's own.""",
+        within each query, as in LETOR's normalised files. None: the method's own.""",
     )
-    seed: int = parameter(0, integer(0), "Seed of the random number generator: same seed, same scores.")
+    seed: int = parameter(0, integer(0), "Seed of the random number generator; the same seed gives the same scores.")
 
     def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -122,7 +123,7 @@ class Ranker(Parameterised, Printed):
         *,
         checkpoints: TrainingFolder | str | os.PathLike[str] | None = None,
     ) -> Self:
-        """Learn from labelled examples. Unlabelled documents are not learned from, and are part of their lists.
+        """Learn from labelled examples. Unlabelled documents are part of their lists, but nothing is learned from them.
 
         Parameters
         ----------
@@ -132,7 +133,7 @@ class Ranker(Parameterised, Printed):
             Other examples, for early stopping by ``measure``. Methods that filter calibrate and check their cut on them
             too; where there are none, on the training queries, each held out in turn: see their ``folds``.
         checkpoints
-            Of rankers from texts: a folder that keeps the state and the log of the training. The same call goes on
+            For rankers of texts: a folder that keeps the state and the log of the training. The same call resumes
             where it was killed, to the same result; see :class:`~ranksift.learning.training_folder.TrainingFolder`.
         """
         self.check_can_fit()
@@ -183,7 +184,7 @@ class Ranker(Parameterised, Printed):
             return None
         if not self.keeps_checkpoints():
             what = f"{type(self).__name__} keeps no checkpoints"
-            raise InputError(what, remedy="leave them out: they are of rankers from texts")
+            raise InputError(what, remedy="leave them out: only rankers of texts keep checkpoints")
         folder = TrainingFolder.of(given)
         folder.begin()
         return folder
@@ -210,7 +211,7 @@ class Ranker(Parameterised, Printed):
                 raise InputError(what, source=given.name, remedy=remedy)
             return given.of_features(()) if given.feature_names and not self.reads_features() else given
         if given.texts is not None and not given.feature_names:
-            what = f"texts and no feature, and {name} learns from features"
+            what = f"there are texts but no features, and {name} learns from features"
             raise InputError(
                 what, source=given.name, remedy="give columns of numbers, or take a method that reads texts"
             )
@@ -226,11 +227,11 @@ class Ranker(Parameterised, Printed):
         """Warn of a validation set that cannot say when to stop."""
         labels = validation.labels[validation.judged]
         if labels.min() == labels.max():
-            what = f"every label is {labels[0]:g}, so that it cannot tell when to stop"
+            what = f"every label is {labels[0]:g}, so training cannot tell when to stop"
             warnings.warn(f"{validation.name}: {what}", RankSiftWarning, stacklevel=3)
 
     def _learned_from(self, examples: Examples) -> Examples:
-        """Documents with their features as :meth:`rank` will see them: what a list adds is of the whole list."""
+        """Documents with their features as :meth:`rank` will see them: what a list adds applies to the whole list."""
         ready = self._prepared(examples)
         return ready if self.takes_unlabelled else ready.judged_only()
 
@@ -258,13 +259,13 @@ class Ranker(Parameterised, Printed):
         self.cutoff_, self.card_["cut"] = choice.rule(lists), choice.to_dict()
         self.cut_choice_ = choice
         if choice.warning():
-            warnings.warn(choice.warning(), RankSiftWarning, stacklevel=3)
+            warnings.warn(choice.warning(), CutWarning, stacklevel=3)
 
     def at_most(self, limits: LimitsLike) -> Self:
-        """Move the cut, also of a saved model: the best one of those that keep some limits.
+        """Move the cut, also of a saved model, to the best one within some limits.
 
-        The queries that checked the cut say what each threshold shows and hides, so that no data is needed. On other
-        queries limits are kept about as well as a share of so many queries can be known.
+        What each threshold shows and hides is known from the queries that checked the cut, so no data is needed. On
+        other queries the limits hold only as precisely as a share can be estimated from that many queries.
 
         Parameters
         ----------
@@ -326,12 +327,16 @@ class Ranker(Parameterised, Printed):
     def fit_cutoff(self, examples: Any, rule: Cutoff | None = None) -> Self:
         """Fit a rule to this model's scores of some examples; by default the best global threshold of nDCG_f@10.
 
-        Take examples that the model was not fitted to: on its own training documents it is too sure of itself. The rule
-        that is given stays as it is: ``cutoff_`` is another one.
+        Use examples that the model was not fitted to: on its own training documents its scores are too confident. The
+        given rule is not changed: ``cutoff_`` is a copy.
         """
         chosen = GlobalCutoff("nDCG_f@10") if rule is None else checked_rule(rule).clone()
-        lists = self.judged(with_labels(self.read(examples))).lists(self.gains)
+        given = with_labels(self.read(examples))
+        lists = self.judged(given).lists(self.gains)
         self.cutoff_ = chosen.fit_lists(lists)
+        if not isinstance(chosen, FilterAll) and not self.cutoff_.keep_lists(lists).any():
+            what = f"the rule {chosen.rule} drops every document, so this model shows nothing"
+            warnings.warn(f"{given.name}: {what}; {REMEDY}", CutWarning, stacklevel=2)
         self.tradeoff_ = _remembered(lists, one_measure(chosen.natural_measure))
         self.card_.pop("cut", None)  # it spoke of another one
         self.cut_choice_ = None
@@ -348,7 +353,7 @@ class Ranker(Parameterised, Printed):
         return self.read_as(self.feature_names_, source, **reading)
 
     def score(self, examples: Any) -> Floats:
-        """A score for every document, the better the higher, in the order in which the documents were given."""
+        """A score for every document, higher is better, in the order in which the documents were given."""
         given = self.read(examples)
         out = np.empty(len(given))
         out[given.row] = self.scored(given)
@@ -372,9 +377,9 @@ class Ranker(Parameterised, Printed):
         documents
             With a query: the texts of its documents, in the order of their list. They come back best first.
         name
-            Of the run.
+            The name of the run.
         explain
-            With a query: give the documents that are dropped, too, behind those that are kept.
+            With a query: also return the dropped documents, after those that are kept.
         """
         if documents is not None:
             return self._rank_texts(data, documents, explain=explain)
@@ -421,12 +426,12 @@ class Ranker(Parameterised, Printed):
             what = f"{name} was fitted to features, and texts are given"
             raise InputError(what, remedy="give examples with features, or take a model that reads texts")
         if self.feature_names_ and features is None:
-            what = f"it was fitted to features beside texts, as {self.feature_names_[0]!r}, and texts alone are given"
+            what = f"it was fitted to texts and features, such as {self.feature_names_[0]!r}, and only texts are given"
             if documents is None:
-                what = f"{name} was fitted to features, as {self.feature_names_[0]!r}, and none are given"
+                what = f"{name} was fitted to features, such as {self.feature_names_[0]!r}, and none are given"
             raise InputError(what, remedy="give examples with both" if documents is not None else "give them")
         if features is not None and not self.feature_names_:
-            raise InputError(f"{name} was fitted to texts alone, and features are given", remedy="leave them out")
+            raise InputError(f"{name} was fitted to texts only, and features are given", remedy="leave them out")
         if isinstance(documents, str):
             raise InputError("the documents are one text", remedy="give a list of texts")
 
@@ -563,9 +568,9 @@ def finite(ranker: Ranker, scores: Floats) -> Floats:
 
 
 def checked_ranker(ranker: Any) -> Ranker:
-    """Refuse what is no ranker, and a ranker that cannot be fitted."""
+    """Refuse what is not a ranker, and a ranker that cannot be fitted."""
     if not isinstance(ranker, Ranker):
-        raise InputError(f"{ranker!r} is no ranker", remedy="give one, as RankSVM()")
+        raise InputError(f"{ranker!r} is not a ranker", remedy="give one, as RankSVM()")
     ranker.check_can_fit()
     return ranker
 
@@ -573,7 +578,7 @@ def checked_ranker(ranker: Any) -> Ranker:
 def checked_rule(rule: Any) -> Cutoff:
     """Refuse what is no rule, and a rule with parameters that are none."""
     if not isinstance(rule, Cutoff):
-        raise InputError(f"cutoff {rule!r} is no rule", remedy="give one, as GlobalCutoff('nDCG_f@10')")
+        raise InputError(f"cutoff {rule!r} is not a rule", remedy="give one, as GlobalCutoff('nDCG_f@10')")
     rule.check_parameters()
     return rule
 

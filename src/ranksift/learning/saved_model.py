@@ -100,7 +100,7 @@ def load(folder: str | os.PathLike[str]) -> Ranker:
         raise InputError(str(error), source=str(target)) from None  # one part does not know where the others are
     except Exception as error:  # whatever a library says of a file that is not its own
         what = f"is damaged ({type(error).__name__}: {error})"
-        raise InputError(what, source=str(target), remedy="train the model anew") from None
+        raise InputError(what, source=str(target), remedy="train the model again") from None
     return model
 
 
@@ -112,7 +112,7 @@ def _restored(kind: type[Ranker], card: dict[str, Any], target: Path) -> Ranker:
     try:
         model.check_parameters()
     except InputError as error:  # somebody has edited them into nonsense
-        raise InputError(f"is damaged ({error})", source=str(target / CARD), remedy="train the model anew") from None
+        raise InputError(f"is damaged ({error})", source=str(target / CARD), remedy="train the model again") from None
     model._fitted_with = model._plain_parameters()
     model.feature_names_ = _words(card["feature_names"])
     model.card_ = {"data": card["data"], **{name: value for name, value in card.items() if name not in _ALWAYS}}
@@ -127,10 +127,10 @@ def _restored(kind: type[Ranker], card: dict[str, Any], target: Path) -> Ranker:
             model.tradeoff_ = Tradeoff.from_dict(parse_json(files[TRADEOFF]))
         except ValueError as error:
             place = str(model_folder.files_at(target, card) / TRADEOFF)
-            raise InputError(f"is damaged ({error})", source=place, remedy="train the model anew") from None
+            raise InputError(f"is damaged ({error})", source=place, remedy="train the model again") from None
     if (card["cutoff"] is None) != (CUTOFF not in files):
         what = f"says that there is {'no' if card['cutoff'] is None else 'a'} cutoff, and its files say otherwise"
-        raise InputError(what, source=str(target / CARD), remedy="copy the folder again, or train anew")
+        raise InputError(what, source=str(target / CARD), remedy="copy the folder again, or train again")
     if CUTOFF in files:
         model.cutoff_ = cutoff_of_json(files[CUTOFF], str(model_folder.files_at(target, card) / CUTOFF))
     return model

@@ -105,7 +105,7 @@ class Space:
     def of(cls, given: SpaceLike, ranker: Ranker) -> Space:
         """Check a space for a ranker."""
         if not isinstance(given, Mapping):
-            raise InputError(f"space {given!r} is no mapping", remedy="write it as {'C': (0.01, 100, 'log')}")
+            raise InputError(f"space {given!r} is not a mapping", remedy="write it as {'C': (0.01, 100, 'log')}")
         return cls({name: _part(name, values, parameter_of(ranker, name)) for name, values in given.items()})
 
     def candidates(self, ranker: Ranker, trials: int, seed: int) -> list[dict[str, Any]]:
@@ -224,7 +224,7 @@ def _part(name: str, given: Any, own: Any) -> Choices | Range:
     low, high = given[:2]
     for end in (low, high):
         if not is_number(end):
-            raise InputError(f"space of {name}: {end!r} is no number", remedy=remedy)
+            raise InputError(f"space of {name}: {end!r} is not a number", remedy=remedy)
     log = len(given) == 3
     if not low < high or (log and low <= 0):
         what = "is not positive" if low < high else f"is not below {high}"

@@ -194,7 +194,7 @@ class StackedRanker(Distillable):
     def _train(self, examples: Examples, validation: Examples | None) -> None:
         queries = len(examples.query_ids)
         if queries < 2:
-            raise InputError("one query cannot be held out in turn", source=examples.name, remedy="give two at least")
+            raise InputError("one query cannot be held out in turn", source=examples.name, remedy="give at least two")
         self._levels = ragged.distinct(Gains.of(self.gains)(examples.labels[examples.judged]))
         self._simple = self._simple_names(examples)
         turns = min(self.folds, queries)

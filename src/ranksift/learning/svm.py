@@ -49,7 +49,7 @@ Risk = Callable[[Floats], Violation]
 
 @dataclass(eq=False)
 class MaxMargin(WeightedSum, abstract=True):
-    """The common ground of :class:`RankSVM`, :class:`SVMMAP` and :class:`FocusedSVM`: min ½ ‖w‖² + C R(w), R convex.
+    """The base class of :class:`RankSVM`, :class:`SVMMAP` and :class:`FocusedSVM`: min ½ ‖w‖² + C R(w), R convex.
 
     R is the maximum of many planes. Those that matter are found one by one, each where the ones before are minimal
     (Joachims, Finley, Yu: Cutting-plane training of structural SVMs, 2009), until no w can be better by more than
@@ -66,11 +66,11 @@ class MaxMargin(WeightedSum, abstract=True):
     C: float | Sequence[float] = parameter(
         1.0,
         either(_A_C, several(_A_C, "a list of such numbers", least=1)),
-        """The larger, the more an error costs. Of several values, the one that is best on validation examples is
-        used.""",
+        """The larger, the more an error costs. If several values are given, the one that is best on validation
+        examples is used.""",
     )
     tolerance: float = parameter(
-        1e-3, number(above=0, below=1), "How far from the optimum it may stop, relative to it."
+        1e-3, number(above=0, below=1), "The relative distance from the optimum at which it may stop."
     )
 
     def _risk(self, examples: Examples) -> Risk:
@@ -160,7 +160,7 @@ class SVMMAP(MaxMargin):
 
 @dataclass(eq=False)
 class FocusedSVM(MaxMargin):
-    r"""FocusedSVM: SVM-MAP for the order of the top k, RankSVM between them and the rest (paper 5).
+    r"""FocusedSVM: SVM-MAP for the order of the top k, RankSVM between them and the rest (Niu et al. 2012).
 
     .. math:: \min_w \tfrac12 \|w\|^2
         + \frac{C}{|Q|} \sum_q \big(\beta L_{list}(T_q) + (1 - \beta) L_{pair}(T_q, F_q)\big)
@@ -183,7 +183,7 @@ class FocusedSVM(MaxMargin):
     """
 
     k: int = parameter(10, TOP, OF_THE_TOP)
-    beta: float = parameter(0.5, SHARE, "β: 1 is the listwise loss alone, 0 the pairs alone.")
+    beta: float = parameter(0.5, SHARE, "β: 1 uses only the listwise loss, 0 only the pairs.")
     listwise: Literal["order", "top"] = parameter(
         "order", choice("order", "top"), "The listwise loss: of the order of T, or of T before F."
     )
@@ -349,7 +349,7 @@ class AveragePrecision:
     over u_i, …, u_r is largest.
 
     That looks at all pairs of R and N. What is made ready for a call is kept for so many of them as memory should hold,
-    and of the other lists it is made anew, some of them at a time.
+    and of the other lists it is made again, some of them at a time.
     """
 
     def __init__(self, contests: Contests) -> None:
@@ -442,7 +442,7 @@ class Optimum(NamedTuple):
     weights
         w.
     value
-        Of the objective there.
+        The value of the objective there.
     bound
         Nothing is lower.
     planes

@@ -78,7 +78,7 @@ class TrainingFolder:
     def part(self, name: str) -> Self:
         """Where one network of several keeps its own state, in the same folder."""
         if not _PART.fullmatch(name):
-            raise InputError(f"{name!r} is no name of a part", remedy="use letters, digits and hyphens")
+            raise InputError(f"{name!r} is not the name of a part", remedy="use letters, digits and hyphens")
         return replace(self, parts=(*self.parts, name))
 
     @property
@@ -119,7 +119,7 @@ class TrainingFolder:
             raise InputError(what, source=str(self.path), remedy="name another folder") from None
         other = next((name for name in sorted(names) if not self._is_own(name, names)), None)
         if other is not None:
-            what = f"holds {other!r}, which no training wrote"
+            what = f"holds {other!r}, which was not written by training"
             raise InputError(what, source=str(self.path), remedy="move it away, or name another folder")
 
     def _is_own(self, name: str, names: Collection[str]) -> bool:
@@ -213,7 +213,7 @@ class TrainingLog:
             what = f"cannot be read ({error.strerror or error})"
             raise InputError(what, source=str(path), remedy="check the path") from None
         except ValueError:
-            raise InputError("is no log of a training", source=str(path), remedy="train again") from None
+            raise InputError("is not a training log", source=str(path), remedy="train again") from None
 
 
 def _remove(place: Path) -> None:

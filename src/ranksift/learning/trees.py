@@ -60,12 +60,12 @@ _LEAST_SLOPE = 1e-6
 # a first step is not too long.
 _POISSON_CAUTION = float(np.exp(0.7))
 
-_DEPTH = "Pairs are taken of which one document, at least, is among this many first ones."
+_DEPTH = "Pairs count if at least one of their documents is among this many first ones."
 
 
 @dataclass(eq=False)
 class TreeModel(Ranker, abstract=True):
-    """The common ground of tree models. Missing values are taken as they are, and features need no scaling.
+    """The base class of tree models. Missing values are used as they are, and features need no scaling.
 
     With a validation set, growing stops when ``measure`` (or a steadier loss: ``stop_by``) has not become better for
     ``patience`` trees, and the model is that of the best number of trees.
@@ -73,7 +73,7 @@ class TreeModel(Ranker, abstract=True):
     Attributes
     ----------
     trees_
-        How many there are, of each output, in all models.
+        The number of trees per output, over all models.
     """
 
     natural_scaling = "none"
@@ -83,28 +83,29 @@ class TreeModel(Ranker, abstract=True):
     _: KW_ONLY
     trees: int = parameter(300, integer(1), "The largest number of trees.")
     leaves: int = parameter(15, integer(2, _MOST_LEAVES), "The largest number of leaves of a tree.")
-    learning_rate: float = parameter(0.05, number(above=0), "How much of each tree is taken.")
+    learning_rate: float = parameter(0.05, number(above=0), "The learning rate: how much of each tree is added.")
     min_documents: int = parameter(20, integer(1, _MOST_DOCUMENTS), "The smallest number of documents in a leaf.")
-    l2: float = parameter(1.0, number(least=0), "Holds the values of leaves small.")
+    l2: float = parameter(1.0, number(least=0), "The L2 penalty on the values of leaves.")
     feature_share: float = parameter(
-        0.7, number(above=0, most=1), "The share of the features that is drawn for each tree."
+        0.7, number(above=0, most=1), "The share of the features that are drawn for each tree."
     )
     document_share: float = parameter(
-        0.8, number(above=0, most=1), "The share of the documents that is drawn for each tree."
+        0.8, number(above=0, most=1), "The share of the documents that are drawn for each tree."
     )
-    patience: int = parameter(50, integer(1), "Trees without a better value, after which growing stops.")
+    patience: int = parameter(50, integer(1), "Growing stops after this many trees without a better value.")
     models: int = parameter(
         1,
         integer(1),
-        "Models that are grown with different seeds, and averaged: steadier than one, and that many times slower.",
+        "The number of models that are grown with different seeds and averaged: more stable, and that many times "
+        "slower.",
     )
     context: bool = parameter(
         False,
         flag(),
-        """The trees also see the list that a document stands in: its length, and the mean of each feature over it. A
-        model can then tell a document that stands alone from one of many.""",
+        """The trees also see the list of a document: its length, and the mean of each feature over it. A
+        model can then distinguish a document that stands alone from one of many.""",
     )
-    num_threads: int = parameter(1, integer(1), "Threads of LightGBM. More than one pays on large data only.")
+    num_threads: int = parameter(1, integer(1), "Threads of LightGBM. More than one helps only on large data.")
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
         """The size of trees, how much is taken of each, and how many where nothing stops it.
@@ -406,10 +407,10 @@ def _ours(loss: Loss) -> Callable[..., tuple[NDArray[np.float64], NDArray[np.flo
 
 @dataclass(eq=False)
 class LambdaMART(TreeModel):
-    """LambdaMART (Burges 2010; paper 3): boosted trees fitted to what swaps of two documents do to nDCG.
+    """LambdaMART (Burges 2010; Karmaker and Feng 2022): boosted trees fitted to what swaps of two documents do to nDCG.
 
-    Where some gains are negative, a pair counts by its change of nDCG_f. Scores order the documents of a query, and say
-    nothing across queries.
+    If some gains are negative, a pair is weighted by its change of nDCG_f. Scores order the documents of a query, but
+    are not comparable across queries.
 
     Examples
     --------
@@ -450,7 +451,7 @@ class LambdaMART(TreeModel):
 
 @dataclass(eq=False)
 class RandomForests(TreeModel):
-    """Random forests (Breiman 2001; paper 3): the mean of many trees, each of other documents, that estimate the gain.
+    """Random forests (Breiman 2001): the mean of many trees, each grown on other documents, that estimate the gain.
 
     Trees are large, and see some documents (drawn without replacement) and some features each. Nothing is stopped
     early.
@@ -466,7 +467,7 @@ class RandomForests(TreeModel):
 
     _: KW_ONLY
     leaves: int = with_default(TreeModel, "leaves", 127)
-    learning_rate: float = parameter(0.05, number(above=0), "Not used here: all of each tree is taken.")
+    learning_rate: float = parameter(0.05, number(above=0), "Not used here: each tree is added in full.")
     min_documents: int = with_default(TreeModel, "min_documents", 5)
     l2: float = with_default(TreeModel, "l2", 0.0)
     feature_share: float = with_default(TreeModel, "feature_share", 0.5)
@@ -492,9 +493,9 @@ class RandomForests(TreeModel):
 
 @dataclass(eq=False)
 class BoostedTrees(TreeModel):
-    r"""Boosted trees with one of paper 1's losses.
+    r"""Boosted trees with one of the losses of Carmel et al. 2022.
 
-    :mod:`~ranksift.learning.losses` has the formulas. An ordinal loss has one output a document for each of the m − 1
+    :mod:`~ranksift.learning.losses` has the formulas. An ordinal loss has one output per document for each of the m − 1
     questions whether the gain is higher than :math:`g_i`, each with trees of its own. So the weights of
     ``weighted_ordinal`` change little of the probabilities; what differs is the score. These, ``bce`` and ``mse`` are
     means over the documents of a query, so that all queries count the same (but see ``length_weight``).
@@ -504,9 +505,9 @@ class BoostedTrees(TreeModel):
     Attributes
     ----------
     natural_cut_
-        The score of an expected gain of 0, where the loss tells it.
+        The score that corresponds to an expected gain of 0, if the loss determines it.
     levels_
-        Of an ordinal loss: the gains, from the lowest; output i asks for one above the i-th.
+        For an ordinal loss, the gains in ascending order; output i asks for a gain above the i-th.
 
     Examples
     --------
@@ -522,8 +523,8 @@ class BoostedTrees(TreeModel):
     loss: TreeLoss = parameter(
         "ordinal",
         choice(*get_args(TreeLoss)),
-        """What the trees descend. ``"bce"`` asks whether a gain is positive, and does not tell higher grades from lower
-        ones.""",
+        """The loss that the trees minimise. ``"bce"`` asks whether a gain is positive, and does not distinguish higher
+        grades from lower ones.""",
     )
     gamma: float = parameter(1.0, number(least=0), 'γ, the weight of BCE in ``"lambdarank_bce"``.')
     scores: ScoreKind = parameter(
@@ -666,8 +667,8 @@ class LambdaMARTf(TreeModel, CrossFitted):
     is shown, the second one only in which order. (Pairs of documents, as LambdaMART has them, would move the cut with
     the length of the list.)
 
-    Trees are too sure of themselves. So s is calibrated (Platt, with the same weights) on documents that the trees were
-    not fitted to: the validation set, or else the training queries, each held out in turn
+    The outputs of trees are too confident. Therefore s is calibrated (Platt, with the same weights) on documents that
+    the trees were not fitted to: the validation set, or else the training queries, each held out in turn
     (:mod:`~ranksift.learning.cross_fitting`). The same queries decide whether the cut
     is better than to show nothing, to show everything, or to tune a threshold: :mod:`ranksift.cutoffs.choice`.
 

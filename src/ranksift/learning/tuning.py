@@ -9,14 +9,16 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from itertools import starmap
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from ranksift import __version__
 from ranksift.collection.examples import Examples, Fold, folds_of, read_examples
 from ranksift.collection.ragged import Ints
+from ranksift.cutoffs.choice import told_once
 from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.cutoffs.threshold import one_measure
 from ranksift.errors import InputError
@@ -85,6 +87,12 @@ class Trial:
         return ahead / error if error else np.sign(ahead) * np.inf if ahead else 0.0
 
 
+#: Makes trials, in whichever order, by a function of their numbers and parameters.
+Spread: TypeAlias = Callable[
+    [Callable[[int, Mapping[str, Any]], Trial], Iterable[tuple[int, Mapping[str, Any]]]], Iterable[Trial]
+]
+
+
 @dataclass(frozen=True, eq=False)
 class Tuning:
     """What a search found.
@@ -98,7 +106,7 @@ class Tuning:
     space
         Where it was searched.
     margin
-        By how many standard errors a trial has to be better than the ranker as it was given, to be chosen.
+        How many standard errors better than the given ranker a trial must be to be chosen.
     """
 
     trials: tuple[Trial, ...]
@@ -152,13 +160,14 @@ class Tuning:
         problem = self._problem
         given = problem.examples if examples is None else with_labels(read_examples(examples))
         stop_by = problem.validation if examples is None and validation is None else validation
-        model = self.ranker.fit(given, stop_by, **options)
-        if problem.cutoff is not None:
-            if stop_by is not None:
-                model.fit_cutoff(stop_by, problem.cutoff)
-            else:
-                again = replace(problem, ranker=self.ranker, examples=given, validation=None)
-                model.cutoff_ = problem.cutoff.clone().fit_lists(again.held_out(self.ranker).lists)
+        with told_once():
+            model = self.ranker.fit(given, stop_by, **options)
+            if problem.cutoff is not None:
+                if stop_by is not None:
+                    model.fit_cutoff(stop_by, problem.cutoff)
+                else:
+                    again = replace(problem, ranker=self.ranker, examples=given, validation=None)
+                    model.cutoff_ = problem.cutoff.clone().fit_lists(again.held_out(self.ranker).lists)
         model.card_["tuning"] = self.to_dict()
         return model
 
@@ -198,7 +207,7 @@ class Tuning:
         return f"<Tuning of {name}: {count}; best {self.measure} {self.best_value:.4f} at {chosen}>"
 
 
-@takes(storage=optional(path()), progress=function())
+@takes(storage=optional(path()), progress=function(), spread=function())
 def tune(
     ranker: Ranker,
     examples: Any,
@@ -213,6 +222,7 @@ def tune(
     storage: str | os.PathLike[str] | None = None,
     seed: int = 0,
     progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
+    spread: Spread = starmap,
 ) -> Tuning:
     """Search for the parameters of a ranker that are best on queries it was not fitted to.
 
@@ -226,7 +236,7 @@ def tune(
     ranker
         It is cloned, not fitted. What is not searched stays as it is.
     examples
-        To learn from: anything that :func:`read_examples` takes.
+        The training examples: anything that :func:`read_examples` takes.
     validation
         Examples to stop and to choose by. None: cross-validation; every query is judged by a ranker of the other folds,
         fitted to all of their queries, with nothing that stops it early.
@@ -235,7 +245,7 @@ def tune(
     trials
         At most so many, and where that is one more, the ranker as it is given.
     folds
-        Of the queries: for cross-validation, and for the cutoff.
+        The number of folds, for cross-validation and for the cutoff.
     measure
         What is best; None: the ranker's own measure. Equal scores count as the worst order of their documents.
     cutoff
@@ -251,9 +261,11 @@ def tune(
         A file (Optuna's journal, lines of JSON) that keeps trials as they finish: a search that is broken off goes on
         from there, to the same result, and one that is done can be given more trials. One of another search is refused.
     seed
-        Of the draws and the folds.
+        The seed of the drawn parameters and of the folds.
     progress
         Wraps the trials.
+    spread
+        Makes the trials: one after another, or as :func:`ranksift.scale.tune` does on many machines.
 
     Examples
     --------
@@ -269,16 +281,17 @@ def tune(
     number(least=0, below=1e9).check("margin", margin, 1)
     searched = Space.of(problem.natural_space() if space is None else space, ranker)
     if not searched.parts:
-        raise InputError("the space is empty", remedy="name a parameter to search at least")
-    with _quiet(), ranker.remembering():
+        raise InputError("the space is empty", remedy="name at least one parameter to search")
+    with _quiet(), ranker.remembering(), told_once():
         candidates = searched.candidates(ranker, int(trials), seed)
-        for candidate in candidates:  # a word in the place of a number is found before the first trial
+        for candidate in candidates:  # a word in place of a number is found before the first trial
             with_parameters(ranker, candidate).check_can_fit()
         record = _record(storage, problem, searched)
-        found = [
-            record.trial(number, candidate) or record.add(problem.trial(number, candidate))
-            for number, candidate in enumerate(progress(candidates))
-        ]
+        known = [record.trial(number, candidate) for number, candidate in enumerate(candidates)]
+        todo = [(number, candidate) for number, candidate in enumerate(candidates) if known[number] is None]
+        made = iter(spread(problem.trial, todo))
+        found = [known[number] or record.add(next(made)) for number, _ in enumerate(progress(candidates))]
+        found.sort(key=lambda trial: trial.number)
     if all(trial.value is None for trial in found):
         raise InputError(f"all {len(found)} trials failed; the first one: {found[0].error}")
     return Tuning(tuple(found), problem.measure, searched, problem, float(margin))
@@ -539,7 +552,7 @@ def _mend(path: Path) -> None:
     for n, line in enumerate(whole.splitlines() or [held], start=1):
         if not (_is_record(line) or (not whole and _FIRST.startswith(line[: len(_FIRST)]))):
             remedy = "name another file"
-            raise InputError("is no storage of a search", source=str(path), line=n, remedy=remedy)
+            raise InputError("is not a storage of a search", source=str(path), line=n, remedy=remedy)
     if len(whole) < len(held):
         os.truncate(path, len(whole))
 
@@ -565,7 +578,7 @@ def _check_same(study: Any, fingerprint: Mapping[str, str], path: Path) -> None:
     known = study.user_attrs.get(_SEARCH)
     if known is None:
         if study.get_trials(deepcopy=False):
-            raise InputError("is no storage of a search by RankSift", source=str(path), remedy="name another file")
+            raise InputError("is not a storage of a search by RankSift", source=str(path), remedy="name another file")
         study.set_user_attr(_SEARCH, dict(fingerprint))
         return
     other = [name for name, value in fingerprint.items() if known.get(name) != value]

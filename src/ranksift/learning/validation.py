@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ranksift.collection.examples import Examples, Fold, folds_of, read_examples, together
 from ranksift.collection.lists import Lists
 from ranksift.collection.ragged import Floats, Ints
+from ranksift.cutoffs.choice import told_once
 from ranksift.cutoffs.cutoff import Cutoff
 from ranksift.errors import InputError
 from ranksift.evaluation.evaluate import RunValues, ready_measures, run_values
@@ -40,7 +41,7 @@ def three_way(
     folds
         How many; three at least.
     seed
-        Of the draw.
+        The seed of the random split.
     groups
         What each query belongs to, where some are alike: queries of one group stay in one fold. Default: every query is
         on its own.
@@ -82,9 +83,9 @@ def three_parts(
     examples
         As :func:`read_examples` takes them.
     shares
-        Of the queries; paper 1 has 64, 16 and 20 %.
+        The shares of the queries; Carmel et al. 2022 use 64, 16 and 20 %.
     seed
-        Of the draw.
+        The seed of the random split.
     groups
         What each query belongs to, where some are alike: queries of one group stay in one part. A dictionary, or the
         name of a column, where the examples are read from a table. Default: every query is on its own.
@@ -118,7 +119,7 @@ def _shares(shares: Sequence[float]) -> Floats:
     try:
         found = np.asarray(shares, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError("shares that are no numbers", remedy=remedy) from None
+        raise InputError("shares that are not numbers", remedy=remedy) from None
     if found.shape != (3,) or not (found > 0).all() or not abs(found.sum() - 1.0) < 1e-9:
         raise InputError(f"shares of {' / '.join(f'{share:g}' for share in found.ravel()[:9])}", remedy=remedy)
     return found
@@ -135,7 +136,7 @@ def _with_groups(examples: Any, groups: Mapping[str, Hashable] | str | None) -> 
     from ranksift.collection.readers.example_table import column_by_query
 
     if isinstance(examples, Examples):
-        what = f"examples have no column {groups!r} any more"
+        what = f"the column {groups!r} is not kept in the examples"
         raise InputError(what, source=given.name, remedy="give their file, or a dictionary {query: group}")
     sources = examples if isinstance(examples, list | tuple) else [examples]
     belongs = {query: group for one in sources for query, group in column_by_query(one, groups, given).items()}
@@ -153,7 +154,7 @@ def _fold_of_each(examples: Examples, folds: int, seed: int, groups: Mapping[str
     count = max(group, default=-1) + 1
     if count < folds:
         what = f"{folds} folds of {count} groups of queries"
-        raise InputError(what, source=examples.name, remedy="give no more folds than groups")
+        raise InputError(what, source=examples.name, remedy="give at most as many folds as groups")
     return folds_of(count, folds, seed)[group]
 
 
@@ -250,7 +251,7 @@ class HeldOut:
         own = self.fold if fold is None else fold
         if len(self.queries) < 2 or own.min() == own.max():
             raise InputError(
-                "a cutoff has no other queries to be fitted to", remedy="give more folds, or a validation set"
+                "there are no other queries to fit a cutoff to", remedy="give more folds, or a validation set"
             )
         kept = np.empty(len(self.lists.score), dtype=bool)
         for f in np.unique(own).tolist():
@@ -343,7 +344,7 @@ def cross_validated(
     """
     named = _named([rankers] if isinstance(rankers, Ranker) else rankers)
     if not named:
-        raise InputError("no ranker is given", remedy="give one at least")
+        raise InputError("no ranker is given", remedy="give at least one")
     for ranker in named.values():
         checked_ranker(ranker)
     if cutoff is not None:
@@ -351,12 +352,12 @@ def cross_validated(
     wanted = ready_measures(measures)
     twice = next((query for query, times in Counter(_tested(folds)).items() if times > 1), None)
     if twice is not None:
-        raise InputError(f"query {twice!r} is in two test sets", remedy="give folds whose test queries differ")
+        raise InputError(f"query {twice!r} is in two test sets", remedy="give folds with different test queries")
     stops = all(fold.validation is not None for fold in folds)
     rows = list(named.values())
     pairs = [(r, f) for f in range(len(folds)) for r in range(len(rows))]
     parts: list[list[Scored]] = [[] for _ in rows]
-    with ExitStack() as remembered:
+    with ExitStack() as remembered, told_once():
         for ranker in rows:
             remembered.enter_context(ranker.remembering())
         for r, f in progress(pairs):

@@ -1,4 +1,4 @@
-"""Measures, one file a family. Every module here is imported, so a new file is all that a new measure needs.
+"""Measures, one file per family. Every module here is imported, so a new file is all that a new measure needs.
 
 The public name of a measure is its default instance: ``nDCG_f @ 10``, ``RBP(p=0.8)``.
 """
@@ -14,7 +14,7 @@ for _module in sorted(m.name for m in iter_modules(__path__)):
 
 
 def _default_instance(name: str) -> "Measure | None":
-    """A measure by the name of its class; also one that somebody defines elsewhere."""
+    """A measure by the name of its class, including measures defined elsewhere."""
     from ranksift.measures.measure import CATALOGUE
     from ranksift.measures.names import parse_measure
 

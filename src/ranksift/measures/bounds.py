@@ -1,4 +1,4 @@
-"""Normalisation between what a random ranking and what a perfect ranking gets (paper 3)."""
+"""Normalisation between what a random ranking and what a perfect ranking gets (Karmaker and Feng 2022)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def nothing(values: Floats) -> NDArray[np.bool_]:
 
 
 def normalise_1(value: Floats, random: Floats, perfect: Floats) -> Floats:
-    """V1 (Eq. 5): value / perfect, damped by value / (value + random)."""
+    """V1 (Eq. 5): value / perfect, multiplied by value / (value + random)."""
     damping = ratio(value, value + random, nothing(value + random))
     return ratio(value, perfect, nothing(perfect)) * damping
 
@@ -47,7 +47,7 @@ def normalise_1(value: Floats, random: Floats, perfect: Floats) -> Floats:
 def normalise_2(value: Floats, random: Floats, perfect: Floats) -> Floats:
     """V2 (Eq. 6): 0 for a random ranking's value, 1 for a perfect one, down to -1 for nothing at all.
 
-    Where every order is as good as a random one there is nothing to normalise: 0, also for a list that
+    If all orders are equally good, there is nothing to normalise and the value is 0, even for a list that
     leaves documents out.
     """
     above = ratio(value - random, perfect - random, flat(random, perfect))
@@ -102,7 +102,7 @@ class V2(V1, abstract=True):
 
 
 def is_relevant(label: Floats) -> NDArray[np.bool_]:
-    """Paper 3's relevance: label > 0."""
+    """Karmaker and Feng's relevance: label > 0."""
     return label > 0
 
 
@@ -135,7 +135,7 @@ def perfect_sp(pool: Pool, k: int, upper: str) -> Floats:
 
 @dataclass(frozen=True, repr=False)
 class Bounded(Measure, abstract=True):
-    """A measure of paper 3."""
+    """A measure of Karmaker and Feng 2022."""
 
     family = "bounds"
     paper = PAPER_3
@@ -176,7 +176,7 @@ class SP(Bounded):
 
 
 class MSP(SP):
-    r"""Mean sum of precisions, SP@k / k: what paper 3 calls AP@k (not trec_eval's AP).
+    r"""Mean sum of precisions, SP@k / k, which Karmaker and Feng 2022 call AP@k (not trec_eval's AP).
 
     .. math:: MSP@k = \frac{SP@k}{k}
 
@@ -206,7 +206,7 @@ class BoundedDCG(Bounded, abstract=True):
 
     gains: Gains | None = gains_parameter()
     expected: str = parameter(
-        "exact", choice("exact", "paper"), "Both are the same here: the paper's expectation of DCG is the exact one."
+        "exact", choice("exact", "paper"), "Both values mean the same here: the paper's expectation of DCG is exact."
     )
     base: float | None = base_parameter()
 
@@ -226,7 +226,7 @@ class BoundedDCG(Bounded, abstract=True):
 
 
 class DCG_ul1(BoundedDCG, V1):
-    r"""DCG over its ideal, damped where a random ranking does as well (paper 3's DCG, V1).
+    r"""DCG over its ideal, reduced where a random ranking does as well (Karmaker and Feng's DCG, V1).
 
     .. math:: \frac{A}{I} \cdot \frac{A}{A + E}, \quad A = DCG@k,\ E = E[DCG@k],\ I = I_k
 
@@ -239,7 +239,7 @@ class DCG_ul1(BoundedDCG, V1):
 
 
 class DCG_ul2(BoundedDCG, V2):
-    r"""DCG between a random ranking (0) and the ideal (1); -1 for nothing relevant (paper 3's DCG, V2).
+    r"""DCG between a random ranking (0) and the ideal (1); -1 if nothing relevant is found (Karmaker and Feng, V2).
 
     .. math:: \frac{A - E}{I - E} \text{ where } A \ge E, \quad \frac{A - E}{E} \text{ elsewhere}
 
@@ -281,7 +281,7 @@ class BoundedMSP(Bounded, abstract=True):
 
 
 class MSP_ul1(BoundedMSP, V1):
-    r"""MSP over its bound, damped where a random ranking does as well (paper 3's MAP, V1).
+    r"""MSP over its bound, reduced where a random ranking does as well (Karmaker and Feng's MAP, V1).
 
     .. math:: \frac{A}{I} \cdot \frac{A}{A + E}, \quad A = MSP@k,\ E = E[MSP@k],\ I = 1
 
@@ -294,7 +294,7 @@ class MSP_ul1(BoundedMSP, V1):
 
 
 class MSP_ul2(BoundedMSP, V2):
-    r"""MSP between a random ranking (0) and its bound (1); -1 for nothing relevant (paper 3's MAP, V2).
+    r"""MSP between a random ranking (0) and its bound (1); -1 if nothing relevant is found (Karmaker and Feng, V2).
 
     .. math:: \frac{A - E}{I - E} \text{ where } A \ge E, \quad \frac{A - E}{E} \text{ elsewhere}
 
@@ -396,7 +396,7 @@ class E_MSP(E_SP):
 
 @dataclass(frozen=True, repr=False)
 class Around(Measure, abstract=True):
-    """A normalisation around another measure whose random and perfect values have a closed form."""
+    """A normalisation of another measure whose values for random and perfect rankings have a closed form."""
 
     family = "bounds"
     paper = PAPER_3
@@ -414,16 +414,16 @@ class Around(Measure, abstract=True):
             try:
                 object.__setattr__(self, "measure", parse_measure(self.measure))
             except RecursionError:
-                raise InputError(f"{self.name} is around too much", remedy=f"write {self.name}(DCG@10)") from None
+                raise InputError(f"{self.name} is nested too deeply", remedy=f"write {self.name}(DCG@10)") from None
         inner = self.measure
         if not isinstance(inner, Measure):
-            raise InputError(f"{self.name}({inner!r}) is not around a measure", remedy=f"write {self.name}(DCG@10)")
+            raise InputError(f"{self.name}({inner!r}) does not contain a measure", remedy=f"write {self.name}(DCG@10)")
         if inner.needs_k and inner.k is None:
             raise InputError(f"{inner} needs a cutoff", remedy=f"write {self.name}({inner}@10)")
         empty = Pool.of(np.zeros(1, dtype=np.int64), np.zeros(0)), Gains()
         if inner.expectation(*empty) is None or inner.perfection(*empty) is None:
             raise InputError(
-                f"{self.name}({inner}): what a random and a perfect ranking get has no closed form here",
+                f"{self.name}({inner}): the values of a random and of a perfect ranking have no closed form here",
                 remedy=CLOSED_FORMS,
             )
 
@@ -480,7 +480,7 @@ class Around(Measure, abstract=True):
 
 
 class UL1(Around, V1):
-    r"""V1 around any measure whose expectation has a closed form: ``UL1(P@10)``.
+    r"""V1 of any measure whose expectation has a closed form: ``UL1(P@10)``.
 
     .. math:: \frac{A}{I} \cdot \frac{A}{A + E}
 
@@ -493,7 +493,7 @@ class UL1(Around, V1):
 
 
 class UL2(Around, V2):
-    r"""V2 around any measure whose expectation has a closed form: ``UL2(nDCG@10)``.
+    r"""V2 of any measure whose expectation has a closed form: ``UL2(nDCG@10)``.
 
     .. math:: \frac{A - E}{I - E} \text{ where } A \ge E, \quad \frac{A - E}{E} \text{ elsewhere}
 

@@ -1,4 +1,4 @@
-"""The measures everybody knows, with trec_eval's values."""
+"""The classic measures, with trec_eval's values."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Binary(Measure, abstract=True):
     family = "classic"
     paper = TREC_EVAL
 
-    rel: float = parameter(1, number(), "The smallest label that is relevant.")
+    rel: float = parameter(1, number(), "The smallest label that counts as relevant.")
 
     def worth(self, labels: Floats, gains: Gains) -> Floats:
         """1 for the smallest relevant label, more for larger ones; the gain where it has gains of its own."""
@@ -144,7 +144,7 @@ def unseen(pool: Pool, relevant: Ints) -> Floats:
 
 def persistence(default: float) -> Any:
     """Declare ``p``."""
-    return parameter(default, number(above=0, below=1), "The probability with which the user goes on to the next rank.")
+    return parameter(default, number(above=0, below=1), "The probability that the user continues to the next rank.")
 
 
 @dataclass(frozen=True, repr=False)
@@ -153,7 +153,7 @@ class P(SumOfHits):
 
     .. math:: P@k = \frac{1}{k} \sum_{i=1}^{k} [l_i \ge rel]
 
-    A list shorter than k still divides by k.
+    The divisor is k even for shorter lists.
 
     Examples
     --------
@@ -184,7 +184,7 @@ class P(SumOfHits):
 
 @dataclass(frozen=True, repr=False)
 class R(SumOfHits):
-    r"""Recall: the share of the relevant documents that the top k holds.
+    r"""Recall: the share of the relevant documents that are in the top k.
 
     .. math:: R@k = \frac{1}{R} \sum_{i=1}^{k} [l_i \ge rel]
 
@@ -213,7 +213,7 @@ class R(SumOfHits):
 
 @dataclass(frozen=True, repr=False)
 class AP(SumOfHits):
-    r"""Average precision: precision at each relevant document, summed over the top k, over all relevant ones.
+    r"""Average precision: precision at each relevant document in the top k, averaged over all relevant documents.
 
     .. math:: AP@k = \frac{1}{R} \sum_{i=1}^{k} [l_i \ge rel] \, P@i
 
@@ -257,7 +257,7 @@ class GMAP(Binary):
 
     .. math:: GMAP = \exp\left(\frac{1}{|Q|} \sum_q \log \max(10^{-5}, AP_q)\right)
 
-    A query's own value is its AP. As in trec_eval, an AP below 0.00001 counts as 0.00001.
+    The value of a single query is its AP. As in trec_eval, an AP below 0.00001 counts as 0.00001.
 
     Examples
     --------
@@ -284,14 +284,14 @@ class GMAP(Binary):
 
 
 class infAP(Binary):
-    r"""Inferred average precision: AP as a pool tells it of which only a random part was judged.
+    r"""Inferred average precision: an estimate of AP from a pool of which only a random part was judged.
 
     .. math:: infAP = \frac{1}{R} \sum_{i : l_i \ge rel} \left(\frac{1}{i} + \frac{d_i}{i} \cdot
               \frac{r_i + \epsilon}{r_i + n_i + 2 \epsilon}\right)
 
     Above rank i, r_i documents are relevant, n_i are judged irrelevant (their label is at least 0 and below ``rel``),
-    and d_i are in the pool: these, and those of negative label, which says here that a document is in the pool and was
-    not judged. ε is 0.00001.
+    and d_i are in the pool: these, and documents with a negative label, which here marks documents in the pool that
+    were not judged. ε is 0.00001.
 
     Examples
     --------
@@ -317,7 +317,7 @@ class infAP(Binary):
 
 @dataclass(frozen=True, repr=False)
 class RR(SumOfHits):
-    r"""Reciprocal rank of the first relevant document, 0 where none is in the top k.
+    r"""Reciprocal rank of the first relevant document; 0 if none is in the top k.
 
     .. math:: RR@k = \frac{1}{\min\{i \le k : l_i \ge rel\}}
 
@@ -369,12 +369,12 @@ class Rprec(SumOfHits):
 
 
 class Bpref(Binary):
-    r"""Binary preference: how rarely judged irrelevant documents stand above relevant ones.
+    r"""Binary preference: how rarely judged irrelevant documents are ranked above relevant ones.
 
     .. math:: Bpref = \frac{1}{R} \sum_{r} \left(1 - \frac{\min(n_r, R)}{\min(N, R)}\right)
 
-    over the relevant documents retrieved, n_r of them judged irrelevant above it, N judged irrelevant in
-    all. Unjudged documents and negative labels are skipped, as in trec_eval.
+    The sum is over the relevant documents retrieved; n_r documents judged irrelevant are above r, and N are judged
+    irrelevant in all. Unjudged documents and negative labels are skipped, as in trec_eval.
 
     Examples
     --------
@@ -396,7 +396,7 @@ class Bpref(Binary):
 
 @dataclass(frozen=True, repr=False)
 class Success(SumOfHits):
-    r"""1 where the top k holds anything relevant.
+    r"""1 if there is a relevant document in the top k.
 
     .. math:: Success@k = [\exists i \le k : l_i \ge rel]
 
@@ -429,11 +429,11 @@ class Success(SumOfHits):
 
 @dataclass(frozen=True, repr=False)
 class RBP(SumOfHits):
-    r"""Rank-biased precision: the gain of a user who goes on to the next rank with probability p.
+    r"""Rank-biased precision: the expected gain of a user who continues to the next rank with probability p.
 
     .. math:: RBP = (1-p) \sum_{i \ge 1} r_i \, p^{i-1}
 
-    Binary (label >= ``rel``), unless it has gains.
+    It is binary (label >= ``rel``) unless it has gains.
 
     Examples
     --------
@@ -450,18 +450,16 @@ class RBP(SumOfHits):
 
     p: float = persistence(0.8)
     k: int | None = k_parameter()
-    gains: Gains | None = gains_parameter(
-        "Makes it graded: each gain (negative ones as 0) over the largest one there is."
-    )
+    gains: Gains | None = gains_parameter("Makes it graded: each gain (negative ones as 0) divided by the largest.")
     over: str = parameter(
         "collection",
         choice("collection", "query"),
-        "Where the largest gain is looked for: in the 'collection', or, as trec_eval does, in each 'query' alone.",
+        "Where the largest gain is looked up: in the 'collection' or, as in trec_eval, in each 'query' separately.",
     )
     residual: bool = parameter(
         False,
         flag(),
-        """The residual instead: the weight of all ranks whose document is unjudged or that lie beyond the list, by
+        """Compute the residual instead: the weight of all ranks that are unjudged or beyond the list, by
         which the value could still grow.""",
     )
     nil: str | None = nil_parameter(TREC_2001)
@@ -628,7 +626,7 @@ class ERR(Measure):
     max_grade: float | str | None = parameter(
         None,
         optional(either(number(above=0), choice("query")), example=4),
-        """The largest grade: None, the largest label of the collection; a number (gdeval takes 4); or 'query', the
+        """The largest grade: None for the largest label of the collection, a number (gdeval uses 4), or 'query' for the
         largest label of each query.""",
     )
 
@@ -680,7 +678,7 @@ def largest_label(pool: Pool) -> Floats:
 
 
 class NumRet(Measure):
-    r"""Documents retrieved (after unjudged ones were dropped, where they are); the aggregate is the sum.
+    r"""Documents retrieved (after dropping unjudged ones, if they are dropped); the aggregate is the sum.
 
     .. math:: NumRet = |list|
 

@@ -1,4 +1,4 @@
-"""Discounted cumulative gain and its normalisations, with negative gains (papers 1 and 4)."""
+"""Discounted cumulative gain and its normalisations, with negative gains."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class Normalised(Cumulative, abstract=True):
 
 
 class DCG(Cumulative):
-    r"""Discounted cumulative gain; negative gains act.
+    r"""Discounted cumulative gain; negative gains count.
 
     .. math:: DCG@k = \sum_{i=1}^{k} \frac{g_i}{\log_2(i+1)}
 
@@ -156,7 +156,7 @@ class DCG(Cumulative):
         return np.zeros(len(pool)), np.ones(len(pool))
 
     def expectation(self, pool: Pool, gains: Gains) -> Floats:
-        """Mean gain (negative ones as 0) times the discounts of the first min(k, n) ranks (paper 3, Eq. 7)."""
+        """Mean gain (negative ones as 0) times the discounts of the first min(k, n) ranks."""
         n = np.maximum(pool.size, 1)
         mean = pool.sum(positive(gains(pool.labels))) / n
         return dcg_of_pool(pool, mean[pool.query], self.k, self.base)
@@ -172,7 +172,7 @@ class nDCG(Normalised):
 
     .. math:: nDCG@k = \frac{\sum_{i=1}^{k} \max(0, g_i) / \log_2(i+1)}{I_k}
 
-    ``nDCG_0`` is another name of it (paper 4).
+    ``nDCG_0`` is another name for it (Gienapp et al. 2020).
 
     Examples
     --------
@@ -189,7 +189,7 @@ class nDCG(Normalised):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.alias not in ("", "nDCG_0"):
-            raise InputError(f"{self.alias!r} is not another name of nDCG", remedy="write nDCG or nDCG_0")
+            raise InputError(f"{self.alias!r} is not another name for nDCG", remedy="write nDCG or nDCG_0")
 
     @property
     def name(self) -> str:
@@ -231,12 +231,12 @@ class nDCG(Normalised):
 
 
 class nDCG_org(Normalised):
-    r"""nDCG with negative gains acting in both parts: unbounded (paper 4's NDCG_org, paper 1's Eq. 1).
+    r"""nDCG with negative gains counted in both parts: unbounded (NDCG_org of Gienapp et al. 2020).
 
     .. math:: nDCG_{org}@k = \frac{DCG@k}{I_k} \quad (0 \text{ where } I_k = 0)
 
-    It falls below 0, and where the ideal itself is negative a worse list scores higher, even above 1:
-    the flaw that the other normalisations repair.
+    It can fall below 0, and if the ideal itself is negative, a worse list scores higher, even above 1.
+    The other normalisations repair this flaw.
 
     Examples
     --------
@@ -254,11 +254,11 @@ class nDCG_org(Normalised):
 
 
 class nDCG_min(Normalised):
-    r"""nDCG between the worst and the best order of the whole pool (paper 4; paper 1's Eq. 2).
+    r"""nDCG between the worst and the best order of the whole pool (Gienapp et al. 2020).
 
     .. math:: nDCG_{min}@k = \frac{DCG@k - W_k}{I_k - W_k} \quad (0 \text{ where } I_k = W_k)
 
-    Bounded when the whole pool is ranked, not when documents may be left out: see ``UBQ``.
+    It is bounded if the whole pool is ranked, but not if documents may be left out: see ``UBQ``.
 
     Examples
     --------
@@ -278,12 +278,12 @@ class nDCG_min(Normalised):
 
 
 class nDCG_f(Normalised):
-    r"""nDCG for lists that may leave documents out: between the worst and the best sublist (paper 1's Eq. 3).
+    r"""nDCG for lists that may leave documents out: between the worst and the best sublist (Carmel et al. 2022, Eq. 3).
 
     .. math:: nDCG_f@k = \frac{DCG@k - W_{k,f}}{I_{k,f} - W_{k,f}} \quad (0 \text{ where both are equal})
 
     The ideal sublist holds every document of gain >= 0, the worst one every document of gain <= 0, so
-    the value is in [0, 1] whatever is filtered; 1 for the empty list where all documents are forbidden.
+    the value is in [0, 1] whatever is filtered. The empty list scores 1 if all documents are forbidden.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What filtering did: forbidden documents shown, good ones dropped, and where nDCG_min loses its bounds (paper 1)."""
+"""Effects of filtering: forbidden documents shown, good ones dropped, and where nDCG_min loses its bounds."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Fdocs(Filtering):
     average: str = parameter(
         "micro",
         choice("micro", "macro"),
-        "'micro': over all queries together; 'macro': the mean of the queries' own shares.",
+        "'micro': one ratio over all queries together; 'macro': the mean of the shares of each query.",
     )
     gains: Gains | None = gains_parameter()
 
@@ -74,7 +74,7 @@ class Fdocs(Filtering):
 
 @dataclass(frozen=True, repr=False)
 class Hidden(Filtering, abstract=True):
-    """Documents of a kind that are not in the list, as a share of all of this kind, over all queries together."""
+    """Documents of a kind that are missing from the list, as a share of all of this kind, over all queries together."""
 
     aggregation = "micro"
     higher_is_better = False
@@ -94,7 +94,7 @@ class Hidden(Filtering, abstract=True):
 
 @dataclass(frozen=True, repr=False)
 class GoodFiltered(Hidden):
-    r"""Good documents that are not in the list, as a share of all good ones, over all queries together.
+    r"""Good documents that are missing from the list, as a share of all good ones, over all queries together.
 
     .. math:: GoodFiltered = \frac{\sum_q |\{d \in R_q : g_d \ge 0, d \notin list_q\}|}
               {\sum_q |\{d \in R_q : g_d \ge 0\}|}
@@ -109,7 +109,7 @@ class GoodFiltered(Hidden):
     good: str = parameter(
         "nonnegative",
         choice("nonnegative", "positive"),
-        "What good documents are: those of gain >= 0, or those of gain > 0 only.",
+        "Which documents are good: those of gain >= 0, or only those of gain > 0.",
     )
 
     def is_good(self, gain: Floats) -> NDArray[np.bool_]:
@@ -118,12 +118,12 @@ class GoodFiltered(Hidden):
 
 
 class RelevantFiltered(Hidden):
-    r"""Relevant documents (gain > 0) that are not in the list, as a share of all, over all queries together.
+    r"""Relevant documents (gain > 0) that are missing from the list, as a share of all, over all queries together.
 
     .. math:: RelevantFiltered = \frac{\sum_q |\{d \in R_q : g_d > 0, d \notin list_q\}|}
               {\sum_q |\{d \in R_q : g_d > 0\}|}
 
-    ``GoodFiltered`` counts documents of gain 0 too.
+    ``GoodFiltered`` also counts documents of gain 0.
 
     Examples
     --------
@@ -139,7 +139,7 @@ class RelevantFiltered(Hidden):
 
 
 class Empty(Filtering):
-    r"""1 where nothing is shown; its mean is the share of queries left empty.
+    r"""1 if nothing is shown; the mean is the share of queries left empty.
 
     .. math:: Empty = [|list| = 0]
 
@@ -163,7 +163,7 @@ class Difficulty(Filtering):
 
     .. math:: Difficulty@k = \frac{-W_{k,f}}{I_{k,f} - W_{k,f}}
 
-    A list that scores below it shows more bad than good content: showing nothing would be better. It
+    A list that scores below this value shows more bad than good content, so showing nothing would be better. It
     does not depend on the run.
 
     Examples
@@ -211,7 +211,7 @@ class Unbounded(Filtering, abstract=True):
 
 
 class UBQ(Unbounded):
-    r"""Unbounded query: 1 where nDCG_min@k is outside [0, 1].
+    r"""Unbounded query: 1 if nDCG_min@k is outside [0, 1].
 
     .. math:: UBQ@k = [DCG@k > I_k \text{ or } DCG@k < W_k]
 
@@ -229,7 +229,7 @@ class UBQ(Unbounded):
 
 
 class UBQ_over(Unbounded):
-    r"""1 where DCG@k is above the ideal order of the whole pool (nDCG_min@k > 1).
+    r"""1 if DCG@k is above the ideal order of the whole pool (nDCG_min@k > 1).
 
     .. math:: UBQ_{over}@k = [DCG@k > I_k]
 
@@ -246,7 +246,7 @@ class UBQ_over(Unbounded):
 
 
 class UBQ_under(Unbounded):
-    r"""1 where DCG@k is below the worst order of the whole pool (nDCG_min@k < 0).
+    r"""1 if DCG@k is below the worst order of the whole pool (nDCG_min@k < 0).
 
     .. math:: UBQ_{under}@k = [DCG@k < W_k]
 

@@ -1,4 +1,4 @@
-"""Precision by recall: how precise a list can still be where it has found a share of what is relevant."""
+"""Precision by recall: the highest precision of a list that has found a given share of the relevant documents."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class IPrec(Binary):
 
     .. math:: IPrec = \max_{i : R@i \ge recall} P@i
 
-    The recall asked for is rounded to a whole number of documents, as in trec_eval 10; older versions, and pytrec_eval,
-    round 0.1 and more of a document up. A list that does not reach it has 0. ``IPrec@0.5`` is ``IPrec(recall=0.5)``.
+    The recall is rounded to a whole number of documents, as in trec_eval 10; older versions, and pytrec_eval,
+    round up from 0.1 of a document. A list that does not reach it scores 0. ``IPrec@0.5`` is ``IPrec(recall=0.5)``.
 
     Examples
     --------

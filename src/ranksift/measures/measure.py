@@ -36,17 +36,17 @@ MOST = 10**18
 
 def k_parameter() -> Any:
     """Declare ``k``."""
-    return parameter(None, optional(integer(1, MOST)), "The rank at which it stops; None: it looks at the whole list.")
+    return parameter(None, optional(integer(1, MOST)), "The rank at which the measure stops; None for the whole list.")
 
 
-def gains_parameter(meaning: str = "What labels are worth to it; None: what they are to the whole evaluation.") -> Any:
+def gains_parameter(meaning: str = "The gains of labels; None for those of the whole evaluation.") -> Any:
     """Declare ``gains``."""
     return parameter(None, optional(read_by(Gains.of, "gains such as 'exp' or {-2: -10}")), meaning)
 
 
 #: What a NIL document is to measures that do not see where a list ends.
-TREC_2001 = """The id of a document that means "no answer": it is the one relevant document of a query that has none,
-and irrelevant elsewhere (TREC 2001)."""
+TREC_2001 = """The id of a document that means "no answer": it is the one relevant document of a query without
+an answer, and irrelevant elsewhere (TREC 2001)."""
 
 
 def base_parameter() -> Any:
@@ -110,31 +110,31 @@ def _refuse_former_signatures(cls: type[Measure]) -> None:
 
 @dataclass(frozen=True, repr=False)
 class Measure:
-    """The common ground of all measures.
+    """The base class of all measures.
 
     A measure is a frozen dataclass. Its fields are its parameters; a field ``k`` is set by ``@``. A
     subclass that is not abstract gets a name, its class name, and enters the catalogue.
 
-    Everyone may ask a measure for ``k``, ``gains``, ``base`` and ``nil``: a measure that has no such parameter answers
+    Every measure has the attributes ``k``, ``gains``, ``base`` and ``nil``; if it has no such parameter, the value is
     None. What depends on the judgments alone (:meth:`bounds`, :meth:`degenerate`, :meth:`complaint`, …) is a function
     of the pool and of the gains that count, which are the measure's own where it has them: ``measure.gains or gains``.
 
     Class attributes
     ----------------
     family
-        The room of the catalogue it stands in.
+        The section of the catalogue in which the measure is listed.
     paper
-        Where it comes from.
+        The source of the measure.
     aggregation
         ``"mean"`` over queries, ``"micro"`` (ratio of sums), ``"sum"`` or ``"geometric"`` (mean, of GMAP).
     shown
-        Parameters that are always printed, also at their default.
+        Parameters that are always printed, even at their default.
     needs_k
         Whether ``@k`` is required.
     higher_is_better
         False for costs such as Fdocs.
     about_forbidden
-        Whether it says nothing of its own where no document is forbidden.
+        Whether it is meaningless if no document is forbidden.
     """
 
     family: ClassVar[str] = ""
@@ -169,7 +169,7 @@ class Measure:
     def __matmul__(self, k: int) -> Self:
         """The measure of the top k."""
         if not self.takes("k"):
-            raise InputError(f"{self.name} takes no @k", remedy=f"write {self.name} without it")
+            raise InputError(f"{self.name} does not take @k", remedy=f"write {self.name} without it")
         return replace(self, k=k)  # type: ignore[call-arg]
 
     def __post_init__(self) -> None:
@@ -191,7 +191,7 @@ class Measure:
 
     @property
     def name(self) -> str:
-        """The word that names the measure, without parameters."""
+        """The name of the measure, without parameters."""
         return type(self).__name__
 
     def __str__(self) -> str:
@@ -211,12 +211,12 @@ class Measure:
 
     @property
     def k(self) -> int | None:
-        """The rank at which it stops; None: it looks at the whole list."""
+        """The rank at which the measure stops; None for the whole list."""
         return None
 
     @property
     def gains(self) -> Gains | None:
-        """Gains of its own, which win over those of the evaluation."""
+        """Its own gains, which take precedence over those of the evaluation."""
         return None
 
     @property
@@ -226,7 +226,7 @@ class Measure:
 
     @property
     def nil(self) -> str | None:
-        """The document id that it takes for "no answer"."""
+        """The document id that means "no answer"."""
         return None
 
     @classmethod
@@ -249,7 +249,7 @@ class Measure:
         return (self.gains or gains)(labels)
 
     def worth(self, labels: Floats, gains: Gains) -> Floats:
-        """What a label is worth to it, to tell the ideal order by: 0 where it has no use for it.
+        """What a label is worth to it, for finding the ideal order; 0 if the measure ignores it.
 
         Examples
         --------
@@ -268,7 +268,7 @@ class Measure:
         raise NotImplementedError
 
     def contributions(self, judged: JudgedRun) -> Floats | None:
-        """What each entry adds to the value that its query has with an empty list; None: it is no such sum."""
+        """What each entry adds to the query's value for an empty list; None if the value is not such a sum."""
         return None
 
     def values(self, numerator: Floats, denominator: Floats) -> Floats:
@@ -288,19 +288,19 @@ class Measure:
     # -- what the judgments alone say ----------------------------------------------------------------------
 
     def complaint(self, pool: Pool, gains: Gains) -> str | None:
-        """What the labels break of its assumptions, in words; None: nothing."""
+        """Which of the measure's assumptions the labels violate, in words; None if none."""
         return None
 
     def degenerate(self, pool: Pool, gains: Gains) -> NDArray[np.bool_] | None:
-        """Queries in which the measure cannot tell any two rankings apart (``None``: there are none)."""
+        """Queries in which the measure cannot distinguish any two rankings (``None``: there are none)."""
         return None
 
     def bounds(self, pool: Pool, gains: Gains) -> tuple[Floats, Floats] | None:
-        """The DCG of each query that counts 0, and the one that counts 1; None: it is not a normalised DCG."""
+        """The DCG that maps to 0 and the DCG that maps to 1 in each query; None if it is not a normalised DCG."""
         return None
 
     def line(self, pool: Pool, gains: Gains) -> tuple[Floats, Floats] | None:
-        """Each query's value for a DCG of 0, and what a DCG of 1 adds to it; None: it is no such line."""
+        """Each query's value for a DCG of 0, and what a DCG of 1 adds to it; None if the value is not linear in DCG."""
         return None
 
     def expectation(self, pool: Pool, gains: Gains) -> Floats | None:

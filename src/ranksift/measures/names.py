@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import math
 import re
 import warnings
 from collections import Counter
@@ -51,8 +52,8 @@ ALIASES: dict[str, tuple[str, dict[str, Any]]] = {
 
 # Names of other tools for what RankSift does not have, or has with another meaning, and what comes near.
 _ELSEWHERE = {
-    "nil_accuracy": "ranksift study --only truncation has it of every run",
-    "NilAccuracy": "ranksift study --only truncation has it of every run",
+    "nil_accuracy": "ranksift study --only truncation reports it for every run",
+    "NilAccuracy": "ranksift study --only truncation reports it for every run",
     "hits": "P@k is their share of the top k, R@k of all relevant documents",
     "f1": "SetF is F1 of the whole list, P@k and R@k are the two parts of F1@k",
     "SetAP": "it is the product of SetP and SetR",
@@ -64,23 +65,29 @@ _ELSEWHERE = {
     "NERR9": "ERR is the measure that it approximates",
     "NERR10": "ERR is the measure that it approximates",
     "NERR11": "ERR is the measure that it approximates",
-    "BPM": "RBP models a user, too",
-    "INST": "RBP models a user, too",
-    "INSQ": "RBP models a user, too",
+    "BPM": "RBP also models a user",
+    "INST": "RBP also models a user",
+    "INSQ": "RBP also models a user",
     "Compat": "kNDCG@k compares with an ordered top k",
     "gm_bpref": "Bpref is averaged arithmetically here",
     "Rprec_mult": "Rprec is precision at rank R",
-    "utility": "Fdocs and GoodFiltered tell what a list shows and what it leaves out",
-    "binG": "nDCG discounts by rank, too",
-    "G": "nDCG discounts by rank, too",
+    "utility": "Fdocs and GoodFiltered say what a list shows and what it leaves out",
+    "binG": "nDCG also discounts by rank",
+    "G": "nDCG also discounts by rank",
     "ndcg_rel": "nDCG counts every label",
     "Rndcg": "nDCG normalises by what the pool holds",
     "relative_P": "P@k and R@k are its two parts",
     "num_nonrel_judged_ret": "Judged@k is the share of the top k that is judged",
     "rbp_resid": "RBP(p=0.9, residual=True) takes negative labels as judged, and counts what lies beyond every list",
     "unj": "Judged@k is the share of the top k that is judged",
+    "11pt_avg": "AP_11pt has its eleven points of recall, IPrec@0.25 has one",
+    "yaap": "AP and GMAP are the two averages that it stands between",
+    **dict.fromkeys(
+        ("prefs_simp", "prefs_pair", "prefs_avgjg", "prefs_avgjg_Rnonrel", "prefs_simp_ret", "prefs_pair_ret"),
+        "Bpref counts preferences that follow from labels; ranksift label export makes labels of preferences",
+    ),
     "relstring": "ranksift explain shows the labels in the order of the ranks",
-    "Accuracy": "Bpref counts pairs in the wrong order, too",
+    "Accuracy": "Bpref also counts pairs in the wrong order",
     "NumQ": "Scores.queries lists them",
     "num_q": "Scores.queries lists them",
     **dict.fromkeys(
@@ -102,6 +109,10 @@ _WITH_VALUES = {name.lower(): own for name, own in TREC_EVAL.items() if isinstan
 _TREC_CUT = re.compile(rf"({'|'.join(_WITH_VALUES)})[_.]({_NUMBER})", re.IGNORECASE)
 _TREC_GAINS = re.compile(r"ndcg[_.]((?:-?\d+=-?[\d.]+,?)+)")
 
+# trec_eval's parameters of one measure: set_F.x, where x weighs recall, is F of β = √x; rbp.p=0.8 is a persistence.
+_TREC_SET_F = re.compile(rf"set_f[_.]({_NUMBER}|\d+\.\d*)", re.IGNORECASE)
+_TREC_RBP = re.compile(rf"rbp[_.]p=({_NUMBER})", re.IGNORECASE)
+
 # What may follow after a comma: further values of the parameter that stands last, as in nDCG@5,10 and P.5,10.
 _LAST_VALUE = re.compile(rf"(.*@|.*[A-Za-z][._])({_NUMBER})")
 _VALUE = re.compile(_NUMBER)
@@ -111,8 +122,9 @@ _GAIN = re.compile(r"-?\d+=-?[\d.]+")
 def parse_measure(name: MeasureLike) -> Measure:
     """Parse one measure.
 
-    A name is taken for exactly one of ours, else for one of trec_eval's, else for one of ir_measures or ranx that means
-    the same, else for one of ours in any case. trec_eval's with a value, as ndcg_cut_10, are read in any case too.
+    A name is looked up exactly among RankSift's names, then among trec_eval's, then among names of ir_measures or ranx
+    that mean the same, and then among RankSift's without regard to case. trec_eval's names with a value, such as
+    ndcg_cut_10, are also read without regard to case.
 
     Examples
     --------
@@ -138,12 +150,21 @@ def parse_measure(name: MeasureLike) -> Measure:
     gains = _TREC_GAINS.fullmatch(text)
     if gains:
         return _make("nDCG", [], {"gains": gains[1]}, None, text)
+    weight = _TREC_SET_F.fullmatch(text)
+    if weight:
+        return _make("SetF", [], {"beta": math.sqrt(float(weight[1]))}, None, text)
+    patience = _TREC_RBP.fullmatch(text)
+    if patience:
+        return _make("rbp", [], {"p": float(patience[1])}, None, text)
     persistence = _RANX_RBP.fullmatch(text)
     if persistence:
         raise InputError(
             f"{text!r} of ranx takes labels as gains, which can exceed 1",
             remedy=f'write RBP(p=0.{persistence[1]}), or RBP(p=0.{persistence[1]}, gains="linear") for graded labels',
         )
+    name_before, point, _ = text.partition(".")
+    if point and name_before in _ELSEWHERE:  # with a parameter of trec_eval, as utility.1,-1,0,0
+        raise _not_here(text, name_before)
     if text in TREC_EVAL and text not in CATALOGUE:
         return _make(text, [], {}, None, text)
     head = _NAME.match(text)
@@ -169,8 +190,8 @@ def parse_measure(name: MeasureLike) -> Measure:
 def parse_measures(names: MeasureLike | Iterable[MeasureLike]) -> list[Measure]:
     """Parse several measures: a list, or one string with blanks or commas between them.
 
-    Several cutoffs may follow one name. ``official``, ``set`` and ``all_trec`` stand for what they are in trec_eval, as
-    far as it is here, and so does a name such as ``success`` without a cutoff.
+    Several cutoffs may follow one name. ``official``, ``set`` and ``all_trec`` stand for the same measures as in
+    trec_eval, if RankSift has them, and so does a name such as ``success`` without a cutoff.
 
     >>> parse_measures("nDCG_f@10 AP, RBP_qwa(p=0.5)")
     [nDCG_f@10, AP, RBP_qwa(p=0.5)]
@@ -190,7 +211,7 @@ def parse_measures(names: MeasureLike | Iterable[MeasureLike]) -> list[Measure]:
         for measure in _named(word) if isinstance(word, str) else [parse_measure(word)]:
             measures.setdefault(str(measure), measure)
     if not measures:
-        raise InputError("no measure is named", remedy="ask for one, as nDCG_f@10")
+        raise InputError("no measure is named", remedy="name one, such as nDCG_f@10")
     return list(measures.values())
 
 
@@ -294,13 +315,13 @@ def _make(name: str, positional: list[Any], parameters: dict[str, Any], k: int |
     if level:
         name, parameters = level[1], {"rel": int(level[2]), **parameters}
     if name in _OF_SETS and k is not None:
-        raise InputError(f"{text!r}: {name} is of the whole list", remedy=f"write {ALIASES[name][0]}@{k}")
+        raise InputError(f"{text!r}: {name} applies to the whole list", remedy=f"write {ALIASES[name][0]}@{k}")
     if name in ALIASES and name not in CATALOGUE:
         name, implied = ALIASES[name]
         parameters = {**implied, **parameters}
-    elsewhere = _ELSEWHERE.get(name) or _ELSEWHERE.get(re.sub(r"_\d+$", "", name))
-    if elsewhere:
-        raise InputError(f"RankSift does not have {text!r}", remedy=f"{elsewhere}; {_REMEDY}")
+    for known in (name, re.sub(r"_\d+$", "", name)):
+        if known in _ELSEWHERE:
+            raise _not_here(text, known)
     name = name if name in CATALOGUE else _in_any_case().get(name.lower(), name)
     if name not in CATALOGUE:
         spelled = {known.lower(): known for known in [*ALIASES, *CATALOGUE]}
@@ -316,7 +337,7 @@ def _make(name: str, positional: list[Any], parameters: dict[str, Any], k: int |
     parameters = _from_ir_measures(name, parameters, text)
     if k is not None:
         if "k" not in own:
-            raise InputError(f"{text!r}: {name} takes no @k", remedy=f"write {name} without it")
+            raise InputError(f"{text!r}: {name} does not take @k", remedy=f"write {name} without it")
         if "k" in parameters:
             raise InputError(f"{text!r} gives k twice", remedy="give it once")
         parameters["k"] = k
@@ -324,6 +345,10 @@ def _make(name: str, positional: list[Any], parameters: dict[str, Any], k: int |
         return cls()(**parameters) if own[:1] != ["measure"] else cls(**parameters)
     except TypeError:
         raise InputError(f"{text!r}: the parameters do not fit", remedy=_REMEDY) from None
+
+
+def _not_here(text: str, name: str) -> InputError:
+    return InputError(f"RankSift does not have {text!r}", remedy=f"{_ELSEWHERE[name]}; {_REMEDY}")
 
 
 def _in_any_case() -> dict[str, str]:
@@ -352,6 +377,6 @@ def _from_ir_measures(name: str, parameters: dict[str, Any], text: str) -> dict[
     if "judged_only" in out:
         raise InputError(
             f"{text!r}: judged_only would also drop documents with negative labels",
-            remedy="use unjudged='drop' (--unjudged drop), which keeps them",
+            remedy="use unjudged='drop', which keeps them",
         )
     return out

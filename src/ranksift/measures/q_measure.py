@@ -1,4 +1,4 @@
-"""Sakai's Q-measure: average precision that also sees grades."""
+"""Sakai's Q-measure: average precision for graded labels."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ SAKAI = "Sakai: New performance metrics based on multigrade relevance: their app
 
 @dataclass(frozen=True, repr=False)
 class Q(Measure):
-    r"""Q-measure: the mean blended ratio of the documents of gain > 0, of precision and cumulated gain at each.
+    r"""Q-measure: precision blended with cumulated gain, averaged over the documents of gain > 0.
 
     .. math:: Q@k = \frac{1}{R} \sum_{i=1}^{k} [g_i > 0] \frac{\beta \, cg(i) + |\{j \le i : g_j > 0\}|}
                                                           {\beta \, cg_I(i) + i}
 
     R is the number of documents of gain > 0, cg the cumulated gain of the list (negative gains as 0) and cg_I that of
-    the ideal one. With ``beta=0`` it is average precision. ``nil`` makes it fit for questions without an answer: a NIL
-    document is then an ideal list of length one, with gain 1.
+    the ideal one. With ``beta=0`` it is average precision. ``nil`` makes it suitable for questions without an answer:
+    for these, the ideal list is then a single NIL document with gain 1.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class Q(Measure):
     paper = SAKAI
 
     k: int | None = k_parameter()
-    beta: float = parameter(1.0, number(least=0), "How much cumulated gain weighs beside precision.")
+    beta: float = parameter(1.0, number(least=0), "The weight of cumulated gain relative to precision.")
     gains: Gains | None = gains_parameter()
     nil: str | None = nil_parameter(TREC_2001)
 

@@ -40,7 +40,7 @@ class SetF(Binary):
 
     .. math:: SetF = \frac{(1 + \beta^2) \, P \, R}{\beta^2 P + R}
 
-    P and R are those of the whole list, ``SetP`` and ``SetR``. trec_eval's ``set_F`` has the default, 1.
+    P and R are computed over the whole list, as ``SetP`` and ``SetR``. trec_eval's ``set_F`` uses the default, 1.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class SetF(Binary):
 
     paper = RIJSBERGEN
 
-    beta: float = parameter(1, number(above=0), "How much more recall counts than precision: 1 as much, 2 twice.")
+    beta: float = parameter(1, number(above=0), "How much more recall counts than precision: 2 means twice as much.")
 
     def per_query(self, judged: JudgedRun) -> PerQuery:
         """The harmonic mean of found / shown and found / relevant."""

@@ -1,4 +1,4 @@
-"""Measures for a truth that is an ordered top k (paper 5)."""
+"""Measures for an ordered top k as ground truth (Niu et al. 2012)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PAPER_5 = "Niu, Guo, Lan, Cheng: Top-k learning to rank: labeling, ranking and e
 
 
 def topk_labels(order: Sequence[str], k: int) -> dict[str, int]:
-    """Labels of an ordered list: k for the first document, then k - 1, …, 1, and 0 from the (k+1)-th on.
+    """Labels of an ordered list: k for the first document, then k - 1, …, 1, and 0 after the k-th.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def topk_labels(order: Sequence[str], k: int) -> dict[str, int]:
         raise InputError("a document of the order has no id", remedy="name documents by strings") from None
     if len(labels) < len(order):
         twice = next(d for i, d in enumerate(order) if d in order[:i])
-        raise InputError(f"document {twice!r} stands twice in the order", remedy="name each document once")
+        raise InputError(f"document {twice!r} occurs twice in the order", remedy="name each document once")
     return labels
 
 
@@ -81,7 +81,7 @@ class kERR(Measure):
 
     .. math:: \kappa ERR = \sum_{s} \frac{R_s}{s} \prod_{t<s} (1 - R_t), \quad R_s = \frac{2^{y_s} - 1}{2^{y_{max}}}
 
-    y_max is the query's largest label. (The paper prints 1/n where 1/s is meant.)
+    y_max is the query's largest label. (The paper prints 1/n but means 1/s.)
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Measures for lists that end on purpose (paper 2: quit while ahead).
+"""Measures for lists that end on purpose (Liu et al. 2016).
 
 A terminal document is appended to each list. Its gain is the share of all gain that the list has
-collected, or 1 where there is nothing to collect, so stopping in time is rewarded.
+collected, or 1 if there is nothing to collect, so stopping in time is rewarded.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ class QuitWhileAhead(Measure, abstract=True):
     limit: int | None = parameter(
         None,
         optional(integer(1), example=5),
-        """The length of the longest list allowed: one that reaches it without NIL was cut, did not end on purpose, and
-        gets no terminal document. It acts before unjudged documents are dropped.""",
+        """The length of the longest list allowed. A list that reaches it without NIL was cut off, not ended on purpose,
+        and gets no terminal document. This is decided before unjudged documents are dropped.""",
     )
     nil: str | None = nil_parameter(
-        """The id of a document that means "no more answers": the list ends where it stands (the paper's Table 2). It
-        acts before unjudged documents are dropped."""
+        """The id of a document that means "no more answers": the list ends there (the paper's Table 2). This
+        is decided before unjudged documents are dropped."""
     )
     scale: str | None = parameter(
         None, optional(choice("max")), "'max' divides gains by the largest one of the collection."
@@ -84,7 +84,7 @@ class QuitWhileAhead(Measure, abstract=True):
         most = pool.largest_gain(gains)
         if self.scale == "max" or most <= 1 or not self.assumes_unit_gains:
             return None
-        return f'gains up to {most:g} where [0, 1] is assumed: values may exceed 1, scale="max" divides by the largest'
+        return f'gains up to {most:g}, but [0, 1] is assumed: values may exceed 1; scale="max" divides by the largest'
 
     @property
     def assumes_unit_gains(self) -> bool:
@@ -93,7 +93,7 @@ class QuitWhileAhead(Measure, abstract=True):
 
 
 class RR_qwa(QuitWhileAhead):
-    r"""Reciprocal rank of the first relevant document, or of the list's end where nothing is relevant (RR').
+    r"""Reciprocal rank of the first relevant document, or of the list's end if nothing is relevant (RR').
 
     .. math:: RR' = \frac{1}{\min\{i : r_i > 0\}}; \quad \frac{1}{d+1} \text{ where } R = 0
 
@@ -175,8 +175,8 @@ class nDCG_qwa(QuitWhileAhead):
 
     .. math:: NDCG' = \frac{DCG@(d+1)\langle r_1, \dots, r_d, r_t \rangle}{DCG_I@(d+1)}
 
-    The ideal has one more gain of 1 behind the positive ones where there are fewer than d + 1 of them.
-    Without a terminal document it is nDCG@d, 0 where there is nothing to find.
+    The ideal list has an additional gain of 1 after the positive ones if there are fewer than d + 1 of them.
+    Without a terminal document it is nDCG@d, or 0 if there is nothing to find.
 
     Examples
     --------
@@ -206,7 +206,7 @@ class AP_qwa(QuitWhileAhead):
 
     .. math:: AP' = \frac{1}{R+1} \sum_{i=1}^{d+1} r_i \frac{\sum_{j \le i} r_j}{i}, \quad r_{d+1} = r_t
 
-    Without a terminal document it is AP over R, 0 where there is nothing to find.
+    Without a terminal document it is AP over R, or 0 if there is nothing to find.
 
     Examples
     --------
@@ -228,11 +228,11 @@ class AP_qwa(QuitWhileAhead):
 
 @dataclass(frozen=True, repr=False)
 class c_at_1(Measure):
-    r"""Accuracy of first answers where not answering is better than a wrong answer (c@1).
+    r"""Accuracy of first answers if not answering is better than a wrong answer (c@1).
 
     .. math:: c@1 = \frac{1}{n} \left(n_{ac} + n_u \frac{n_{ac}}{n}\right)
 
-    A query counts 1 where the first document has gain > 0, 0 where it has not, and where the list is empty
+    A query counts 1 if the first document has gain > 0, and 0 if it has not. If the list is empty, it counts
     the share of correct answers among all queries.
 
     Examples
@@ -246,7 +246,7 @@ class c_at_1(Measure):
     family = "truncation"
     paper = C_AT_1
 
-    nil: str | None = nil_parameter('The id of a document that means "no answer": the list ends where it stands.')
+    nil: str | None = nil_parameter('The id of a document that means "no answer": the list ends there.')
     gains: Gains | None = gains_parameter()
 
     def per_query(self, judged: JudgedRun) -> PerQuery:

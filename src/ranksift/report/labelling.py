@@ -359,7 +359,7 @@ def how_alike(found: Findings) -> list[str]:
         ends = sorted((sign * apart.low, sign * apart.high))
         by = _number(Estimate(*(100 * x for x in (sign * apart.value, *ends))), 1)
         lines.append(f"With pairs they agree {which} often than with grades, by {by} percentage points{sure}.")
-    return lines or ["Nobody has judged what another has judged, so that nothing is known of agreement."]
+    return lines or ["No two assessors have judged the same documents, so nothing is known about agreement."]
 
 
 def _verdict(alpha: Estimate) -> str:
@@ -462,7 +462,7 @@ def _far(contents: Contents) -> Iterator[Block]:
 
 def _agreement(found: Findings) -> Iterator[Block]:
     if not found.kinds:
-        yield Paragraph("Nobody has judged what another has judged.")
+        yield Paragraph("No two assessors have judged the same documents.")
     for name, one in found.kinds.items():
         rows = [(_SHORT[key], *estimate) for key, estimate in one.estimates().items() if not math.isnan(estimate.value)]
         if len(one.categories) < 3:

@@ -183,11 +183,11 @@ _STYLE = """
 body{margin:0;background:var(--paper);color:var(--ink);
 font:17px/1.6 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;
 -webkit-text-size-adjust:100%}
-main{max-width:46rem;margin:0 auto;padding:2.5rem 1.1rem 4rem}
-h1{font-size:clamp(1.7rem,6vw,2.5rem);line-height:1.15;margin:0 0 .8rem;letter-spacing:-.02em}
+main{max-width:46rem;margin:0 auto;padding:2rem 1.1rem 4rem}
+h1{font-size:clamp(1.7rem,6vw,2.2rem);line-height:1.15;margin:0 0 .6rem;letter-spacing:-.02em}
 h2{font-size:1.35rem;line-height:1.25;margin:3.2rem 0 .8rem;display:flex;gap:.7rem;align-items:baseline}
 h2 span{color:var(--second);font-variant-numeric:tabular-nums;font-size:1rem;min-width:1.1rem}
-header>p{font-size:1.1rem;color:var(--soft);margin:0 0 1.2rem}
+h1+p{font-size:1.1rem;color:var(--soft);margin:0 0 .8rem}
 nav ol{margin:0;padding-left:1.4rem;color:var(--soft)}
 a{color:var(--second);text-decoration-thickness:1px;text-underline-offset:3px}
 p{margin:.8rem 0}p,li,h1,h2,h3,figcaption{overflow-wrap:anywhere}
@@ -221,7 +221,7 @@ table{border-collapse:collapse;font-size:.88rem;line-height:1.4;font-variant-num
 caption{text-align:left;color:var(--soft);padding:0 0 .5rem}
 th,td{padding:.32rem .7rem;text-align:left;border-bottom:1px solid var(--line);white-space:nowrap}
 th{font-weight:600;border-bottom-width:2px;white-space:normal;vertical-align:bottom}
-@media (max-width:40rem){th,td{padding:.32rem .45rem}td:first-child{white-space:normal}
+@media (max-width:40rem){th,td{padding:.32rem .45rem}td:first-child,td:nth-child(2):last-child{white-space:normal}
 svg{font-size:15.5px}svg .mark,svg .number,svg .inside{font-size:14.5px}}
 th.num,td.num{text-align:right}td small{color:var(--soft)}
 .note,.files{color:var(--soft);font-size:.88rem;line-height:1.5;margin:.5rem 0}

@@ -9,7 +9,7 @@ from ranksift.parameters import declared
 
 
 def parameter_table(kind: type, title: str, **defaults: Any) -> Table:
-    """A row for each parameter; ``defaults`` are shown in the place of what is declared.
+    """A row for each parameter; ``defaults`` are shown in place of what is declared.
 
     Examples
     --------

@@ -117,7 +117,7 @@ def _refuse_to_lose(folder: Path, names: Iterable[str], known: Mapping[str, set[
 
 
 def _of_a_stranger(path: Path) -> InputError:
-    return InputError("is there already, and no study wrote it", source=str(path), remedy="name another folder")
+    return InputError("already exists, and no study wrote it", source=str(path), remedy="name another folder")
 
 
 def _changed(path: Path) -> InputError:

@@ -1,4 +1,4 @@
-"""What is a measure worth: how bounded, stable, sensitive, reliable and discriminating it is, on one's own data.
+"""How well a measure works: how bounded, stable, sensitive, reliable and discriminating it is, on your own data.
 
 Each procedure is a function of the same name: ``study.stability(scores)``. ``study.survey`` applies all of them.
 """

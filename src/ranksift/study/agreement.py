@@ -1,4 +1,4 @@
-"""Do two measures put systems into the same order, and does one measure do so on two collections (paper 3)."""
+"""Do two measures put systems into the same order, and does one measure do so on two collections."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from ranksift.collection.ragged import Floats, Ints
-from ranksift.errors import InputError
+from ranksift.errors import InputError, tell
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
 from ranksift.measures.names import MeasureLike
 from ranksift.parameters import choice, flag, takes
 from ranksift.plotting import drawing, shown
-from ranksift.study.preconditions import check_scores, peculiarities, tell
+from ranksift.study.preconditions import check_scores, peculiarities
 from ranksift.study.result import PerMeasure, Picture, Result
 from ranksift.study.systems import families, system_levels
 from ranksift.study.wording import counted, percent, ranked
@@ -38,7 +38,7 @@ class Correlation(NamedTuple):
     spearman: float
     """Spearman's ρ; systems on one level share their mean rank."""
     swap_rate: float
-    """Discordant pairs / pairs (paper 3's Tables 10 and 20)."""
+    """Discordant pairs / pairs (Karmaker and Feng 2022, Tables 10 and 20)."""
 
 
 def correlation(first: Ints, second: Ints) -> Correlation:
@@ -89,7 +89,7 @@ def _tau_ap(order: Ints, truth: Ints) -> float:
 
 
 class Between(PerMeasure[PerMeasure[float]]):
-    """A number for every two measures: ``tau["AP", "RR"]``, or ``tau["AP"]["RR"]``.
+    """One number per pair of measures: ``tau["AP", "RR"]``, or ``tau["AP"]["RR"]``.
 
     >>> Between.of(["AP", "RR"], np.array([[1.0, 0.5], [0.5, 1.0]]))["AP", "RR"]
     0.5
@@ -123,9 +123,9 @@ class Agreement(Result):
     ranks
         For each measure the rank of every run, 1 for the best; runs on one level share their mean rank.
     tau, tau_b, tau_ap, spearman, swap_rate
-        A number for every two measures, as in :class:`Correlation`; ``tau_ap[a, b]`` takes the order of b as the truth.
+        One number per pair of measures, as in :class:`Correlation`; ``tau_ap[a, b]`` takes the order of b as the truth.
     notes
-        What makes these numbers mean less than they seem to.
+        Caveats.
     """
 
     runs: tuple[str, ...]
@@ -176,7 +176,7 @@ class Agreement(Result):
         measure: MeasureLike | None = None,
         other: MeasureLike | None = None,
     ) -> Figure:
-        """A map of τ between the measures, or the ranks of runs by two of them (paper 4's Table 2c).
+        """A map of τ between the measures, or the ranks of runs by two of them (Gienapp et al. 2020, Table 2c).
 
         Parameters
         ----------
@@ -207,7 +207,7 @@ class Agreement(Result):
         return min((pair for pair in tau if not np.isnan(tau[pair])), key=lambda pair: tau[pair], default=None)
 
     def _plot_ranks(self, first: str, second: str) -> Figure:
-        """A dot a run; on the line a run has the same rank by both. Named are the runs that move farthest."""
+        """One dot per run; on the line a run has the same rank by both. Named are the runs that move farthest."""
         figure, axes = drawing(f"rank by {first}", f"rank by {second}", width=4.6, height=4.4)
         one, two = self.ranks[first], self.ranks[second]
         n = len(self.runs)
@@ -271,7 +271,7 @@ class Agreement(Result):
 
 @takes(over_k=flag())
 def agreement(scores: Scores, *, over_k: bool = False) -> Agreement:
-    """Compare the orders that measures put systems in.
+    """Compare the orders in which measures put systems.
 
     A system's place is that of its aggregate over queries; by a cost such as ``Fdocs`` the lowest is the best. Systems
     that rounding alone sets apart are tied.
@@ -279,9 +279,9 @@ def agreement(scores: Scores, *, over_k: bool = False) -> Agreement:
     Parameters
     ----------
     scores
-        Of two runs or more by two measures or more.
+        Scores of at least two runs by at least two measures.
     over_k
-        Take measures that differ in nothing but k as one, whose score is the mean over k (paper 3).
+        Take measures that differ in nothing but k as one, whose score is the mean over k (Karmaker and Feng 2022).
 
     Examples
     --------
@@ -300,7 +300,7 @@ def agreement(scores: Scores, *, over_k: bool = False) -> Agreement:
             remedy="name another one, or use consistency for one measure on two collections",
         )
     notes = (*peculiarities(scores), *_levelled(order))
-    tell(notes, checked=True)
+    tell(notes)
     names = tuple(order)
     cube = np.array([[correlation(order[a], order[b]) for b in names] for a in names])
     numbers = {what: Between.of(names, cube[:, :, i]) for i, what in enumerate(Correlation._fields)}
@@ -320,7 +320,7 @@ class Consistency(Result):
         For each measure how alike its two orders are, as in :class:`Correlation`; ``tau_ap`` takes the second as the
         truth.
     notes
-        What makes these numbers mean less than they seem to.
+        Caveats.
     """
 
     runs: tuple[str, ...]
@@ -336,13 +336,13 @@ class Consistency(Result):
             yield {"measure": m, **{what: getattr(self, what)[m] for what in Correlation._fields}}
 
     def to_frame(self) -> pl.DataFrame:
-        """A polars frame with one row a measure."""
+        """A polars frame with one row per measure."""
         import polars as pl
 
         return pl.DataFrame(list(self._rows()))
 
     def table(self) -> Table:
-        """A row a measure."""
+        """One row per measure."""
         rows = [[_shown(x) for x in row.values()] for row in self._rows()]
         columns = ["measure", "tau", "tau_b", "tau_AP", "Spearman", "swap rate"]
         title = f"Consistency of each measure's two orders of {len(self.runs)} runs"
@@ -370,14 +370,14 @@ class Consistency(Result):
 
 
 def consistency(first: Scores, second: Scores, *, over_k: bool = False) -> Consistency:
-    """Compare the orders that each measure puts the same systems in on two collections, or on two sets of queries.
+    """Compare the orders in which each measure puts the same systems on two collections, or on two sets of queries.
 
     Parameters
     ----------
     first, second
-        Scores of the same systems by the same measures; what is in one of them only is left out.
+        Scores of the same systems by the same measures; anything that is in only one of them is left out.
     over_k
-        Take measures that differ in nothing but k as one, whose score is the mean over k (paper 3).
+        Take measures that differ in nothing but k as one, whose score is the mean over k (Karmaker and Feng 2022).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Does a measure stay between 0 and 1: what lists score, and what they could have scored (papers 1 and 4)."""
+"""Does a measure stay between 0 and 1: what lists score, and what they could have scored."""
 
 from __future__ import annotations
 
@@ -66,19 +66,19 @@ class Boundedness(Result):
     queries, runs
         The topics, and the names of the runs.
     over, under
-        For each measure the share of unbounded queries: lists scored above 1 and below 0, averaged over runs (paper 1's
-        Table 5). By nDCG_min those with DCG@k > I_k and DCG@k < W_k, as ``UBQ_over`` and ``UBQ_under`` have it. NaN
-        where no run is given.
+        For each measure the share of unbounded queries: lists scored above 1 and below 0, averaged over
+        runs (Carmel et al. 2022, Table 5). By nDCG_min these have DCG@k > I_k and DCG@k < W_k, as in ``UBQ_over`` and
+        ``UBQ_under``. NaN if no run is given.
     below_zero, below_minus_one, above_one
-        For each measure the share of topics whose lowest attainable score is below 0 and below −1 (paper 4's Table 2a),
-        and whose highest is above 1.
+        For each measure the share of topics whose lowest attainable score is below 0 and below −1 (Gienapp et al. 2020,
+        Table 2a), and whose highest is above 1.
     can_leave
         For each measure the share of topics in which some list, of all judged documents or of some, scores below 0 or
         above 1. Where it is 0 the measure is bounded.
     lowest, highest
         For each measure the range of attainable scores of every topic.
     difficulty
-        For each measure's k and gains the filtering difficulty of every topic: nDCG_f@k of the empty list (paper 1).
+        For each measure's k and gains the filtering difficulty of every topic: nDCG_f@k of the empty list.
     over_by_topic, under_by_topic
         For each measure the share of runs whose list is unbounded in each topic.
     partial
@@ -106,7 +106,7 @@ class Boundedness(Result):
         return PerMeasure({m: self.over[m] + self.under[m] for m in self.over})
 
     def to_frame(self) -> pl.DataFrame:
-        """A polars frame with one row a measure and topic; ``over`` and ``under`` are shares of runs."""
+        """A polars frame with one row per measure and topic; ``over`` and ``under`` are shares of runs."""
         import polars as pl
 
         parts = [
@@ -132,7 +132,7 @@ class Boundedness(Result):
             yield [m, *seen, *can, self.difficulty[m].mean()]
 
     def table(self) -> Table:
-        """A row a measure: shares of unbounded queries, of topics with unbounded ranges, and mean difficulty."""
+        """One row per measure: shares of unbounded queries, of topics with unbounded ranges, and mean difficulty."""
         heads = ("unbounded", "over", "under", "can be < 0", "can be < -1", "can be > 1", "any list")
         columns = [Column("measure"), *(Column(h, 1, "percent") for h in heads), Column("difficulty", 4)]
         lists = "lists that may leave documents out" if self.partial else "orders of the whole pool"
@@ -213,16 +213,16 @@ def boundedness(
     progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
     cache: str | os.PathLike[str] | None = None,
 ) -> Boundedness:
-    """See which scores leave [0, 1], and which could.
+    """Find out which scores leave [0, 1], and which could.
 
     Parameters
     ----------
     qrels, runs, measures, gains, unjudged, queries, progress, cache
-        As in :func:`evaluate`; without ``runs`` only what the judgments tell. The measures are normalised DCGs: nDCG,
+        As in :func:`evaluate`; without ``runs``, only the judgments are used. The measures are normalised DCGs: nDCG,
         nDCG_org, nDCG_min, nDCG_f.
     partial
-        What lists are attainable: orders of the whole pool (paper 4), or lists that may leave documents out too
-        (paper 1).
+        Which lists are attainable: orders of the whole pool (Gienapp et al. 2020), or also lists that leave documents
+        out (Carmel et al. 2022).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Which measures share their types of queries: one base measure at every k, and what normalises it (paper 3)."""
+"""Which measures share their types of queries: one base measure at every k, and what normalises it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a measure tell systems apart: significant pairs, conflicts of measures, percentage differences (paper 3)."""
+"""Does a measure tell systems apart: significant pairs, conflicts of measures, percentage differences."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection.ragged import Floats, Ints
-from ranksift.errors import InputError
+from ranksift.errors import InputError, tell
 from ranksift.evaluation.compare import CORRECTIONS, TESTS, Comparison, Correction, TestName, compare
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
 from ranksift.measures.names import MeasureLike
 from ranksift.parameters import flag, takes
 from ranksift.plotting import drawing, legend, shown, styles_of
-from ranksift.study.preconditions import ROUNDING, check_scores, peculiarities, tell
+from ranksift.study.preconditions import ROUNDING, check_scores, peculiarities
 from ranksift.study.result import PerMeasure, Picture, Result, pictures_of
 from ranksift.study.systems import families, system_scores
 from ranksift.study.wording import counted, ranked
@@ -126,7 +126,7 @@ class Discrimination(Result):
             }
 
     def to_frame(self) -> pl.DataFrame:
-        """A polars frame with one row a measure."""
+        """A polars frame with one row per measure."""
         import polars as pl
 
         return pl.DataFrame(list(self._rows()), schema_overrides={"pad": pl.Float64})
@@ -139,7 +139,7 @@ class Discrimination(Result):
         return pl.DataFrame(rows, schema=["measure", "other", "conflicts"], orient="row")
 
     def table(self) -> Table:
-        """A row a measure: significant pairs, PAD, and unless they are many the conflicts with each other measure."""
+        """One row per measure: significant pairs, PAD, and, for a few measures, their conflicts with the others."""
         names = list(self.significant) if 1 < len(self.significant) <= _MOST_VERSUS else []
         rows = []
         for row in self._rows():
@@ -211,14 +211,14 @@ def discrimination(
     Parameters
     ----------
     scores
-        Of two runs or more on two queries or more.
+        Scores of at least two runs on at least two queries.
     alpha
         A pair is significant where p is at most this.
     test, correction, samples, seed
         As in :func:`compare`; the paper's are Student's paired t, two-sided, without a correction.
     over_k
         Take measures that differ in nothing but k as one: significant pairs and conflicts are added up over k, PAD is
-        that of the mean over k (paper 3).
+        that of the mean over k (Karmaker and Feng 2022).
 
     Examples
     --------
@@ -235,7 +235,7 @@ def discrimination(
     columns = families(scores, over_k)
     averages = {name: system_scores(scores, of) for name, of in columns.items()}
     notes = (*peculiarities(scores), *_about_pad(averages))
-    tell(notes, checked=True)
+    tell(notes)
     significant: Ints = comparison.significant.sum(axis=0)
     return Discrimination(
         comparison,

@@ -1,4 +1,4 @@
-"""How the order of systems depends on the penalty of forbidden documents (paper 1, section 6)."""
+"""How the order of systems depends on the penalty of forbidden documents (Carmel et al. 2022, section 6)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ranksift.collection.judged_run import Unjudged
 from ranksift.collection.judged_runs import Queries
 from ranksift.collection.qrels import read_qrels
 from ranksift.collection.ragged import Floats, Ints
-from ranksift.errors import InputError
+from ranksift.errors import InputError, tell
 from ranksift.evaluation.compare import compare
 from ranksift.evaluation.evaluate import evaluate, ready_measures
 from ranksift.evaluation.scores import Scores
@@ -27,7 +27,7 @@ from ranksift.plotting import drawing, legend, shown, styles
 from ranksift.study.agreement import correlation
 from ranksift.study.crossings import Curves, crossings
 from ranksift.study.discrimination import percentage_absolute_difference
-from ranksift.study.preconditions import check_scores, peculiarities, tell
+from ranksift.study.preconditions import check_scores, peculiarities
 from ranksift.study.result import Picture, Result
 from ranksift.study.systems import levels
 from ranksift.study.wording import counted, joined
@@ -98,7 +98,7 @@ class PenaltySweep(Result):
         return tuple(self.runs[int(levels(row).argmax())] for row in self.scores)
 
     def to_frame(self) -> pl.DataFrame:
-        """A polars frame with one row a penalty and run: its score and its rank (equals share the best one)."""
+        """A polars frame with one row per penalty and run: its score and its rank (equals share the best one)."""
         import polars as pl
 
         rank = np.stack([(levels(row)[None, :] > levels(row)[:, None]).sum(axis=1) + 1 for row in self.scores])
@@ -112,7 +112,7 @@ class PenaltySweep(Result):
         )
 
     def swaps_frame(self) -> pl.DataFrame:
-        """A polars frame with one row a swap."""
+        """A polars frame with one row per swap."""
         import polars as pl
 
         kinds = {"penalty": pl.Float64, "overtaken": pl.String, "overtaking": pl.String, "score": pl.Float64}
@@ -127,7 +127,7 @@ class PenaltySweep(Result):
             yield [penalty, self.winner[i], self.scores[i].max(), tau, swapped, int(self.significant[i]), pad]
 
     def table(self) -> Table:
-        """A row a penalty: the best system, τ with the first order, swaps since the row above, discrimination."""
+        """One row per penalty: the best system, τ with the first order, swaps since the row above, discrimination."""
         columns = [
             Column("penalty", None), Column("best"), Column("its score", 4), Column("tau", 3), Column("swaps"),
             Column("significant pairs"), Column("PAD", 2),
@@ -215,13 +215,14 @@ def penalty_sweep(
     measure
         DCG, nDCG_org, nDCG_min or nDCG_f.
     penalties
-        Where to look; swaps are searched for between the smallest and the largest. A penalty of 10 is a gain of −10.
+        The penalties to try; swaps are searched for between the smallest and the largest. A penalty of 10 is a gain of
+        −10.
     labels
-        Whose gain to sweep, all of them together (default: all labels of negative gain).
+        The labels whose gain is swept together (default: all labels of negative gain).
     alpha
-        Two systems differ significantly where p of Student's paired t, two-sided, is at most this.
+        Two systems differ significantly if p of the two-sided paired t test is at most this.
     tolerance
-        How exactly to find the penalties of swaps, as a share of the largest penalty.
+        How precisely to find the penalties of swaps, as a share of the largest penalty.
 
     Examples
     --------
@@ -267,7 +268,7 @@ def penalty_sweep(
     ]
     means = np.stack([cube.aggregate()[:, 0] for cube in cubes])
     notes = peculiarities(cubes[-1])
-    tell(notes, checked=True)
+    tell(notes)
     order = [levels(row) for row in means]
     near = float(tolerance * at[-1])
     swaps = tuple(

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import defaultdict
-from collections.abc import Iterable
 
 import numpy as np
 
-from ranksift.errors import InputError, RankSiftWarning
+from ranksift.errors import InputError
 from ranksift.evaluation.scores import Scores
 
 #: Beside the largest value of a measure, a difference of aggregates this small is rounding.
@@ -67,15 +65,9 @@ def peculiarities(scores: Scores) -> tuple[str, ...]:
         notes.append(f"the runs {names} have the same values in every query: their pairs can only tie")
     for measure, alike, most in zip(scores.measures, constant, largest, strict=True):
         if alike:
-            notes.append(f"{measure} has the same value for every run and query: it tells nothing apart")
+            notes.append(f"{measure} has the same value for every run and query: it cannot tell anything apart")
         elif most < _VANISHING:
             notes.append(
                 f"{measure} has values below {_VANISHING:g}: differences so small count as none, scale the values"
             )
     return tuple(notes)
-
-
-def tell(notes: Iterable[str], *, checked: bool = False) -> None:
-    """Warn the caller of the procedure that calls this; one whose arguments ``takes`` has checked is called by that."""
-    for note in notes:
-        warnings.warn(note, RankSiftWarning, stacklevel=4 if checked else 3)

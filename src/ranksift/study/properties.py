@@ -149,7 +149,7 @@ class Properties(Result):
         return self.found[measure][name]  # type: ignore[index]
 
     def to_frame(self) -> pl.DataFrame:
-        """A polars frame with one row a measure and property."""
+        """A polars frame with one row per measure and property."""
         import polars as pl
 
         return pl.DataFrame(
@@ -167,7 +167,7 @@ class Properties(Result):
         )
 
     def table(self) -> Table:
-        """A row a measure, a column a property."""
+        """One row per measure, one column per property."""
         rows = [[measure, *(f.holds for f in findings.values())] for measure, findings in self.found.items()]
         notes = [
             "yes: in all cases tried; graded: not with forbidden documents; binary: not with grades; "

@@ -1,4 +1,4 @@
-"""Which queries can tell a good ranking from a random one: informative, uninformative, ideal, hard, easy (paper 3)."""
+"""Which queries can tell a good ranking from a random one: informative, uninformative, ideal, hard, easy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ranksift.collection.gains import Gains, GainsLike
 from ranksift.collection.pool import Pool
 from ranksift.collection.qrels import read_qrels
 from ranksift.collection.ragged import Floats, Ints
-from ranksift.errors import InputError
+from ranksift.errors import InputError, tell
 from ranksift.evaluation.evaluate import ready_measures
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Table
@@ -22,7 +22,6 @@ from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
 from ranksift.parameters import choice, either, instance, integer, optional, some, takes, text
 from ranksift.plotting import drawing, legend
-from ranksift.study.preconditions import tell
 from ranksift.study.result import Picture, Result
 from ranksift.study.systems import levels
 from ranksift.study.wording import counted
@@ -43,7 +42,7 @@ def expected_scores(
     gains: GainsLike = "linear",
     queries: Sequence[str] | None = None,
 ) -> Scores:
-    """What a random ranking of each query's judged documents is expected to score: :class:`Scores` of a run "random".
+    """The expected scores of a random ranking of each query's judged documents: :class:`Scores` of a run "random".
 
     Parameters
     ----------
@@ -51,9 +50,9 @@ def expected_scores(
         As in :func:`evaluate`.
     measures
         Those whose expectation has a closed form, such as ``nDCG@10``, ``MSP@10`` or ``AP``; ``E_nDCG@10`` and its like
-        are taken as they are, so that ``E_MSP(expected="paper")@10`` gives paper 3's own value.
+        are used as they are, so ``E_MSP(expected="paper")@10`` gives Karmaker and Feng's value.
     queries
-        Their ids (default: every judged query).
+        The ids of the queries (default: every judged query).
 
     Examples
     --------
@@ -112,15 +111,15 @@ class QueryTypes(Result):
     queries, real, expected
         Each query's id, its real score averaged over systems and measures, and that of a random ranking.
     uninformative
-        The queries in which systems are least better than random, the least one first.
+        The queries in which systems beat random by the least, with the smallest difference first.
     ideal
-        The queries in which systems are most better than random, the most one first.
+        The queries in which systems beat random by the most, with the largest difference first.
     informative
         All that are not uninformative and in which systems are better than random.
     hard, easy
         The uninformative queries in which both scores are low, and in which both are high.
     notes
-        What makes these sets mean less than they seem to.
+        Caveats.
     """
 
     queries: tuple[QueryId, ...]
@@ -154,7 +153,7 @@ class QueryTypes(Result):
         return counts.astype(np.int64), edges
 
     def to_frame(self) -> pl.DataFrame:
-        """A polars frame with one row a query: real, expected, difference, and the sets that it is in."""
+        """A polars frame with one row per query: real, expected, difference, and the sets that it is in."""
         import polars as pl
 
         named = {name: set(chosen) for name, chosen in self.sets.items() if name != "all"}
@@ -169,7 +168,7 @@ class QueryTypes(Result):
         )
 
     def table(self) -> Table:
-        """A row a set: its size and the means of its queries."""
+        """One row per set: its size and the means of its queries."""
         place = {query: i for i, query in enumerate(self.queries)}
         rows: list[list[Any]] = []
         for name, chosen in self.sets.items():
@@ -243,14 +242,14 @@ def query_types(
         A score for every query: :class:`Scores` (averaged over runs and measures), ``{query: score}``, or an array of
         queries, of runs × queries or of runs × queries × measures. :func:`expected_scores` gives the second.
     size
-        How many queries are uninformative, and how many ideal: a number, or a share of all (paper 3: 1,000 of 10,000,
-        and 500 of 1,000). No query is both.
+        How many queries are uninformative, and how many ideal: a number, or a share of all (Karmaker and
+        Feng 2022: 1,000 of 10,000, and 500 of 1,000). No query is both.
     difference
         ``"signed"``: uninformative are those with the smallest real − expected, where systems struggle to do better
         than random; ``"absolute"``: those nearest to random. Ideal are always those with the largest real − expected.
     low, high
-        Of the uninformative queries, those with both scores at most ``low`` are hard, those with both at least ``high``
-        easy.
+        Uninformative queries with both scores at most ``low`` are hard, and those with both scores at least ``high``
+        are easy.
 
     Examples
     --------

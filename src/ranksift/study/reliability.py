@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ranksift.collection.ragged import Floats
-from ranksift.errors import InputError
+from ranksift.errors import InputError, tell
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.significance import product, resamples
 from ranksift.evaluation.table import Cell, Column, Table
 from ranksift.parameters import integer, number, samples_of
 from ranksift.plotting import drawing, legend, shown, styles_of
-from ranksift.study.preconditions import check_scores, peculiarities, tell
+from ranksift.study.preconditions import check_scores, peculiarities
 from ranksift.study.result import PerMeasure, Picture, Result, pictures_of
 from ranksift.study.wording import counted, joined, ranked
 
@@ -55,11 +55,11 @@ class Reliability(Result):
     phi_interval, rho2_interval
         ``{measure: (low, high)}``, by resampling topics.
     topics, runs
-        Their numbers.
+        The numbers of topics and runs.
     confidence, samples, seed
         As given.
     notes
-        What the reader should know: runs that are copies, measures that are constant.
+        Remarks, for example on runs that are copies and on constant measures.
     """
 
     phi: PerMeasure[float]
@@ -84,7 +84,7 @@ class Reliability(Result):
         return PerMeasure({m: _phi(np.array(c), sizes) for m, c in self.components.items()})
 
     def topics_needed(self, phi: float = 0.95) -> PerMeasure[int | None]:
-        """Number of topics from which on Φ is at least ``phi``; None: no number is enough."""
+        """The smallest number of topics for which Φ is at least ``phi``; None if no number is enough."""
         number(above=0, below=1).check("phi", phi, 0.95)
         needed: PerMeasure[int | None] = PerMeasure()
         for measure, (system, topic, interaction) in self.components.items():
@@ -96,7 +96,7 @@ class Reliability(Result):
         return needed
 
     def to_frame(self) -> pl.DataFrame:
-        """A polars frame with one row a measure: components, their shares, Φ and Eρ² with their intervals."""
+        """A polars frame with one row per measure: components, their shares, Φ and Eρ² with their intervals."""
         import polars as pl
 
         needed = self.topics_needed()
@@ -170,7 +170,7 @@ class Reliability(Result):
         return found
 
     def table(self) -> Table:
-        """A row a measure: shares of variance, Φ and Eρ² with their intervals, topics needed for Φ = 0.95."""
+        """One row per measure: shares of variance, Φ and Eρ² with their intervals, topics needed for Φ = 0.95."""
         needed = self.topics_needed(0.95)
         rows = []
         for measure, parts in self.components.items():
@@ -194,7 +194,7 @@ class Reliability(Result):
 def reliability(scores: Scores, samples: int = 1000, seed: int = 0, *, confidence: float = 0.95) -> Reliability:
     r"""Variance components, Φ and Eρ² of each measure.
 
-    Scores are taken apart by a two-way random-effects analysis of variance without replication (systems × topics, their
+    Scores are decomposed by a two-way random-effects analysis of variance without replication (systems × topics, their
     interaction is what remains). With n topics
 
     .. math::
@@ -204,11 +204,12 @@ def reliability(scores: Scores, samples: int = 1000, seed: int = 0, *, confidenc
     Parameters
     ----------
     scores
-        Two runs or more on two queries or more. Each query's own values are what is taken apart, of micro measures too.
+        Scores of at least two runs on at least two queries. The values of each query are decomposed, also for micro
+        measures.
     samples, seed
-        How many times topics are drawn anew, with replacement, for the intervals, and from which seed; 0: no intervals.
+        How many times topics are resampled for the intervals, and the seed; 0: no intervals.
     confidence
-        Of the percentile intervals.
+        The confidence level of the percentile intervals.
 
     Notes
     -----
@@ -217,11 +218,11 @@ def reliability(scores: Scores, samples: int = 1000, seed: int = 0, *, confidenc
     are multiplied by n / (n − 1), and :math:`\sigma_{st}^2 / (n - 1)`, before that, is taken from :math:`\sigma_s^2`.
     The runs are held fixed.
 
-    The values of Φ that paper 4 prints are not of this formula. The program that its authors released fits scores to
-    runs and topic numbers without an intercept, so that its "system variance" is nearly the mean squared score: it is
-    close to 1 for random numbers too, grows when a constant is added to all scores, and changes with the numbering of
-    the topics. That explains the size of the printed values and mostly their order, not the values themselves; the
-    experiment on the submissions to the Web Track has the numbers.
+    The values of Φ that Gienapp et al. 2020 print do not follow this formula. The program that they released fits
+    scores to runs and topic numbers without an intercept, so that its "system variance" is nearly the mean squared
+    score: it is close to 1 for random numbers too, grows when a constant is added to all scores, and changes with the
+    numbering of the topics. That explains the size of the printed values and mostly their order, not the values
+    themselves; the experiment on the submissions to the Web Track has the numbers.
 
     Examples
     --------

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ranksift.collection.ragged import Floats, Ints
-from ranksift.errors import InputError
+from ranksift.errors import InputError, tell
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.significance import SAME, Paired, bootstrap, shifted_resamples, times_drawn
 from ranksift.evaluation.table import Column, Table
@@ -20,7 +20,6 @@ from ranksift.study.preconditions import (
     ROUNDING,
     check_scores,
     peculiarities,
-    tell,
 )
 from ranksift.study.result import PerMeasure, Picture, Result, pictures_of
 from ranksift.study.topic_samples import Samples, aggregates, pooled, topics_of
@@ -50,7 +49,7 @@ class Sensitivity(Result):
     scores, drawn
         What was studied, and the topics of each sample.
     notes
-        What the reader should know: runs that are copies, measures that are constant.
+        Remarks, for example on runs that are copies and on constant measures.
     """
 
     asl: PerMeasure[Floats]
@@ -149,7 +148,7 @@ class Sensitivity(Result):
         return found
 
     def table(self) -> Table:
-        """A row a measure: share of pairs told apart at some levels, and the difference needed at 0.05."""
+        """One row per measure: share of pairs told apart at some levels, and the difference needed at 0.05."""
         levels = (0.01, 0.05, 0.1)
         needed = self.difference_needed(0.05)
         rows = [[measure, *shares.tolist(), needed[measure] or None] for measure, shares in self.curve(levels).items()]
@@ -172,21 +171,21 @@ def sensitivity(scores: Scores, samples: Samples = 1000, method: Method = "sakai
     Parameters
     ----------
     scores
-        Two runs or more on two queries or more.
+        Scores of at least two runs on at least two queries.
     samples
-        How many times as many topics as there are are drawn, with replacement; or the draws themselves, each a list
-        of indices into ``scores.queries``. The same ones serve every pair and measure.
+        The number of bootstrap samples of topics; or the samples themselves, each a list
+        of indices into ``scores.queries``. The same samples are used for every pair and measure.
     method
         ``"sakai"``: the shifted, studentised, paired bootstrap test. With differences z of n topics,
         :math:`t(z) = \bar z / (s_z / \sqrt n)` and :math:`w = z - \bar z`, the ASL is the share of samples with
-        :math:`|t(w^*)| \ge |t(z)|`. ``"sign"`` (paper 1's words): the share of samples in which the better run of the
-        full set is not better; about half of a two-sided p value.
+        :math:`|t(w^*)| \ge |t(z)|`. ``"sign"`` (as Carmel et al. describe it): the share of samples in which the
+        better run of the full set is not better; about half of a two-sided p value.
     seed
-        What the samples are drawn from.
+        The seed of the samples.
 
     Notes
     -----
-    Micro measures and c@1 are no means of topics' own values. They are aggregated anew on each sample, and
+    Micro measures and c@1 are not means over topics. They are aggregated again on each sample, and
     :math:`|t|` gives way to the difference of aggregates, shifted but not studentised. Runs with equal aggregates have
     an ASL of 1 in ``"sign"``: there is no order that could hold.
 

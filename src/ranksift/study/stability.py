@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranksift.collection.ragged import Floats, Ints
-from ranksift.errors import InputError
+from ranksift.errors import InputError, tell
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.significance import product, times_drawn
 from ranksift.evaluation.table import Column, Table
@@ -21,7 +21,6 @@ from ranksift.study.preconditions import (
     ROUNDING,
     check_scores,
     peculiarities,
-    tell,
 )
 from ranksift.study.result import PerMeasure, Picture, Result, pictures_of
 from ranksift.study.topic_samples import Samples, aggregates, topics_of
@@ -64,15 +63,15 @@ class Stability(Result):
     error_rate, tie_rate
         ``{measure: {size of the topic set: share of decisions}}``.
     standard_error
-        Of the error rate: how much it would vary with other samples of the same topics.
+        The standard error of the error rate: how much it would vary with other samples of the same topics.
     samples
         ``{size: number of samples}``.
     topics, runs
-        Their numbers.
+        The numbers of topics and runs.
     fuzziness, fuzz, counts, seed
         As given; ``seed`` is None where the samples were.
     notes
-        What the reader should know: runs that are copies, measures that are constant.
+        Remarks, for example on runs that are copies and on constant measures.
     """
 
     error_rate: PerMeasure[dict[int, float]]
@@ -90,7 +89,7 @@ class Stability(Result):
     def band(self, confidence: float = 0.95) -> PerMeasure[dict[int, tuple[float, float]]]:
         """Confidence interval of each error rate: normal, around the mean of the samples' own error rates.
 
-        It tells how far the curve may move with other samples of these topics, not with other topics.
+        It shows how far the curve may move with other samples of these topics, not with other topics.
         """
         from scipy.special import ndtri
 
@@ -202,7 +201,7 @@ class Stability(Result):
         return found
 
     def table(self) -> Table:
-        """A row a measure: error rates at some sizes, ties at the largest, topics needed for an error rate of 5 %."""
+        """One row per measure: error rates at some sizes, ties at the largest, topics needed for 5 % errors."""
         sizes = list(self.samples)
         shown = sorted({sizes[round(i * (len(sizes) - 1) / 5)] for i in range(6)})
         needed = self.topics_needed(0.05)
@@ -237,13 +236,14 @@ def stability(
     Parameters
     ----------
     scores
-        Two runs or more on two queries or more. Micro measures and c@1 are aggregated anew on each topic set.
+        Scores of at least two runs on at least two queries. Micro measures and c@1 are aggregated again on each topic
+        set.
     samples
         Topic sets of each size; or the topic sets themselves, each a list of indices into ``scores.queries``.
     fuzziness
-        Runs are equal where their difference does not exceed it.
+        Runs count as equal if their difference does not exceed this.
     seed
-        What the topic sets are drawn from. Those of one size do not depend on which other sizes are asked for.
+        The seed of the topic sets. The sets of one size do not depend on the other sizes.
     fuzz
         ``"absolute"``: the difference itself counts; ``"relative"``: as a share of the larger of the two values, by
         absolute value; ``"relative_smaller"``: of the smaller one.

@@ -1,4 +1,4 @@
-"""All procedures in one go, each where it applies."""
+"""All applicable procedures in one call."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ OF_SCORES = ("stability", "sensitivity", "reliability", "discrimination", "agree
 
 # Procedures that two runs cannot show anything by, with the reason.
 _TWO_RUNS = {
-    "sensitivity": "two runs are one pair, and a share of pairs told apart takes several",
+    "sensitivity": "two runs are only one pair, and a share of pairs needs several",
     "reliability": "two runs are too few for a variance between runs",
     "agreement": "two runs are too few for an order",
 }
@@ -90,7 +90,7 @@ class Part:
     word
         The subject in one word, which sets the part's files apart.
     measures
-        Of types of queries, those that are studied on their sets.
+        For types of queries, the measures that are studied on their sets.
     """
 
     procedure: str
@@ -118,15 +118,15 @@ class Survey:
     skipped
         Procedures that do not apply, with the reason.
     notes
-        What the reader should know of the runs, the judgments and the results.
+        Remarks on the runs, the judgments and the results.
     settings
-        What was asked for: measures, gains, parameters of the procedures, seed.
+        The settings: measures, gains, parameters of the procedures, seed.
     name
-        Of the collection, where there are two.
+        The name of the collection, if there are two.
     against
         The same study of another collection.
     between
-        How alike both order the runs that they have in common, by measure.
+        How similarly both order the runs that they share, by measure.
     between_sets
         The same on the uninformative queries of both, and on the ideal ones, for each base measure.
     """
@@ -148,7 +148,7 @@ class Survey:
         return tuple(replace(side, against=None, between=None, between_sets=()) for side in sides)
 
     def table(self) -> Table:
-        """A row a measure, and one for each collection where there are two: what each procedure found, at a glance."""
+        """One row per measure, and per collection if there are two: what each procedure found, at a glance."""
         sides = self.sides
         found = [side._glances() for side in sides]
         shown = [c for c, _ in _GLANCES if any(at[c.name][m] is not None for at in found for m in at[c.name])]
@@ -370,22 +370,22 @@ def survey(
     qrels, runs, measures, gains, unjudged, queries
         As in :func:`evaluate`.
     preset
-        A published study, whose measures, gains and parameters are taken where none are given:
-        ``"forbidden-2022"`` (paper 1), ``"negative-2020"`` (paper 4), ``"bounds-2022"`` (paper 3), ``"quit-2016"``
-        (paper 2), ``"topk-2012"`` (paper 5).
+        A published study, whose measures, gains and parameters are used unless they are given:
+        ``"forbidden-2022"`` (Carmel et al. 2022), ``"negative-2020"`` (Gienapp et al. 2020), ``"bounds-2022"``
+        (Karmaker and Feng 2022), ``"quit-2016"`` (Liu et al. 2016), ``"topk-2012"`` (Niu et al. 2012).
     nil, limit
-        As in :func:`truncation`, which is left out where neither is given and no measure rewards ended lists.
+        As in :func:`truncation`, which is left out if neither is given and no measure rewards ended lists.
     only
         Procedures to apply (default: all of :data:`QUESTIONS`).
     seed
-        What every sample is drawn from.
+        The seed of all samples.
     parameters
-        For each procedure further keyword arguments: ``{"stability": {"fuzziness": 0.05}}``.
+        Further keyword arguments for each procedure: ``{"stability": {"fuzziness": 0.05}}``.
     against
-        Another collection to study beside it in the same way: scores, or ``{"qrels": ..., "runs": ...}``. What is named
-        in it, ``queries`` for example, counts for it alone. Runs that both have, by name, are ordered by both.
+        Another collection to study in the same way for comparison: scores, or ``{"qrels": ..., "runs": ...}``. Settings
+        in it, such as ``queries``, apply to it only. Runs with the same name in both are ordered by both.
     names
-        What the two collections are called.
+        The names of the two collections.
     progress
         Wraps the runs as they are evaluated, and the procedures as they are applied.
     cache
@@ -409,7 +409,7 @@ def survey(
     if against is None:
         return first
     if not isinstance(against, Scores | Mapping):
-        what = f"against is {type(against).__name__}, and neither scores nor a mapping"
+        what = f"against is {type(against).__name__}, neither scores nor a mapping"
         raise InputError(what, remedy='write against={"qrels": ..., "runs": ...}')
     other = {"scores": against} if isinstance(against, Scores) else {"scores": None, **against}
     order = {**(find_preset(preset).parameters.get("agreement", {}) if preset else {})}
@@ -508,7 +508,7 @@ def _written(given: Mapping[str, Any]) -> str:
 
 @contextmanager
 def _listening(heard: dict[str, None]) -> Iterator[None]:
-    """Hear what procedures warn of, each warning once; it is told by who calls the survey."""
+    """Collect the warnings of procedures, each once; the caller of the survey passes them on."""
     with warnings.catch_warnings(record=True) as log:
         warnings.simplefilter("always", RankSiftWarning)
         yield
@@ -632,7 +632,7 @@ def _of_scores(name: str, scores: Scores, given: Mapping[str, Any], seed: int) -
     if name == "discrimination":
         return discrimination(scores, **{"seed": seed, **how})
     if len(families(scores, how.get("over_k", False))) < 2:
-        raise _NotApplicableError("one measure has nothing to agree with")
+        raise _NotApplicableError("agreement needs more than one measure")
     return agreement(scores, **how)
 
 
@@ -652,7 +652,7 @@ def _boundedness(subject: _Subject, given: Mapping[str, Any], again: Any, seed: 
     qrels = _judged(subject)
     measures = [m for m in subject.measures if isinstance(m, Normalised)]
     if not measures:
-        raise _NotApplicableError("the attainable range is known of nDCG, nDCG_org, nDCG_min and nDCG_f only")
+        raise _NotApplicableError("the attainable range is known only for nDCG, nDCG_org, nDCG_min and nDCG_f")
     yield Part("boundedness", boundedness(qrels, subject.runs, measures, **{**subject.how, **given}))
 
 
@@ -663,7 +663,7 @@ def _query_types(
     known = [m for m in subject.measures if _has_expectation(m, qrels, subject)]
     cases = case_studies(subject.measures, known)
     if not cases:
-        raise _NotApplicableError("the expected score of a random ranking is known of none of the measures")
+        raise _NotApplicableError("the expected score of a random ranking is not known for any of the measures")
     for case in cases:
         yield from _case(case, case.name if len(cases) > 1 else "", qrels, subject, given, again, seed)
 
@@ -713,7 +713,7 @@ def _truncation(subject: _Subject, given: Mapping[str, Any], again: Any, seed: i
     rewarding = any(isinstance(m, QuitWhileAhead) for m in subject.measures)
     if subject.nil is None and subject.limit is None and not rewarding and not given:
         raise _NotApplicableError(
-            "no list is known to end on purpose: name the NIL document or the longest list allowed"
+            "no list is known to end on purpose; name the NIL document or the longest list allowed"
         )
     named = {name: value for name, value in (("nil", subject.nil), ("limit", subject.limit)) if value is not None}
     found = truncation(qrels, subject.runs, **{**subject.how, **given, **named})
@@ -735,7 +735,7 @@ def _penalty_sweep(subject: _Subject, given: Mapping[str, Any], again: Any, seed
             if name not in deepest or (m.k or np.inf) > (deepest[name].k or np.inf):
                 deepest[name] = m
     if not deepest:
-        raise _NotApplicableError("penalties act on DCG, nDCG_org, nDCG_min and nDCG_f only")
+        raise _NotApplicableError("penalties affect only DCG, nDCG_org, nDCG_min and nDCG_f")
     reasons = []
     for m in deepest.values():
         try:

@@ -1,4 +1,4 @@
-"""What it changes to reward lists that end on purpose (paper 2, section 3)."""
+"""The effect of rewarding lists that end on purpose (Liu et al. 2016, section 3)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ranksift.collection.judged_run import JudgedRun, Unjudged
 from ranksift.collection.judged_runs import Queries
 from ranksift.collection.qrels import read_qrels
 from ranksift.collection.ragged import Floats, Ints
-from ranksift.errors import InputError
+from ranksift.errors import InputError, tell
 from ranksift.evaluation.evaluate import evaluate, ready_measures
 from ranksift.evaluation.scores import Scores
 from ranksift.evaluation.table import Column, Table
@@ -27,7 +27,6 @@ from ranksift.measures.truncation import AP_qwa, QuitWhileAhead, RBP_qwa, RR_qwa
 from ranksift.parameters import Kind, choice, function, optional, path, some, takes
 from ranksift.plotting import drawing, legend
 from ranksift.study.agreement import Correlation, correlation
-from ranksift.study.preconditions import tell
 from ranksift.study.query_types import on_queries
 from ranksift.study.result import PerMeasure, Picture, Result
 from ranksift.study.systems import system_levels
@@ -78,7 +77,7 @@ class Truncation(Result):
     answerable
         Which queries have an answer.
     notes
-        What makes these numbers mean less than they seem to.
+        Caveats.
     """
 
     scores: Scores
@@ -165,13 +164,13 @@ class Truncation(Result):
                 }
 
     def to_frame(self) -> pl.DataFrame:
-        """A polars frame with one row a pair of measures and run."""
+        """A polars frame with one row per pair of measures and run."""
         import polars as pl
 
         return pl.DataFrame(list(self._rows()))
 
     def table(self) -> Table:
-        """A row a run: how many lists end on purpose, nil accuracy, and its scores with what it gains or loses."""
+        """One row per run: how many lists end on purpose, nil accuracy, and its scores with what it gains or loses."""
         names = {a: _short(a) for a, _ in self.pairs}
         change, means, nil_accuracy = self.change, self.scores.aggregate(), self.nil_accuracy
         rows = []
@@ -250,9 +249,9 @@ class Truncation(Result):
             best = [run for run, share in self.nil_accuracy.items() if share == right]
             share = float(self.answerable.mean())
             found.append(
-                f"{joined(best)} {'tells' if len(best) == 1 else 'tell'} best whether there is an answer, in "
-                f"{percent(right)} of the queries; to say always the "
-                f"same is right in {percent(max(share, 1 - share))}."
+                f"{joined(best)} {'says' if len(best) == 1 else 'say'} best whether there is an answer, in "
+                f"{percent(right)} of the queries; always giving the "
+                f"same answer is right in {percent(max(share, 1 - share))}."
             )
         for a, b in self.pairs:
             gains, order = self.change[a], self.correlation[a]
@@ -284,19 +283,19 @@ def truncation(
     progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
     cache: str | os.PathLike[str] | None = None,
 ) -> Truncation:
-    """Score systems by measures that do not see where a list ends, and by those that do.
+    """Score systems by measures that ignore where a list ends, and by measures that do not.
 
     Parameters
     ----------
     qrels, runs, gains, unjudged, queries, progress, cache
-        As in :func:`evaluate`. Name the queries where some have no judged document at all.
+        As in :func:`evaluate`. Name the queries if some have no judged document at all.
     nil
         The document that means "no more answers". The original measures follow the rule of TREC 2001: it is the one
         relevant document of a query without answers, and irrelevant elsewhere. For the modified ones it ends the list.
     limit
-        The most documents a list could have (paper 2: 5): a list that reaches it without ``nil`` was not ended on
-        purpose, and gets no terminal document. Without a limit every list counts as ended on purpose by the measures;
-        truncated are then those shorter than the longest list that any run gives for the query.
+        The largest number of documents in a list (Liu et al. 2016: 5): a list that reaches it without ``nil`` was not
+        ended on purpose, and gets no terminal document. Without a limit every list counts as ended on purpose by the
+        measures; truncated are then those shorter than the longest list that any run gives for the query.
     pairs
         (original, modified) measures; by default RR, nDCG, RBP and AP, each with its ``_qwa``.
     p
@@ -338,7 +337,7 @@ def truncation(
     positive = judgments.pool_of(found.queries).count(lambda label: worth(label) > 0)
     longer = 0 if limit is None else int(np.count_nonzero(documents > limit))
     notes = _notes(scores, nil, before, after, longer, limit)
-    tell(notes, checked=True)
+    tell(notes)
     return _of(
         scores,
         tuple((str(a), str(b)) for a, b in measured),

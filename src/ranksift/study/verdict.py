@@ -1,4 +1,4 @@
-"""Is a filter worth it: what it removed, what that did to the scores, and from which penalty on it pays.
+"""Is a filter worth it: what it removed, what that did to the scores, and above which penalty it pays.
 
 A list's DCG is linear in the penalty of forbidden documents, and so are the bounds of the measures made of it. Two
 values tell a query's score at every penalty, and the penalty at which a filter breaks even is found by bisection, for
@@ -88,16 +88,16 @@ class QueryEffect:
 
 
 class BreakEven(NamedTuple):
-    """The penalty from which on the filtered run has the higher mean, up to the largest that is looked at.
+    """The penalty above which the filtered run has the higher mean, up to the largest that is tried.
 
     Attributes
     ----------
     penalty
-        0 where it has the higher mean at every penalty, infinite where it has not at the largest.
+        0 if it has the higher mean at every penalty, infinite if it has not even at the largest.
     low, high
         Bootstrap interval over queries.
     yours
-        The penalty that the gains ask for.
+        The penalty given by the gains.
     """
 
     penalty: float
@@ -115,17 +115,17 @@ class FilterVerdict:
     run
         Its name.
     removed
-        By kind.
+        The removed documents by kind.
     before, after, difference, low, high, p, corrected_p
         The measure's mean, and the test of the difference.
     outcome
         ``"worth it"`` and ``"harmful"`` where the difference is significant, ``"undecided"`` where it is not,
         ``"no effect"`` where the score of every query is the same.
     ordinary_difference, ordinary_p
-        Of the companion measure, which does not know forbidden documents; the p value is the corrected one. None where
+        The same for the companion measure, which ignores forbidden documents; the p value is corrected. None if
         there is none.
     break_even
-        None where the measure does not depend on the penalty in a way that is known here, or nothing is forbidden.
+        None if it is not known how the measure depends on the penalty, or if nothing is forbidden.
     queries
         Every query, the one that gained most first.
     """
@@ -167,7 +167,7 @@ class Verdict(Result):
     base
         The run that was filtered.
     measure, companion
-        What was measured, and nDCG at the same depth beside it (None where the measure is nDCG itself).
+        The measure, and nDCG at the same depth (None if the measure is nDCG itself).
     k
         The depth of the measure; None is the whole list.
     filters
@@ -180,7 +180,7 @@ class Verdict(Result):
     unit
         What a break-even counts: ``"penalty"``, or ``"times the penalties"`` where forbidden labels have several gains.
     notes
-        What makes the verdict mean less than it seems to.
+        Caveats.
     """
 
     base: str
@@ -254,9 +254,9 @@ class Verdict(Result):
         if np.isinf(at.penalty):
             where = self._pays_below(found)
             if where is None:
-                return f"It pays at no {thing} up to {LARGEST_PENALTY:,.0f} ({interval})."
+                return f"It does not pay at any {thing} up to {LARGEST_PENALTY:,.0f} ({interval})."
             return f"It pays only below a {thing} of {where:.3g}: it lets forbidden documents move up ({interval})."
-        return f"It pays from a {thing} of {written(at.penalty)} on ({interval})."
+        return f"It pays above a {thing} of {written(at.penalty)} ({interval})."
 
     def _pays_below(self, found: FilterVerdict) -> float | None:
         """The last penalty at which a filter pays that does not pay at the largest; None where it never does."""
@@ -289,7 +289,7 @@ class Verdict(Result):
     # -- tables ------------------------------------------------------------------------------------------
 
     def table(self) -> Table:
-        """A row a filtered run: the difference, what it removed, the break-even and the verdict."""
+        """One row per filtered run: the difference, what it removed, the break-even and the verdict."""
         companion = [] if self.companion is None else [Column(self.companion, signed=True), Column("p", 4, "p")]
         columns = [
             Column("run"), Column(self.measure, signed=True), Column("p", 4, "p"), *companion,
@@ -358,7 +358,7 @@ class Verdict(Result):
     # -- data --------------------------------------------------------------------------------------------
 
     def to_frame(self) -> pl.DataFrame:
-        """A polars frame with one row a filtered run and query."""
+        """A polars frame with one row per filtered run and query."""
         import polars as pl
 
         return pl.DataFrame([{"run": f.run, **asdict(q)} for f in self.filters for q in f.queries])
@@ -446,19 +446,21 @@ def verdict(
     Parameters
     ----------
     qrels, gains, unjudged, on_duplicate
-        As in :func:`evaluate`. Forbidden are documents of negative gain.
+        As in :func:`evaluate`. Documents of negative gain are forbidden.
     base
         The run before filtering.
     filtered
         The run after it; or several, as a list or ``{name: run}``.
     measure
-        What decides. DCG, nDCG_org, nDCG_min and nDCG_f have a break-even penalty; others have a verdict without one.
+        The measure that decides. DCG, nDCG_org, nDCG_min and nDCG_f have a break-even penalty; others have a verdict
+        without one.
     queries
-        As in :func:`evaluate`; ``"run"`` are the queries that the base answers.
+        As in :func:`evaluate`; ``"run"`` means the queries that the base answers.
     test, alpha
-        Of the difference to the base, as in :func:`compare`; with several filtered runs p is corrected after Holm.
+        For the difference to the base, as in :func:`compare`; with several filtered runs p is corrected by Holm's
+        method.
     samples, seed
-        Of the bootstrap that gives the interval of the break-even penalty, and of tests that draw samples.
+        For the bootstrap interval of the break-even penalty, and for tests that draw samples.
 
     Examples
     --------
@@ -521,7 +523,7 @@ def verdict(
 
 
 #: What is said where no label has a negative gain.
-NOTHING_FORBIDDEN = f"no judged document is forbidden, so that the penalty plays no part; {ZERO_AS_FORBIDDEN}"
+NOTHING_FORBIDDEN = f"no judged document is forbidden, so the penalty plays no part; {ZERO_AS_FORBIDDEN}"
 
 
 def _deciding(measure: MeasureLike) -> Measure:
@@ -529,7 +531,7 @@ def _deciding(measure: MeasureLike) -> Measure:
     if len(found) != 1 or found[0].aggregation != "mean" or not found[0].higher_is_better:
         raise InputError(
             f"{measure!s} cannot decide whether a filter is worth it",
-            remedy="use one measure that is a mean over queries and better where it is higher, such as nDCG_f@10",
+            remedy="use one measure that is a mean over queries and better when higher, such as nDCG_f@10",
         )
     return found[0]
 
@@ -744,7 +746,7 @@ def headline(found: FilterVerdict) -> str:
     return {
         "worth it": f"{found.run} is worth it",
         "harmful": f"{found.run} does harm",
-        "undecided": f"Whether {found.run} is worth it cannot be told from these queries",
+        "undecided": f"Whether {found.run} is worth it cannot be decided from these queries",
         "no effect": f"{found.run} makes no difference",
     }[found.outcome]
 

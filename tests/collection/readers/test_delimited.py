@@ -104,7 +104,7 @@ def test_not_utf8(write, small_blocks):
     ("text", "complaint"),
     [
         ("q1,d1,1\nq1,d2,1\n", "a.csv:1: no column for the query among 'q1', 'd1', '1'; name it query_id"),
-        ("\n\nqid;docno;score\n", "a.csv:3: one column only, 'qid;docno;score': it has another separator"),
+        ("\n\nqid;docno;score\n", "a.csv:3: one column only, 'qid;docno;score': its separator"),
         ('"qid,docno,score\nq,d,1\n', "a.csv:1: the header cannot be read"),
         ("\n\n\n", "a.csv:3: no column for the query among no columns at all"),
         ("x" * 70_000 + "\nq", "a.csv:1: a header of more than 64 kB"),

@@ -66,7 +66,7 @@ def test_values_that_are_no_finite_numbers(read, value, complaint):
         ({"q": {None: 1}}, "document id is missing"),
         ({"": {"d": 1}}, "query id is empty"),
         ({"q": {"": 1}}, "document id is empty"),
-        ({"q": {"\ud800": 1}}, "no valid text"),
+        ({"q": {"\ud800": 1}}, "not valid text"),
         ({"q": 3}, "maps to a int"),
         ({"q": ["d"]}, "maps to a list"),
     ],

@@ -142,8 +142,8 @@ def test_features_by_name(write):
     ("text", "features", "message"),
     [
         ("label,bm25\n1,2\n", None, ":1: no column for the query among 'label', 'bm25'; name it query_id (or qid,"),
-        ("qid,bm25\n", None, ":1: no row in this table; give one row a document"),
-        ("qid,label,docno\n1,2,x\n", None, ":1: no feature among 'qid', 'label', 'docno'; give one column of numbers"),
+        ("qid,bm25\n", None, ":1: no row in this table; give one row per document"),
+        ("qid,label,docno\n1,2,x\n", None, ":1: no feature among 'qid', 'label', 'docno'; give at least one"),
         ("qid,bm25\n1,2\n1,x\n", None, ":3: column 'bm25': value 'x' is not a number; write a number or nothing into"),
         ("qid,bm25\n1,x\n1,2\n", None, ":2: column 'bm25': value 'x' is not a number"),
         ("qid,bm25\n1,2\n1,inf\n", None, ":3: column 'bm25': value 'inf' is not finite"),

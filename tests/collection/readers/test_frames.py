@@ -141,7 +141,7 @@ def test_error_names_the_row(make, column, values, complaint):
         pytest.param(
             "qid", ["q", 10**5000, "q"], "row 2: query id of more than 40 digits is too long", id="5000 digits"
         ),
-        ("qid", ["q", "\ud800", "q"], r"row 2: query id '\\ud800' is no valid text"),
+        ("qid", ["q", "\ud800", "q"], r"row 2: query id '\\ud800' is not valid text"),
         ("label", [1, "x", 2], "row 2: label 'x' is not a number"),
         ("label", [1, pd.NA, 2], "row 2: the label is missing"),
         ("label", [1, 10**400, 2], "row 2: label of more than 40 digits is too large"),
@@ -257,3 +257,16 @@ def test_frame_of_a_file_that_is_read_in_blocks(write, small_blocks):
     text = "".join(f"q{i % 3} Q0 {'d' * (i % 11)}{i} 1 {i} t\n" for i in range(50))
     run = rs.read_run(write("a.run", text))
     assert rs.read_run(run.to_frame()).to_dict() == run.to_dict()
+
+
+def test_judgments_and_runs_as_pandas_frames_take_no_pyarrow(monkeypatch):
+    qrels = rs.read_qrels({"q": {"a": 2, "b": -1}, "r": {"c": 0.5}})
+    run = rs.read_run({"q": {"b": 1.5, "a": 1.0}, "r": {"d": 3.0}})
+    with monkeypatch.context() as patched:
+        patched.setitem(sys.modules, "pyarrow", None)
+        judgments, documents = qrels.to_pandas(), run.to_pandas()
+    for frame, expected in ((judgments, qrels.to_frame()), (documents, run.to_frame())):
+        assert list(frame.columns) == expected.columns
+        assert frame.to_dict("list") == expected.to_dict(as_series=False)
+    assert rs.read_qrels(judgments).to_dict() == qrels.to_dict()
+    assert rs.read_run(documents).to_dict() == run.to_dict()

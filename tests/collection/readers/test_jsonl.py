@@ -72,7 +72,7 @@ def test_values_are_kept(write):
         ('{"query_id": "q2", "doc_id": null, "score": 1}', "the document id is missing"),
         ('{"query_id": "q2", "doc_id": "", "score": 1}', "the document id is empty"),
         ('{"query_id": "q2", "doc_id": {"a": 1}, "score": 1}', "document id {'a': 1} is a dict"),
-        ('{"query_id": "q2", "doc_id": "\\ud800", "score": 1}', "document id .* is no valid text"),
+        ('{"query_id": "q2", "doc_id": "\\ud800", "score": 1}', "document id .* is not valid text"),
         (
             '{"query_id": "q1", "doc_id": "d1", "score": 9}',
             "document 'd1' is listed twice for query 'q1', with scores 3.5 and 9",
@@ -128,7 +128,7 @@ def test_a_key_that_stands_twice(write, line, key):
     """Which of the two is meant nobody knows; Python takes the last in silence."""
     path = write("a.jsonl", f"{GOOD}# comment\n{line}\n{GOOD}")
     with pytest.raises(
-        rs.InputError, match=rf"a.jsonl:4: the key '{key}' stands in this object twice; give every key once"
+        rs.InputError, match=rf"a.jsonl:4: the key '{key}' occurs twice in this object; give every key once"
     ):
         rs.read_run(path)
 

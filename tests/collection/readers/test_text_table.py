@@ -140,7 +140,7 @@ def test_words_are_labels(write):
         rs.read_examples(path)
     assert str(caught.value).endswith(
         "a.csv:2: column 'label': label 'P' is not a number; "
-        "write a number or nothing, or say what words count: --labels good=2,bad=-1 (in Python labels={'good': 2, …})"
+        "write a number or nothing, or give each word a label: labels={'good': 2, 'bad': -1}"
     )
 
 
@@ -153,7 +153,7 @@ def test_words_are_labels_beside_features_too():
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        (["P"], r"labels \['P'\] are no dictionary; give a label for each word"),
+        (["P"], r"labels \['P'\] are not a dictionary; give a label for each word"),
         ({"P": "2"}, "the label of 'P' is not a number"),
         ({"P": float("nan")}, "the label of 'P' is not a number; give a finite number"),
     ],
@@ -179,9 +179,9 @@ BAD = [
     (row(doc=" \n"), "the text of the document is empty"),
     (row(doc=None), "the text of the document is missing"),
     (row(query=7), "the text of the query is a int"),
-    (row(query="A cat?"), "another text of query 'q1' than before; give each query one text and one asker"),
-    (row(asker="bob"), "another asker of query 'q1' than before"),
-    (row(label="good"), "column 'label': label 'good' is not a number; write a number or nothing, or say what words"),
+    (row(query="A cat?"), "a different text of query 'q1' than before; give each query one text and one asker"),
+    (row(asker="bob"), "a different asker of query 'q1' than before"),
+    (row(label="good"), "column 'label': label 'good' is not a number; write a number or nothing, or give each word"),
     (row(label=[1]), "column 'label': label [1] is not a number"),
     (row(label=1e300), "label 1e+300 is too large to be kept exactly"),
     (row(bm25="high"), "column 'bm25': value 'high' is not a number"),
@@ -189,7 +189,7 @@ BAD = [
     (row(author={"name": "ann"}), "the author is a dict; write a name, or nothing"),
     (row(query_id=None), "column 'query_id': the query id is missing"),
     (row(doc_id=1.5), "column 'doc_id': document id 1.5 is a float"),
-    ('{"query_id": "q1", "doc": "x", "doc": "y"}', "the key 'doc' stands in this object twice"),
+    ('{"query_id": "q1", "doc": "x", "doc": "y"}', "the key 'doc' occurs twice in this object"),
 ]
 
 

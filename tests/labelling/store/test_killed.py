@@ -214,8 +214,9 @@ def test_two_leads_at_once(place: str) -> None:
             both = list(pool.map(lambda store, who: outcome(store.retire, who), (first, second), leads))
             assert sorted(both) == ["done", "refused"]
             leads[both.index("done")] = first.add_person(f"lead {number}", "lead")[0].id
-        list(pool.map(lambda store: store.change(Project(store.place, k=5)), (first, second)))
-        assert first.project == second.project
+        for k in range(2, 12):  # each changes something else, and both stand
+            list(pool.map(lambda store, what: store.change(**what), (first, second), ({"k": k}, {"title": f"T{k}"})))
+            assert (first.project.k, second.project.title) == (k, f"T{k}")
 
 
 def test_many_create_one_project(place: str) -> None:

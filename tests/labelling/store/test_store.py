@@ -48,8 +48,8 @@ def test_a_place_has_one_project(store: Store, place: str) -> None:
 
 def test_the_project_changes(store: Store) -> None:
     changed = replace(PROJECT, title="Cafés", k=7, grades=("no", "yes"), forbidden_label=-2, strategy="heap")
-    store.change(changed)
-    assert store.project == changed
+    assert store.change(**vars(changed)) == store.project == changed
+    assert store.change(k=3) == store.project == replace(changed, k=3)
 
 
 @pytest.mark.parametrize(
@@ -211,6 +211,20 @@ def test_a_query_is_retired(project: tuple[Store, Person, Task]) -> None:
         store.add([query(items=(FIFTH,))])
 
 
+def test_a_query_is_taken_back(project: tuple[Store, Person, Task]) -> None:
+    store, _, task = project
+    store.append(task.key, "c1", LEFT, after=0)
+    store.retire_query("q1")
+    store.reinstate_query("q1")
+    assert [one.query_id for one in store.queries()] == ["q1"]
+    assert (store.tasks(), len(list(store.entries()))) == ([], 1)  # somebody else may have got what was withdrawn
+    other, _ = store.add_person("Bob", "assessor")
+    assert assign(store, other.id).active
+    store.reinstate_query("q1")  # twice is once
+    with pytest.raises(InputError, match="there is no query 'q7'"):
+        store.reinstate_query("q7")
+
+
 # -- people ------------------------------------------------------------------------------------------------------------
 
 
@@ -309,6 +323,20 @@ def test_somebody_is_retired(project: tuple[Store, Person, Task]) -> None:
     assert assign(store, other.id).active
 
 
+def test_somebody_is_reinstated(project: tuple[Store, Person, Task]) -> None:
+    store, person, task = project
+    old, cookie = store.new_link(person.id), store.start_session(person.id)
+    with pytest.raises(InputError, match="'Ann' was not retired"):
+        store.reinstate(person.id)
+    assert store.person_of_link(old) == person
+    store.retire(person.id)
+    token = store.reinstate(person.id)
+    assert store.person_of_link(token) == person
+    assert store.person_of_link(old) is store.person_of_session(cookie) is None
+    assert not store.task(task.key).active  # type: ignore[union-attr]
+    assert assign(store, person.id).active
+
+
 def assign(store: Store, person: int) -> Task:
     return store.assign([NewTask("q1", person, "pairs")])[0]
 
@@ -325,7 +353,7 @@ def test_a_lead_stays(store: Store) -> None:
 
 @pytest.mark.parametrize("number", [0, -1, 99, 2**63, 2**70])
 def test_unknown_people(store: Store, number: int) -> None:
-    for act in (store.new_link, store.start_session, store.retire, lambda one: assign(store, one)):
+    for act in (store.new_link, store.start_session, store.retire, store.reinstate, lambda one: assign(store, one)):
         with pytest.raises(InputError, match="there is nobody with the number"):
             act(number)
     assert store.tasks(person=number) == []
@@ -461,9 +489,9 @@ def test_grades_that_were_given_stay(store: Store) -> None:
     [task] = store.assign([NewTask("q2", 2, "grades")])
     store.append(task.key, "c", Judgment("grade", "d1", grade=3), after=0)
     with pytest.raises(InputError, match="2 grades are too few: documents have grade 3 already; keep 4 grades, or"):
-        store.change(replace(PROJECT, grades=("no", "yes")))
+        store.change(grades=("no", "yes"))
     assert store.project == PROJECT
-    store.change(replace(PROJECT, grades=("bad", "poor", "good", "best")))
+    store.change(grades=("bad", "poor", "good", "best"))
     assert len(store.project.grades) == 4
 
 

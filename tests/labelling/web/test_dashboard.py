@@ -1,6 +1,7 @@
 """What leads do on their pages: people, tasks, queries, disagreements, settings."""
 
 import json
+import re
 
 from ranksift.collection.examples import read_examples
 from ranksift.collection.qrels import read_qrels
@@ -27,6 +28,10 @@ def test_people(labelling: Labelling):
     assert post(lead, f"/lead/people/{labelling.numbers['Lea']}/retire").status_code == 422
     assert post(lead, "/lead/people/99/retire").status_code == 404
     assert post(lead, "/lead/people", name="   ").status_code == 422
+    page = post(lead, f"/lead/people/{zoe.id}/reinstate").text
+    assert "Sign in as" in visitor.get(page.split('value="http://testserver')[1].split('"')[0]).text
+    assert visitor.get(link).status_code == 404
+    assert post(lead, f"/lead/people/{zoe.id}/reinstate").status_code == 422
 
 
 def test_tasks_are_assigned_where_they_are_missing(labelling):
@@ -88,6 +93,10 @@ def test_queries_are_brought_as_a_file_all_or_none(labelling):
     assert post(lead, "/lead/queries/retire", query="new").status_code == 303
     assert post(lead, "/lead/queries/retire", query="nothing").status_code == 404
     assert len(labelling.store.queries()) == 3
+    assert "Reinstate new" in lead.get("/lead/queries").text
+    assert post(lead, "/lead/queries/reinstate", query="new").status_code == 303
+    assert "Reinstate new" not in lead.get("/lead/queries").text
+    assert len(labelling.store.queries()) == 4
 
 
 def test_disagreements_are_settled_by_a_third_person(labelling):
@@ -186,6 +195,47 @@ def test_settings(labelling):
     for wrong in ({"k": "0"}, {"strategy": "guess"}, {"forbidden_label": "1"}, {"title": ""}):
         assert post(lead, "/lead/settings", grades="no\nyes", **{**form, **wrong}).status_code == 422
     assert post(lead, "/lead/settings", grades="one", **form).status_code == 422
+
+
+def test_agreement_says_which_kind_it_is(labelling):
+    """One of two grades is the same. Bob always says 1, so that chance agrees on half as well: κ = 0; and α = 0."""
+    labelling.store.assign([NewTask("q2", labelling.numbers["Bob"], "grades", "overlap")])
+    for name, grade in (("Ada", {"h": 0, "p": 1}), ("Bob", {"h": 1, "p": 1})):
+        client, key = labelling.by_token(name), labelling.task(name, "q2", "grades").key
+        for after in range(2):
+            doc = client.get(f"/api/v1/tasks/{key}/question").json()["question"]["left"]["id"]
+            said = {"client_id": f"{after}", "after": after, "kind": "grade", "left": doc, "grade": grade[doc]}
+            assert client.post(f"/api/v1/tasks/{key}/judgments", json=said).status_code == 201
+    page = re.sub(r"<[^>]+>", "", labelling.signed_in("Lea").get("/lead/agreement").text)
+    assert "Cohen’s κ, quadratic0.00" in page
+    assert "Krippendorff’s α, ordinal0.00" in page
+    assert "Agreement50.0 %" in page
+
+
+def shown_settings(client) -> dict[str, str]:
+    """The form of the settings as a browser has it."""
+    page = client.get("/lead/settings").text
+    known = dict(re.findall(r'name="(known-\w+)" value="(\w+)"', page))
+    return {"title": "Forum", "guidelines": "", "k": "3", "strategy": "tournament", "forbidden_label": "-1",
+            "grades": "bad\nfair\ngood\nexcellent\nperfect", "token": form_token(page), **known}  # fmt: skip
+
+
+def test_two_leads_change_settings_at_once(labelling):
+    labelling.store.change(guidelines="Imagine.\n")  # a form sends no line end at the end
+    first, second = labelling.signed_in("Lea"), labelling.signed_in("Lea")
+    forms = [{**shown_settings(client), "guidelines": "Imagine."} for client in (first, second)]
+    assert "Saved." in first.post("/lead/settings", data={**forms[0], "title": "One"}).text
+    assert "Saved." in second.post("/lead/settings", data={**forms[1], "k": "7"}).text
+    project = labelling.store.project
+    assert (project.title, project.k, project.guidelines) == ("One", 7, "Imagine.\n")  # both stand
+    answer = second.post("/lead/settings", data={**forms[1], "title": "Two", "k": "8", "strategy": "heap"}).text
+    assert "nothing was saved" in answer
+    assert "the title, how many documents are ordered, the strategy" in answer
+    assert 'value="Two"' in answer  # what was typed is still there
+    assert labelling.store.project == project
+    again = {**forms[1], **dict(re.findall(r'name="(known-\w+)" value="(\w+)"', answer))}
+    assert "Saved." in second.post("/lead/settings", data={**again, "title": "Two", "k": "8"}).text
+    assert (labelling.store.project.title, labelling.store.project.k) == ("Two", 8)
 
 
 def test_strategies_of_pairs_are_offered_for_pairs(labelling):

@@ -52,7 +52,7 @@ SHORT = rows(6, ["w2 w3", "w4", "w5 w6"])
     ("given", "words", "fault"),
     [
         (rows(2, ["w2", " "]), (), "data.jsonl:2: the text of the document is empty; write a text into every row"),
-        (rows(2, ["w2"], labels=(1,)), (), "data.jsonl: every label is 1, so that there is nothing to learn; give"),
+        (rows(2, ["w2"], labels=(1,)), (), "data.jsonl: every label is 1, so there is nothing to learn; give"),
         (SHORT, ("--set", "encoder=no-such"), "the encoder 'no-such' is not on this machine; name a folder"),
         (SHORT, ("--set", "device=cuda"), "device='cuda': there is no GPU that PyTorch can use; use device='cpu'"),
         (SHORT, ("--set", "device=meta"), "device='meta' is unknown; use 'auto', 'cpu' or 'cuda'"),
@@ -66,7 +66,7 @@ SHORT = rows(6, ["w2 w3", "w4", "w5 w6"])
         (
             SHORT,
             ("--checkpoints", "."),
-            ".: holds 'data.jsonl', which no training wrote; move it away, or name another",
+            ".: holds 'data.jsonl', which was not written by training; move it away, or name another",
         ),
         (SHORT, ("--checkpoints", "model/state"), "model/state: is in the folder of the model; name another folder"),
     ],
@@ -114,7 +114,7 @@ def test_a_model_that_lacks_a_file_or_is_a_stranger_s(train, tmp_path, capsys):
         shutil.copytree("model", "lacks")
         next(Path("lacks").glob(f"version-*/{name}")).unlink()
         assert run(["rank", "lacks", "data.jsonl"]) == 2
-        assert capsys.readouterr().err == f"lacks: has no {name}; copy the whole folder, or train the model anew\n"
+        assert capsys.readouterr().err == f"lacks: has no {name}; copy the whole folder, or train the model again\n"
         shutil.rmtree("lacks")
     write_encoder(tmp_path / "encoder")
     assert run(["rank", "encoder", "data.jsonl"]) == 2
@@ -191,9 +191,7 @@ def test_one_label_is_one_line_from_models_of_folds_too(method, tmp_path, capsys
     inner = ("--set", "model=TextRanker") if "+" not in method else ()
     assert run(["train", str(place), "--model", method, *inner, "--out", str(tmp_path / "model")]) == 2
     said = capsys.readouterr().err
-    assert (
-        said == f"{place}: every label is 1, so that there is nothing to learn; give documents of at least two labels\n"
-    )
+    assert said == f"{place}: every label is 1, so there is nothing to learn; give documents of at least two labels\n"
     assert not (tmp_path / "model").exists()
 
 
@@ -240,7 +238,9 @@ def test_what_a_model_read_beside_documents_and_lacks_is_reported(train, capsys)
     assert run(["rank", "model", "data.jsonl", "--out", "run"]) == 0
     assert "less reliable" not in capsys.readouterr().err
     assert run(["rank", "model", "plain.jsonl", "--out", "run"]) == 0
-    assert "plain.jsonl: lacks 'position', which the model read beside each document" in capsys.readouterr().err
+    assert (
+        "plain.jsonl: lacks 'position', which the model read with each document in training" in capsys.readouterr().err
+    )
 
 
 def test_a_table_without_texts_is_asked_for_them(train, capsys):

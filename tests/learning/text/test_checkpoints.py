@@ -50,11 +50,11 @@ def test_an_interrupted_fit_goes_on(options, steps, tmp_path):
     assert again.losses_ == whole.losses_
     with (tmp_path / "state" / "log.csv").open() as file:
         assert [float(row["loss"]) for row in csv.DictReader(file)] == whole.losses_
-    with pytest.raises(InputError, match="is a checkpoint of another training"):
+    with pytest.raises(InputError, match="is a checkpoint of a different training run"):
         TextRanker(gains={-1: -5}, **options).fit(given, checkpoints=tmp_path / "state")
     other = {"stop_by": "measure", "measure": "nDCG_f@3", "loss": "weighted_ordinal"}
     TextRanker(gains=GAINS, **options | other).fit(given, given, checkpoints=tmp_path / "own")
-    with pytest.raises(InputError, match="is a checkpoint of another training"):  # scores say which epoch is the best
+    with pytest.raises(InputError, match="is a checkpoint of a different training run"):
         TextRanker(gains=GAINS, scores="expected_gain", **options | other).fit(
             given, given, checkpoints=tmp_path / "own"
         )
@@ -109,7 +109,7 @@ def test_who_interrupts_the_command_is_told_how_it_goes_on(options, steps, tmp_p
     assert capsys.readouterr().err == ""
     step.last = 5
     assert run(command) == 130
-    assert capsys.readouterr().err == f"note: stopped; the same command goes on from {tmp_path / 'model.training'}\n"
+    assert capsys.readouterr().err == f"note: stopped; the same command resumes from {tmp_path / 'model.training'}\n"
     step.last = None
     assert run(command) == 0
 

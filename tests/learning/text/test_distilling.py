@@ -111,7 +111,7 @@ def test_expected_shares_and_a_fold_that_lacks_a_gain(text, examples, other, tmp
 def test_what_is_refused_and_what_is_told(fitted, text, examples, other):
     with pytest.raises(InputError, match="is not fitted"):
         StackedRanker().distilled(examples)
-    with pytest.raises(InputError, match="has one network already, so that there is nothing to distil"):
+    with pytest.raises(InputError, match="has one network already, so there is nothing to distil"):
         fitted.distilled(examples).distilled(examples)
     features = Examples.from_arrays(np.random.default_rng(0).normal(size=(60, 2)), [0, 1] * 30, np.arange(60) // 6)
     with pytest.raises(InputError, match="has no text networks inside; take one with text networks"):
@@ -129,10 +129,10 @@ def test_the_command(fitted, examples, other, tmp_path, capsys):
     command = ["distil", str(tmp_path / "model"), str(tmp_path / "train.jsonl"), "--out", str(tmp_path / "small")]
     assert run([*command, "--held-out", str(tmp_path / "test.jsonl")]) == 0
     told = capsys.readouterr().out
-    assert "One network in the place of 3, on 40 held-out queries" in told
+    assert "One network in place of 3, on 40 held-out queries" in told
     assert rs.load(tmp_path / "small").card_["distilled"]["networks"] == 3
     assert run([*command[:-1], str(tmp_path / "other")]) == 0
-    assert "what it loses was not measured: give held-out queries as --held-out" in capsys.readouterr().err
+    assert "the loss in quality was not measured: give held-out queries as --held-out" in capsys.readouterr().err
     assert run([*command[:-1], str(tmp_path / "model")]) == 2
     assert "is the model that is to be distilled; name another folder: --out" in capsys.readouterr().err
     assert len(rs.load(tmp_path / "model").texts_) == 3

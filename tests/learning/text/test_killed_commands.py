@@ -135,7 +135,7 @@ def test_another_command_does_not_go_on_from_there(command, text, whole, tmp_pat
     for other in (("--seed", 1), ("--set", "stop_by=measure"), ("--set", "pooling=mean"), ("--set", "layer_decay=0.5")):
         done = command(*train, *other)
         assert (done["code"], done["err"].count("\n"), done["steps"]) == (2, 1, 0), done["err"]
-        assert "safetensors: is a checkpoint of another training" in done["err"]
+        assert "safetensors: is a checkpoint of a different training run" in done["err"]
     assert (tmp_path / "model.training" / "checkpoint.safetensors").read_bytes() == left
     # What has no part in training may be another: the cut is made afterwards.
     assert command(*train, "--cutoff-set", "at_most=Empty<=0.9")["steps"] == whole[1]["text"] - 3

@@ -79,7 +79,7 @@ class TestFitted:
         tokenizer = next((tmp_path / "model").glob("version-*/tokenizer.json"))
         kept = tokenizer.read_text()
         tokenizer.write_text(kept.replace("w1", "x1"))
-        with pytest.raises(InputError, match="is not as it was saved"):
+        with pytest.raises(InputError, match="was changed since it was saved"):
             rs.load(tmp_path / "model")
         tokenizer.unlink()
         with pytest.raises(InputError, match=r"has no tokenizer\.json; copy the whole folder"):
@@ -269,7 +269,7 @@ class TestRefused:
         for ask in (quick().fit, fitted.score, fitted.rank):
             with pytest.raises(InputError, match="has no texts, and TextRanker reads texts; give a table"):
                 ask(features)
-        with pytest.raises(InputError, match="every label is 1, so that there is nothing to learn"):
+        with pytest.raises(InputError, match="every label is 1, so there is nothing to learn"):
             quick().fit(replace(examples, labels=np.ones(len(examples))))
 
     def test_an_encoder_s_folder_that_lacks_a_file(self, quick, examples, tmp_path):

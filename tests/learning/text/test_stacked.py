@@ -296,11 +296,11 @@ class TestRefused:
         model = quick().fit(both)
         with pytest.raises(InputError, match="has 0 features, and the model was fitted to 1; missing is 'bm25'"):
             model.score(examples)
-        with pytest.raises(InputError, match="fitted to features beside texts, as 'bm25', and texts alone are given"):
+        with pytest.raises(InputError, match="fitted to texts and features, such as 'bm25', and only texts are given"):
             model.rank("w101", ["w1"])
         with pytest.raises(InputError, match="has no texts"):
             model.score(replace(both, texts=None))
-        with pytest.raises(InputError, match="one query cannot be held out in turn; give two at least"):
+        with pytest.raises(InputError, match="one query cannot be held out in turn; give at least two"):
             quick().fit(examples.of_queries([0]))
         named = beside(examples, **{"text: gain above 1": np.zeros(len(examples))})
         with pytest.raises(InputError, match="has the name of a column of the networks; call it something else"):
@@ -348,14 +348,14 @@ class TestCommands:
         ("words", "what"),
         [
             (["--model", "text+Magic"], "method 'Magic' is unknown"),
-            (["--model", "LambdaMART+text"], "a text ranker stands below another method"),
+            (["--model", "LambdaMART+text"], "only a text ranker can be combined with another method"),
             (["--model", "text+LambdaMARTf", "--set", "learning_rate=1"], "write text.learning_rate or top.learning"),
             (["--model", "text+LambdaMARTf", "--set", "loops=1"], "StackedRanker has no parameter 'loops'"),
             (["--model", "text+LambdaMARTf", "--set", "folds.x=1"], "parameter 'folds' has no 'x'"),
             (["--model", "text+LambdaMARTf", "--set", "top.x=1"], "LambdaMARTf has no parameter 'x'"),
             (
                 ["--model", "text+LambdaMARTf", "--loss", "bce", "--set", "text.loss=mse"],
-                "given by --loss and by --set",
+                "given both by --loss and by --set",
             ),
         ],
     )

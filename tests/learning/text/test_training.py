@@ -311,7 +311,7 @@ def test_a_process_does_not_wait_for_one_that_is_gone(moment, calm_bert, world, 
     for child, code in ((first, -signal.SIGKILL), (second, 1)):
         _, said = child.communicate(timeout=60)
         assert child.returncode == code, said
-    assert "another process of this training ended before it was done; see what that one says" in said
+    assert "another process of this training ended before it was done; see its message" in said
 
 
 # -- what is refused -----------------------------------------------------------------------------------------------
@@ -320,7 +320,7 @@ def test_a_process_does_not_wait_for_one_that_is_gone(moment, calm_bert, world, 
 def test_checkpoints_of_others_are_refused(bert, tmp_path):
     place = tmp_path / "checkpoint"
     trained(bert, place, {**PLAN, "epochs": 1})
-    with pytest.raises(InputError, match=r"is a checkpoint of another training: .*; delete it, or name another file"):
+    with pytest.raises(InputError, match=r"is a checkpoint of a different training run, .*; delete it"):
         trained(bert, place, {**PLAN, "epochs": 1, "seed": 6})
     data = place.read_bytes()
     for bad in (data[:1000], b"", b"{}"):

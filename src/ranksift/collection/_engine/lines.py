@@ -22,6 +22,9 @@ from ranksift.collection.ragged import positions
 from ranksift.errors import InputError
 from ranksift.files import PADDING, Bytes, Text, not_utf8
 
+# The variable that says how many threads read a file.
+_THREADS = "RANKSIFT_THREADS"
+
 _BLOCK = 1 << 20
 _SERIAL = 1 << 22  # below this many bytes threads cost more than they bring
 _LOOKAHEAD = 1 << 12
@@ -181,7 +184,7 @@ class _Cutter:
             if last >= 0 or reach == text.end:
                 break
             if reach - front > _LONGEST_LINE:
-                raise text.fail(end, "a line of more than 16 MB", "is this a text file with one document a line?")
+                raise text.fail(end, "a line of more than 16 MB", "is this a text file with one document per line?")
             ahead *= 8
         begin = 0
         if front < start:
@@ -236,7 +239,10 @@ def over_blocks(work: Callable[[Block], T], text: Text) -> Iterator[T]:
 
 
 def usable_cores() -> int:
-    """Cores this process may use."""
+    """Cores this process may use: as many as RANKSIFT_THREADS says, else all that the system grants."""
+    wanted = os.environ.get(_THREADS, "")
+    if wanted.isdecimal() and int(wanted):
+        return int(wanted)
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on Linux

@@ -7,12 +7,13 @@ the disk: each query belongs to one of as many buckets as are needed for one of 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import NamedTuple
+from itertools import chain, pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ranksift.collection._engine.grouping import Gathering, Grouped, OnDuplicate, Part, without_duplicates
 from ranksift.collection._engine.ids import Hashes, Ids, Ints
@@ -68,13 +69,19 @@ class NotTogetherError(Exception):
     """A query comes back further down."""
 
 
-class _ClashError(InputError):
+class Clash(NamedTuple):
     """A document that is listed twice, and what to say of it, once it is known on which line."""
 
-    def __init__(self, query: str, doc: str, what: str, remedy: str) -> None:
-        super().__init__(what, remedy=remedy)
-        self.pair = Ids.from_strings([query]), Ids.from_strings([doc])
-        self.said = what, remedy
+    query: str
+    doc: str
+    what: str
+    remedy: str
+
+
+class _ClashError(InputError):
+    def __init__(self, clash: Clash) -> None:
+        super().__init__(clash.what, remedy=clash.remedy)
+        self.clash = clash
 
 
 @dataclass(frozen=True)
@@ -101,7 +108,7 @@ class Parts:
 
     def as_they_stand(self) -> Iterator[Chunk]:
         """Queries in the order of the source; :class:`NotTogetherError` where a query comes back."""
-        clashes: list[_ClashError] = []
+        clashes: list[Clash] = []
         seen: Hashes = np.zeros(0, dtype=np.uint64)
         count = 0
         for rows in self._stretches():
@@ -112,7 +119,7 @@ class Parts:
             seen = np.insert(seen, at, hashes)
             number = np.arange(count, count + len(rows.query_ids))
             count += len(number)
-            yield from self.checked(rows, number, clashes)
+            yield from checked(rows, number, self.on_duplicate, self.source.noun, clashes)
         self.finish(count, clashes)
 
     def brought_together(self) -> Iterator[Chunk]:
@@ -125,11 +132,16 @@ class Parts:
     def scattered(self, spool: Spool, count: int) -> Buckets:
         """All rows in a temporary file, those of a query in the same one of so many buckets."""
         places: list[list[list[Place]]] = [[] for _ in range(count)]
+        self.scatter(spool, places)
+        return Buckets(self, spool, places)
+
+    def scatter(self, spool: Spool, places: list[list[list[Place]]], first: int = 0) -> int:
+        """Write all rows to their buckets; the queries are numbered from ``first`` on, and counted."""
         queries = 0
         for rows in self._stretches():
-            _scatter(rows, queries, spool, places)
+            scatter(rows, first + queries, spool, places)
             queries += len(rows.query_ids)
-        return Buckets(self, spool, places)
+        return queries
 
     def _stretches(self) -> Iterator[Grouped]:
         """Stretches of the source that end where a query does."""
@@ -147,31 +159,43 @@ class Parts:
         if any(len(part.values) for part, _ in waiting):
             yield _grouped(waiting)
 
-    def checked(self, rows: Grouped, number: Ints, clashes: list[_ClashError]) -> Iterator[Chunk]:
-        """Rows of which each query lists each document once; else there are none, and what is wrong is noted."""
-
-        def fail(row: int, what: str, remedy: str) -> InputError:
-            return _ClashError(rows.query_of(row), rows.docs[row], what, remedy)
-
-        try:
-            rows = without_duplicates(rows, self.on_duplicate, fail, conflict_of(self.source.noun))
-        except _ClashError as clash:
-            clashes.append(clash)
-        else:
-            yield Chunk(rows, number)
-
-    def finish(self, queries: int, clashes: list[_ClashError]) -> None:
+    def finish(self, queries: int, clashes: Sequence[Clash]) -> None:
         """Complain of what was found on the way."""
         if not queries:
             self.source.refuse_blank()
-        if not clashes:
-            return
-        found = list(self.source.over(lambda rows: [rows.where(*clash.pair) for clash in clashes]))
-        places = [np.concatenate(each) for each in zip(*found, strict=True)]
-        if min(map(len, places)) < 2:
+        if clashes:
+            refuse(clashes, [self.source])
             raise self.source.fail(0, "the source changed while it was read", "read it again")
-        first = min(range(len(clashes)), key=lambda i: int(places[i][1]))
-        raise self.source.fail(int(places[first][1]), *clashes[first].said)
+
+
+def checked(rows: Grouped, number: Ints, on_duplicate: OnDuplicate, noun: str, clashes: list[Clash]) -> Iterator[Chunk]:
+    """Rows of which each query lists each document once; else there are none, and what is wrong is noted."""
+
+    def fail(row: int, what: str, remedy: str) -> InputError:
+        return _ClashError(Clash(rows.query_of(row), rows.docs[row], what, remedy))
+
+    try:
+        rows = without_duplicates(rows, on_duplicate, fail, conflict_of(noun))
+    except _ClashError as error:
+        clashes.append(error.clash)
+    else:
+        yield Chunk(rows, number)
+
+
+def refuse(clashes: Sequence[Clash], sources: Iterable[Source]) -> None:
+    """Complain of the document that is the first one to be listed again, in these sources, one after another."""
+    pairs = [(Ids.from_strings([clash.query]), Ids.from_strings([clash.doc])) for clash in clashes]
+    seen = [0] * len(pairs)
+    for source in sources:
+        found = list(source.over(lambda rows: [rows.where(*pair) for pair in pairs]))
+        places = [np.concatenate(each) for each in zip(*found, strict=True)] or [np.zeros(0, dtype=np.int64)] * len(
+            seen
+        )
+        again = {i: int(at[1 - seen[i]]) for i, at in enumerate(places) if seen[i] < 2 <= seen[i] + len(at)}
+        if again:
+            first = min(again, key=lambda i: again[i])
+            raise source.fail(again[first], clashes[first].what, clashes[first].remedy)
+        seen = [before + len(at) for before, at in zip(seen, places, strict=True)]
 
 
 class Buckets:
@@ -182,7 +206,7 @@ class Buckets:
 
     def __init__(self, parts: Parts, spool: Spool, places: list[list[list[Place]]]) -> None:
         self._parts, self._spool, self._places = parts, spool, places
-        self._clashes: dict[int, list[_ClashError]] = {}
+        self._clashes: dict[int, list[Clash]] = {}
 
     def __len__(self) -> int:
         return len(self._places)
@@ -193,12 +217,20 @@ class Buckets:
     def chunk(self, bucket: int) -> Chunk:
         """The queries of a bucket; none where a document is listed twice."""
         clashes = self._clashes[bucket] = []
-        rows, number = _gathered(self._spool, self._places[bucket])
-        return next(self._parts.checked(rows, number, clashes), Chunk(_grouped([]), number[:0]))
+        written = (list(map(self._spool.read, places)) for places in self._places[bucket])
+        return chunk_of(written, self._parts.on_duplicate, self._parts.source.noun, clashes)
 
     def finish(self) -> None:
         """Complain of a source without a row, and of documents that are listed twice."""
-        self._parts.finish(sum(map(len, self._places)), [clash for each in self._clashes.values() for clash in each])
+        self._parts.finish(sum(map(len, self._places)), list(chain.from_iterable(self._clashes.values())))
+
+
+def chunk_of(
+    written: Iterable[Sequence[NDArray[Any]]], on_duplicate: OnDuplicate, noun: str, clashes: list[Clash]
+) -> Chunk:
+    """The queries of a bucket, as :func:`scatter` wrote them; none where a document is listed twice."""
+    rows, number = _gathered(written)
+    return next(checked(rows, number, on_duplicate, noun, clashes), Chunk(_grouped([]), number[:0]))
 
 
 def buckets_for(size: int, most: int) -> int:
@@ -254,8 +286,8 @@ def _grouped(parts: Iterable[tuple[Part, int]]) -> Grouped:
     return gathering.grouped()
 
 
-def _scatter(rows: Grouped, count: int, spool: Spool, places: list[list[list[Place]]]) -> None:
-    """Write the rows of each query to its bucket; the queries are numbered from ``count`` on."""
+def scatter(rows: Grouped, first: int, spool: Spool, places: list[list[list[Place]]]) -> None:
+    """Write the rows of each query to its bucket; the queries are numbered from ``first`` on."""
     bucket = bucket_of(rows.query_hashes, len(places))
     order = np.argsort(bucket, kind="stable")
     bounds = np.searchsorted(bucket[order], np.arange(len(places) + 1))
@@ -267,23 +299,23 @@ def _scatter(rows: Grouped, count: int, spool: Spool, places: list[list[list[Pla
         wanted, _ = take(rows.offsets, queries)
         docs, own = rows.docs.take(wanted).compact(), ids.take(queries)
         words = docs.table if docs.table is not None else np.frombuffer(docs.packed(), dtype=np.uint8)
-        written = [queries + count, own.lengths, np.frombuffer(own.packed(), dtype=np.uint8), rows.lengths[queries]]
+        written = [queries + first, own.lengths, np.frombuffer(own.packed(), dtype=np.uint8), rows.lengths[queries]]
         places[b].append(spool.write([*written, docs.lengths, words, rows.values[wanted]]))
 
 
-def _gathered(spool: Spool, bucket: list[list[Place]]) -> tuple[Grouped, Ints]:
+def _gathered(bucket: Iterable[Sequence[NDArray[Any]]]) -> tuple[Grouped, Ints]:
     """The rows of a bucket, and the number of each of its queries."""
     parts: list[tuple[Part, int]] = []
-    first: dict[str, int] = {}
+    earliest: dict[str, int] = {}
     for written in bucket:
-        number, id_lengths, packed, counts, lengths, words, values = map(spool.read, written)
+        number, id_lengths, packed, counts, lengths, words, values = written
         ids = Ids.from_packed(packed.tobytes(), id_lengths)
         for name, own in zip(ids.tolist(), number.tolist(), strict=True):
-            first.setdefault(name, own)
+            earliest.setdefault(name, own)
         if words.dtype == np.uint8:
             docs = Ids.from_packed(words.tobytes(), lengths)
         else:
             docs = Ids.from_table(np.append(words.ravel(), np.uint64(0)), words.shape[1], lengths)
         parts.append((Part(offsets_of(counts)[:-1], ids, ids.hashes(), docs, values), len(values)))
     rows = _grouped(parts)
-    return rows, np.array([first[name] for name in rows.query_ids], dtype=np.int64)
+    return rows, np.array([earliest[name] for name in rows.query_ids], dtype=np.int64)

@@ -32,7 +32,7 @@ def ids_of(values: Sequence[object], noun: str, fail: Fail) -> Ids:
         encoded = [s.encode() for s in strings]
     except UnicodeEncodeError:
         row = next(r for r, s in enumerate(strings) if any("\ud800" <= c <= "\udfff" for c in s))
-        raise fail(row, f"{noun} id {strings[row]!r} is no valid text", "repair its encoding") from None
+        raise fail(row, f"{noun} id {strings[row]!r} is not valid text", "repair its encoding") from None
     lengths = np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded))
     if len(lengths) and not lengths.all():
         raise fail(int(np.argmin(lengths)), f"the {noun} id is empty", "give every query and document an id")

@@ -102,7 +102,7 @@ def conflict_of(noun: str) -> Callable[[float, float], tuple[str, str]]:
 
     def conflict(kept: float, other: float) -> tuple[str, str]:
         same = f" with the same {noun}" if kept == other else f", with {noun}s {kept:g} and {other:g}"
-        return same, "remove one, or let --on-duplicate first (or best) keep one"
+        return same, "remove one, or keep one with on_duplicate='first' (or 'best')"
 
     return conflict
 

@@ -65,7 +65,8 @@ def find_columns(
     """Positions of the query, the document and the label or score (``noun``) among the columns of a table.
 
     Capitals do not count, nor whether words are joined by ``_``, ``-`` or a blank. What somebody calls the ``columns``
-    goes first, in a table that has a column of that very name.
+    goes first. Tables may call the query and the document differently: one without a column of that very name is
+    read by the known names. A label or score that is not there is a mistake, and never another column.
 
     Examples
     --------
@@ -81,7 +82,7 @@ def find_columns(
     def find(role: str) -> int:
         name = called.get(role)
         same = [i for i, found in enumerate(names) if str(found).strip() == name]
-        if len(same) != 1 and name is not None and not has_column(names, role):
+        if len(same) != 1 and name is not None and (role == noun or not has_column(names, role)):
             what = f"{len(same) or 'no'} column{'s' * (len(same) > 1)} {name!r} for the {role} among {_listed(names)}"
             raise InputError(what, source=source, line=line, remedy="give the name of one of them")
         return same[0] if len(same) == 1 else find_column(names, role, source=source, line=line)
@@ -96,7 +97,7 @@ def checked(columns: Columns) -> dict[str, str]:
     {'query': 'qid', 'document': 'pid'}
     """
     if not isinstance(columns, Mapping | None):
-        raise InputError(f"columns={columns!r} is no mapping", remedy="write {'query': 'qid', 'doc': 'pid'}")
+        raise InputError(f"columns={columns!r} is not a mapping", remedy="write {'query': 'qid', 'doc': 'pid'}")
     out = {}
     for role, name in (columns or {}).items():
         if role not in MAPPED or not isinstance(name, str) or not name.strip():
@@ -116,16 +117,9 @@ def find_column(names: Sequence[object], role: str, *, source: str | None = None
     accepted, folded = _NAMES[role], [_folded(name) for name in names]
     name = next((n for n in accepted if n in folded), None)
     if name is None:
-        found = _listed(names)
-        if len(names) == 1 and re.search("[;|\\t]", str(names[0])):
-            raise InputError(
-                f"one column only, {found}: it has another separator than its name tells",
-                source=source,
-                line=line,
-                remedy="separate columns by commas in .csv, by tabs in .tsv",
-            )
+        check_separator(names, source=source, line=line)
         raise InputError(
-            f"no column for the {role} among {found or 'no columns at all'}",
+            f"no column for the {role} among {_listed(names) or 'no columns at all'}",
             source=source,
             line=line,
             remedy=f"name it {accepted[0]} (or {', '.join(accepted[1:])})",
@@ -133,6 +127,17 @@ def find_column(names: Sequence[object], role: str, *, source: str | None = None
     if folded.count(name) > 1:
         raise InputError(f"two columns are called {name!r}", source=source, line=line, remedy="rename one of them")
     return folded.index(name)
+
+
+def check_separator(names: Sequence[object], *, source: str | None, line: int | None) -> None:
+    """Refuse a header in which another separator stands than the one it was split at."""
+    if len(names) == 1 and re.search("[;|\\t]", str(names[0])):
+        raise InputError(
+            f"one column only, {_listed(names)}: its separator is not the one that its suffix implies",
+            source=source,
+            line=line,
+            remedy="separate columns by commas in .csv, by tabs in .tsv",
+        )
 
 
 def _listed(names: Sequence[object]) -> str:

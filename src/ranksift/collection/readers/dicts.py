@@ -53,5 +53,5 @@ def _ids(keys: Iterable[object], noun: str) -> list[str]:
     names = [id_of(key, noun, 0, lambda row, what, remedy: InputError(what, remedy=remedy)) for key in given]
     if len(set(names)) < len(names):  # both 1 and "1" can be keys of one dict
         twice = next(name for i, name in enumerate(names) if name in names[:i])
-        raise InputError(f"{noun} id {twice!r} is there as a string and as a number", remedy="write ids as strings")
+        raise InputError(f"{noun} id {twice!r} occurs both as a string and as a number", remedy="write ids as strings")
     return names

@@ -1,4 +1,4 @@
-"""Examples as tables: one row a document, with columns for query, document and label, and one a feature."""
+"""Examples as tables: one row per document, with columns for query, document and label, and one a feature."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SHOWN = 5
 _TOLD = 3  # bad rows that a note quotes
 _MANY = 1000
 _REMEDY = "write a number or nothing into every cell, or name the columns that are features"
-_LABEL = "write a number or nothing, or say what words count: --labels good=2,bad=-1 (in Python labels={'good': 2, …})"
+_LABEL = "write a number or nothing, or give each word a label: labels={'good': 2, 'bad': -1}"
 _MISSING = ("", "null", "nan", "na")
 
 
@@ -140,7 +140,7 @@ def read_example_table(
         raise bad[0]
     layout = _layout(table, features)
     if not table.height:
-        raise table.wrong("no row in this table", "give one row a document")
+        raise table.wrong("no row in this table", "give one row per document")
     chosen = layout.features if features is None else _columns(table, layout, features)
     kept = _features(table, layout, chosen, asked=features is not None, most=skip_bad_rows)
     if features is None:
@@ -367,7 +367,7 @@ def _features(
     if not found and layout.texts is None:
         if asked:  # features are asked for, and none are: texts are wanted
             raise table.wrong(f"no texts among {_listed(table.names)}", "give columns query and doc")
-        raise table.wrong(f"no feature among {_listed(table.names)}", "give one column of numbers at least")
+        raise table.wrong(f"no feature among {_listed(table.names)}", "give at least one column of numbers")
     return found
 
 

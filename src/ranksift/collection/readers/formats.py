@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal
@@ -80,7 +80,7 @@ def _load(source: Any, noun: str, on_duplicate: OnDuplicate, columns: Columns) -
     if suffix in SEPARATORS:
         from ranksift.collection.readers.delimited import read_delimited
 
-        row = "give a header line and one row at least"
+        row = "give a header line and at least one row"
         with reading(source, if_empty=NOTHING_RETRIEVED if noun == "score" else row) as text:
             return read_delimited(text, SEPARATORS[suffix], noun, on_duplicate, columns)
     if suffix in JSON_LINES:
@@ -130,6 +130,27 @@ def save(table: Qrels | Run, target: str | os.PathLike[str]) -> None:
         trec.write_trec_qrels(table, target)
     else:
         trec.write_trec_run(table, target)
+
+
+def save_runs(name: str, runs: Iterable[Run], target: str | os.PathLike[str]) -> None:
+    """Write parts of a run, queries of their own in each, as :func:`save` writes the whole.
+
+    In TREC's format each part is written as it comes; of a table all are held.
+    """
+    if kind(target) in TABLES and os.fspath(target) != STANDARD:
+        import polars as pl
+
+        from ranksift.collection.run import read_run
+
+        save_frame(pl.concat([read_run({}).to_frame(), *(run.to_frame() for run in runs)]), target)
+        return
+    with writing(target) as file:
+        written = 0
+        for run in runs:
+            for lines in trec.trec_lines(run):
+                written += file.write(lines)
+        if not written:
+            file.write(trec.nothing_retrieved(name))
 
 
 def save_frame(frame: pl.DataFrame, target: str | os.PathLike[str]) -> None:

@@ -1,4 +1,4 @@
-"""JSON lines: one object a row, the names of a table's columns as keys."""
+"""JSON lines: one object per row, the names of a table's columns as keys."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class _Reader:
         try:
             record = _DECODER.decode(text)
         except _DoubledKeyError as error:
-            raise self.fail(line, f"the key {error.args[0][:40]!r} stands in this object twice", _ONCE) from None
+            raise self.fail(line, f"the key {error.args[0][:40]!r} occurs twice in this object", _ONCE) from None
         except ValueError as error:
             raise self.fail(line, f"not JSON ({getattr(error, 'msg', 'a number of too many digits')})") from None
         except RecursionError:

@@ -24,7 +24,7 @@ class LabelledRun(NamedTuple):
 
 
 def read_labelled_run(source: Any) -> LabelledRun:
-    """Read a table with a row a document: its query, its score, and its label where somebody judged it.
+    """Read a table with one row per document: its query, its score, and its label where somebody judged it.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def _labels(table: SourceTable) -> Any:
             labels[i] = np.inf
         if not np.isfinite(labels[i]):
             raise table.fail(
-                i, f"label {str(cell)[:40]!r} is not a number", "write a number, or nothing where nobody judged"
+                i, f"label {str(cell)[:40]!r} is not a number", "write a number, or nothing for an unjudged document"
             )
         if abs(labels[i]) >= LARGEST_LABEL:
             raise table.fail(i, f"label {str(cell)[:40]!r} is too large to be kept exactly", "use labels below 9e15")

@@ -211,7 +211,7 @@ def _no_feature(block: Block, start: int, end: int, index: int) -> InputError:
     token = block.bytes[start : min(end, start + 40)].tobytes().decode("utf-8", "replace")
     if re.match(r"[0-9]{8,}:", token):
         return block.fail(start, f"{token!r}: the index is larger than {_LARGEST}", "number features from 1")
-    return block.fail(start, f"{token!r} is no feature", "write features as index:value, with a number as index")
+    return block.fail(start, f"{token!r} is not a feature", "write features as index:value, with a number as index")
 
 
 def _check_repetition(block: Block, starts: Ints, line: Ints, index: NDArray[np.int32]) -> None:
@@ -223,7 +223,7 @@ def _check_repetition(block: Block, starts: Ints, line: Ints, index: NDArray[np.
     twice = np.flatnonzero(key[order[1:]] == key[order[:-1]])
     if len(twice):
         at = int(order[twice + 1].min())
-        raise block.fail(int(starts[at]), f"feature {index[at]} stands in this line twice", "remove one of them")
+        raise block.fail(int(starts[at]), f"feature {index[at]} occurs twice in this line", "remove one of them")
 
 
 def _numbers(block: Block, starts: Ints, ends: Ints, noun: str) -> Floats:

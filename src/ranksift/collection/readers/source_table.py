@@ -14,7 +14,7 @@ from ranksift.collection._engine.lines import Columns
 from ranksift.collection._engine.python_values import Fail, is_missing
 from ranksift.collection.ragged import Floats, Ints
 from ranksift.collection.readers import delimited, frames
-from ranksift.collection.readers.column_names import is_number
+from ranksift.collection.readers.column_names import check_separator, is_number
 from ranksift.collection.readers.formats import JSON_LINES, SEPARATORS, kind
 from ranksift.collection.readers.jsonl import Records, read_records
 from ranksift.collection.readers.parquet import read_parquet
@@ -174,13 +174,17 @@ class _FrameCells:
 
 
 def _of_text(source: str | os.PathLike[str], separator: str, bad: list[InputError] | None) -> SourceTable:
-    with reading(source, if_empty="give a header line and one row at least") as opened:
+    with reading(source, if_empty="give a header line and at least one row") as opened:
         text = opened.held()
     names, text.start = delimited.read_header(text, separator)
     line = 1 + text.lines_before(text.start - 1)
     if not names:
         raise InputError("no header line", source=text.name, line=line, remedy="name the columns in the first line")
-    columns = delimited.split_columns(text, separator, len(names), bad)
+    try:
+        columns = delimited.split_columns(text, separator, len(names), bad)
+    except InputError:
+        check_separator(names, source=text.name, line=line)  # where that is wrong, what lines hold says little
+        raise
     return SourceTable(_stripped(names), len(columns), text.name, line, columns.fail, _TextCells(columns))
 
 

@@ -113,14 +113,26 @@ _QRELS = _Form(
 
 def write_trec_run(run: Run, target: str | os.PathLike[str]) -> None:
     """Write a run in TREC format; an empty one gets a comment line, so that it is not an empty file."""
-    tag = "".join(c if c.isprintable() and not c.isspace() else "_" for c in run.name) or "run"
     with writing(target) as file:
-        if not len(run.scores):
-            file.write(f"# {tag}: nothing retrieved\n".encode())
-        for query, docs, scores in _lists(run.query_ids, run.offsets, run.docs, run.scores.tolist()):
-            head, tail = f"{query} Q0 ", f" {tag}\n"
-            lines = [f"{head}{d} {i} {s!r}{tail}" for i, (d, s) in enumerate(zip(docs, scores, strict=True), 1)]
-            file.write("".join(lines).encode())
+        for lines in trec_lines(run) if len(run.scores) else [nothing_retrieved(run.name)]:
+            file.write(lines)
+
+
+def trec_lines(run: Run) -> Iterator[bytes]:
+    """A run in TREC format, the lines of one query at a time."""
+    for query, docs, scores in _lists(run.query_ids, run.offsets, run.docs, run.scores.tolist()):
+        head, tail = f"{query} Q0 ", f" {_tag(run.name)}\n"
+        lines = [f"{head}{d} {i} {s!r}{tail}" for i, (d, s) in enumerate(zip(docs, scores, strict=True), 1)]
+        yield "".join(lines).encode()
+
+
+def nothing_retrieved(name: str) -> bytes:
+    """The comment that stands in the place of an empty run."""
+    return f"# {_tag(name)}: nothing retrieved\n".encode()
+
+
+def _tag(name: str) -> str:
+    return "".join(c if c.isprintable() and not c.isspace() else "_" for c in name) or "run"
 
 
 def write_trec_qrels(qrels: Qrels, target: str | os.PathLike[str]) -> None:

@@ -116,8 +116,7 @@ class Store:
     def project(self) -> Project:
         """What holds for all of the project."""
         with self._database.reading() as connection:
-            row = connection.execute(sa.select(*_PROJECT)).one()
-        return Project(**{**row._mapping, "grades": tuple(row.grades)})
+            return _project(connection.execute(sa.select(*_PROJECT)).one())
 
     @property
     def site(self) -> str:
@@ -125,18 +124,26 @@ class Store:
         with self._database.reading() as connection:
             return str(connection.scalar(sa.select(schema.project.c.site)))
 
-    def change(self, project: Project) -> None:
-        """Replace what holds for all of the project; tasks that are there keep their strategy and their k.
+    def change(self, **changes: Any) -> Project:
+        """Change some of what holds for all of the project; what others change at the same time stays.
 
-        Grades that somebody has given have to stay.
+        Tasks that are there keep their strategy and their k. Grades that somebody has given have to stay.
+
+        Parameters
+        ----------
+        **changes
+            Attributes of :class:`~ranksift.labelling.records.Project`.
         """
-        _check_project(project)
         with self._database.writing() as connection:
+            row = connection.execute(sa.select(*_PROJECT).with_for_update()).one()
+            project = replace(_project(row), **changes)
+            _check_project(project)
             best = connection.scalar(sa.select(sa.func.max(schema.judgments.c.grade)))
             if best is not None and best >= len(project.grades):
                 what = f"{len(project.grades)} grades are too few: documents have grade {best} already"
                 raise InputError(what, remedy=f"keep {best + 1} grades, or make a project of its own")
             connection.execute(sa.update(schema.project).values(**_values(project)))
+        return project
 
     # -- queries and their items ---------------------------------------------------------------------------------------
 
@@ -179,7 +186,7 @@ class Store:
     def _complete(self, connection: sa.Connection, query: Query, there: sa.Row[Any]) -> sa.Row[Any]:
         """Fill in what a query that is there lacks; refuse what differs, as judgments were given on it."""
         if not there.active:
-            raise InputError(f"the query {query.query_id!r} was retired", remedy="use another id")
+            raise InputError(f"the query {query.query_id!r} was retired", remedy="reinstate it, or use another id")
         given = {name: getattr(query, name) for name in ("text", "description", "language")}
         filled = {name: value for name, value in given.items() if value and value != getattr(there, name)}
         for name in filled:
@@ -264,6 +271,12 @@ class Store:
             connection.execute(sa.update(schema.queries).where(schema.queries.c.id == row.id).values(active=False))
             _withdraw(connection, schema.tasks.c.query == row.id, ~schema.tasks.c.done)
 
+    def reinstate_query(self, query_id: str) -> None:
+        """Take a query back that was retired: it can be assigned again; withdrawn tasks stay so."""
+        with self._database.writing() as connection:
+            row = self._query_row(connection, query_id)
+            connection.execute(sa.update(schema.queries).where(schema.queries.c.id == row.id).values(active=True))
+
     def _query_row(self, connection: sa.Connection, query_id: str) -> sa.Row[Any]:
         asked = sa.select(schema.queries.c.id, *_QUERY).where(schema.queries.c.query_id == _searched(query_id))
         row = connection.execute(asked).one_or_none()
@@ -320,6 +333,16 @@ class Store:
             _end_sessions(connection, person_id)
             _withdraw(connection, schema.tasks.c.person == person_id, ~schema.tasks.c.done)
 
+    def reinstate(self, person_id: int) -> str:
+        """Let somebody in again who was retired, by a new link; withdrawn tasks stay so."""
+        token = _secret()
+        with self._database.writing() as connection:
+            person = self._person_row(connection, person_id)
+            if person.active:
+                raise InputError(f"{person.name!r} was not retired", source=self.place, remedy="make a new link")
+            connection.execute(_change_person(person_id, active=True, link=_hash(token)))
+        return token
+
     def person_of_link(self, token: str) -> Person | None:
         """Whose personal link has this secret."""
         return self._person(schema.people.c.link == _hash(token), schema.people.c.active)
@@ -357,14 +380,18 @@ class Store:
             row = connection.execute(sa.select(*_PERSON).where(*conditions)).one_or_none()
         return None if row is None else Person(**row._mapping)
 
-    def _active_person(self, connection: sa.Connection, person_id: int) -> Person:
+    def _person_row(self, connection: sa.Connection, person_id: int) -> Person:
         asked = sa.select(*_PERSON).where(schema.people.c.id == _number(person_id)).with_for_update()
         row = connection.execute(asked).one_or_none()
         if row is None:
             raise InputError(f"there is nobody with the number {person_id!r}", source=self.place, remedy="check it")
-        person = Person(**row._mapping)
+        return Person(**row._mapping)
+
+    def _active_person(self, connection: sa.Connection, person_id: int) -> Person:
+        person = self._person_row(connection, person_id)
         if not person.active:
-            raise InputError(f"{person.name!r} was retired", source=self.place, remedy="choose somebody else")
+            remedy = "reinstate them, or choose somebody else"
+            raise InputError(f"{person.name!r} was retired", source=self.place, remedy=remedy)
         return person
 
     # -- tasks ---------------------------------------------------------------------------------------------------------
@@ -412,7 +439,8 @@ class Store:
         if row is None:
             raise InputError(f"there is no query {query_id!r}", source=self.place, remedy="check the id")
         if not row.active:
-            raise InputError(f"the query {query_id!r} was retired", source=self.place, remedy="choose another one")
+            remedy = "reinstate it, or choose another one"
+            raise InputError(f"the query {query_id!r} was retired", source=self.place, remedy=remedy)
         return int(row.id)
 
     def _check_items(self, connection: sa.Connection, number: int, query_id: str, wanted: Collection[str]) -> None:
@@ -763,6 +791,10 @@ def _values(record: Any) -> dict[str, Any]:
 
 def _without_id(row: sa.Row[Any]) -> dict[str, Any]:
     return {name: value for name, value in row._mapping.items() if name != "id"}
+
+
+def _project(row: sa.Row[Any]) -> Project:
+    return Project(**{**row._mapping, "grades": tuple(row.grades)})
 
 
 def _short_item(row: Sequence[Any]) -> Item:

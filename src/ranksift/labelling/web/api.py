@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from starlette.responses import Response
@@ -11,7 +11,7 @@ from starlette.responses import Response
 from ranksift import __version__
 from ranksift.errors import InputError
 from ranksift.labelling.judgments import Judgment
-from ranksift.labelling.records import Item, NewTask, Person, Project, Query, Task
+from ranksift.labelling.records import Item, NewTask, Person, Query, Task
 from ranksift.labelling.strategies import PAIRWISE, STRATEGIES
 from ranksift.labelling.web import transfer
 from ranksift.labelling.web.problems import not_found
@@ -105,16 +105,7 @@ def _change_project(visit: Visit) -> dict[str, Any]:
     changes = dict(visit.body)
     if "grades" in changes:
         changes["grades"] = tuple(changes["grades"])
-    visit.store.change(changed(visit.store.project, **changes))
-    return _project(visit)
-
-
-def changed(project: Project, **changes: Any) -> Project:
-    """A project with other settings, if they go together."""
-    made = replace(project, **changes)
-    if len(set(made.grades)) < len(made.grades):
-        raise InputError("two grades have the same name", remedy="give every grade a name of its own")
-    return made
+    return asdict(visit.store.change(**changes))
 
 
 def _tasks(visit: Visit) -> dict[str, Any]:
@@ -207,6 +198,12 @@ def _retire_query(visit: Visit) -> dict[str, Any]:
     return {"retired": query_id}
 
 
+def _reinstate_query(visit: Visit) -> dict[str, Any]:
+    query_id = query_of(visit, visit.query.get("id", "")).query_id
+    visit.store.reinstate_query(query_id)
+    return {"reinstated": query_id}
+
+
 def _people(visit: Visit) -> dict[str, Any]:
     return {"people": [_person(person) for person in visit.store.people()]}
 
@@ -249,6 +246,11 @@ def _retire(visit: Visit) -> dict[str, Any]:
     person = person_of(visit)
     retire(visit, person)
     return {"retired": person.id}
+
+
+def _reinstate(visit: Visit) -> dict[str, Any]:
+    token = visit.store.reinstate(person_of(visit).id)
+    return {"token": token, "link": link(visit, token)}
 
 
 def _progress(visit: Visit) -> dict[str, Any]:
@@ -373,11 +375,15 @@ OPERATIONS = (
               body=record({"queries": array(_QUERY, minItems=1)}, ("queries",))),
     Operation("GET", "/query", "A query with its documents and their contents.", _one_query, parameters=_ID),
     Operation("DELETE", "/query", "Retire a query: no more tasks; its judgments stay.", _retire_query, parameters=_ID),
+    Operation("POST", "/query/reinstate", "Take a retired query back: it can be assigned again.", _reinstate_query,
+              parameters=_ID),
     Operation("GET", "/people", "Everybody who may sign in.", _people),
     Operation("POST", "/people", "Add somebody; the answer has the personal link.", _add_person, status=201,
               body=_NEW_PERSON),
     Operation("POST", "/people/{person}/link", "A new personal link; the old one ends.", _new_link, status=201),
     Operation("DELETE", "/people/{person}", "Retire somebody; their judgments stay.", _retire),
+    Operation("POST", "/people/{person}/reinstate", "Let somebody in again who was retired, by a new link.", _reinstate,
+              status=201),
     Operation("GET", "/progress", "How far the project is, and when it will be done.", _progress),
     Operation("GET", "/exports/{what}", "Judgments as a file: " + ", ".join(transfer.EXPORTS) + ".", _export,
               media="text/plain"),

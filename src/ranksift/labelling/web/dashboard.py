@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from hashlib import sha256
 from typing import Any, get_args
 
 from starlette.responses import Response
@@ -14,7 +16,7 @@ from ranksift.labelling.assistant import with_proposals
 from ranksift.labelling.records import NewTask, Person, Purpose, Role, Task, Tool
 from ranksift.labelling.strategies import PAIRWISE
 from ranksift.labelling.web import transfer
-from ranksift.labelling.web.api import PROJECT, changed, link, person_of, query_of, retire
+from ranksift.labelling.web.api import PROJECT, link, person_of, query_of, retire
 from ranksift.labelling.web.overview import agreement_of, disputes_of
 from ranksift.labelling.web.pages import Page
 from ranksift.labelling.web.problems import not_found
@@ -57,6 +59,11 @@ def _retire(visit: Visit) -> Response:
     retire(visit, person_of(visit))
     visit.site.overviews.get(fresh=True)
     return visit.go("/lead/people")
+
+
+def _reinstate(visit: Visit) -> Response:
+    person = person_of(visit)
+    return _people(visit, new=person, address=link(visit, visit.store.reinstate(person.id)))
 
 
 # -- tasks -------------------------------------------------------------------------------------------------------------
@@ -156,7 +163,8 @@ def _withdraw(visit: Visit) -> Response:
 
 def _queries(visit: Visit, notes: tuple[str, ...] = ()) -> Response:
     view = visit.site.overviews.get(fresh=True)
-    return visit.show("lead/queries.html", tab="queries", view=view, notes=notes)
+    retired = [query for query in visit.store.queries(active_only=False) if not query.active]
+    return visit.show("lead/queries.html", tab="queries", view=view, notes=notes, retired=retired)
 
 
 def _add_queries(visit: Visit, file: tuple[str, bytes]) -> Response:
@@ -170,7 +178,11 @@ def _add_queries(visit: Visit, file: tuple[str, bytes]) -> Response:
 
 def _retire_query(visit: Visit) -> Response:
     visit.store.retire_query(query_of(visit, visit.field("query")).query_id)
-    visit.site.overviews.get(fresh=True)
+    return visit.go("/lead/queries")
+
+
+def _reinstate_query(visit: Visit) -> Response:
+    visit.store.reinstate_query(query_of(visit, visit.field("query")).query_id)
     return visit.go("/lead/queries")
 
 
@@ -232,6 +244,16 @@ def _check_third(person: Person, said: Any) -> None:
         raise InputError(f"{person.name} is one of those who disagree", remedy="choose a third person")
 
 
+#: What the form calls each setting.
+_SETTINGS = {
+    "title": "the title",
+    "guidelines": "the guidelines",
+    "k": "how many documents are ordered",
+    "strategy": "the strategy",
+    "forbidden_label": "the label of forbidden documents",
+    "grades": "the grades",
+}
+
 # -- exports and settings ----------------------------------------------------------------------------------------------
 
 
@@ -243,11 +265,28 @@ def _download(visit: Visit) -> Response:
     return transfer.export(visit.store, visit.request.path_params["what"])
 
 
-def _settings(visit: Visit, saved: bool = False) -> Response:
-    return visit.show("lead/settings.html", tab="settings", strategies=PAIRWISE, saved=saved)
+def _settings(visit: Visit, saved: bool = False, typed: Mapping[str, Any] | None = None) -> Response:
+    """The form, with what somebody has ``typed`` in the place of what holds."""
+    now = asdict(visit.store.project)
+    return visit.show(
+        "lead/settings.html",
+        tab="settings",
+        strategies=PAIRWISE,
+        saved=saved,
+        values={**now, **(typed or {})},
+        known={name: _fingerprint(now[name]) for name in PROJECT["properties"]},
+        elsewhere=[_SETTINGS[name] for name in typed or ()],
+    )
+
+
+def _fingerprint(value: Any) -> str:
+    """What a form remembers of a setting that it showed; texts as forms send them."""
+    told = value.replace("\r\n", "\n").strip() if isinstance(value, str) else repr(value)
+    return sha256(told.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def _save_settings(visit: Visit) -> Response:
+    """Save what this lead has changed; what another lead has changed since the form was shown stays."""
     said: dict[str, Any] = {
         "title": visit.field("title"),
         "guidelines": visit.field("guidelines").replace("\r\n", "\n"),
@@ -257,7 +296,13 @@ def _save_settings(visit: Visit) -> Response:
         "grades": [line.strip() for line in visit.field("grades").splitlines() if line.strip()],
     }
     _check(said, PROJECT, "")
-    visit.store.change(changed(visit.store.project, **{**said, "grades": tuple(said["grades"])}))
+    said["grades"] = tuple(said["grades"])
+    now = asdict(visit.store.project)
+    shown = {name: visit.field(f"known-{name}") or _fingerprint(now[name]) for name in said}
+    mine = {name: value for name, value in said.items() if _fingerprint(value) != shown[name]}
+    if [name for name, value in mine.items() if _fingerprint(now[name]) not in (shown[name], _fingerprint(value))]:
+        return _settings(visit, typed=mine)
+    visit.store.change(**mine)
     return _settings(visit, saved=True)
 
 
@@ -285,12 +330,14 @@ PAGES = (
     Page("/lead/people", _add_person, "POST", "lead"),
     Page("/lead/people/{person}/link", _new_link, "POST", "lead"),
     Page("/lead/people/{person}/retire", _retire, "POST", "lead"),
+    Page("/lead/people/{person}/reinstate", _reinstate, "POST", "lead"),
     Page("/lead/tasks", _tasks, caller="lead"),
     Page("/lead/tasks", _assign, "POST", "lead"),
     Page("/lead/tasks/{key}/withdraw", _withdraw, "POST", "lead"),
     Page("/lead/queries", _queries, caller="lead"),
     Page("/lead/queries", _add_queries, "POST", "lead", upload=True),
     Page("/lead/queries/retire", _retire_query, "POST", "lead"),
+    Page("/lead/queries/reinstate", _reinstate_query, "POST", "lead"),
     Page("/lead/agreement", _agreement, caller="lead"),
     Page("/lead/agreement", _adjudicate, "POST", "lead"),
     Page("/lead/exports", _exports, caller="lead"),

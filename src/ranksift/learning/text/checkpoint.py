@@ -90,7 +90,7 @@ def read_checkpoint(
     if said.get("format") != FORMAT:
         raise InputError("is not a checkpoint of this version", source=str(path), remedy=_REMEDY)
     if said.get("run") != run:
-        what = "is a checkpoint of another training: of other data, parameters or weights"
+        what = "is a checkpoint of a different training run, with other data, parameters or weights"
         raise InputError(what, source=str(path), remedy=_REMEDY)
     try:
         progress = Progress(**parse_json(said["progress"].encode()))

@@ -29,7 +29,7 @@ _OF_OUTPUTS = ("head.weight", "head.bias")
 
 
 class ToldOutputs(Goal):
-    """The outputs of other networks, in the place of labels: the mean squared error over the documents of each query.
+    """The outputs of other networks, in place of labels: the mean squared error over the documents of each query.
 
     Examples
     --------

@@ -868,7 +868,7 @@ def _told_to_transformers(config: Mapping[str, Any], source: str) -> Any:
 def _check_padded(config: Any, source: str) -> None:
     if getattr(config, "is_encoder_decoder", False):
         raise InputError(
-            f"is of the model_type {config.model_type!r}, which is no encoder", source=source, remedy="use BERT"
+            f"is of the model_type {config.model_type!r}, which is not an encoder", source=source, remedy="use BERT"
         )
     if not _DEEP.fits(config.num_hidden_layers):
         what = f"num_hidden_layers={config.num_hidden_layers!r:.60} is not {_DEEP.what}"

@@ -57,7 +57,7 @@ def connected(device: torch.device) -> Iterator[Process]:
         if not _is_of_a_connection(error):
             raise
         what = "another process of this training ended before it was done"
-        raise InputError(what, remedy="see what that one says") from error
+        raise InputError(what, remedy="see its message") from error
     finally:
         distributed.destroy_process_group()
 

@@ -90,15 +90,17 @@ class TextRanker(Ranker):
     )
     _: KW_ONLY
     freeze: bool = parameter(
-        False, flag(), "Leave the encoder as it is, and train what stands on its vectors, which are computed once."
+        False,
+        flag(),
+        "Leave the encoder as it is, and train only the layers on top of its vectors, which are computed once.",
     )
     context: bool = parameter(
         True,
         flag(),
-        """Write beside each document what the data knows of its list: its place, and whether the asker wrote it.""",
+        """Add to each document what the data knows of its list: its position, and whether the asker wrote it.""",
     )
     neighbours: bool = parameter(
-        False, flag(), "Write there, too, how the document before it begins, and what the asker replies next."
+        False, flag(), "Also add the beginning of the previous document, and the next reply of the asker."
     )
     list_layers: int = parameter(
         0,
@@ -113,7 +115,7 @@ class TextRanker(Ranker):
     documents_per_query: int | None = parameter(
         3,
         optional(integer(0)),
-        "Documents that are drawn of each query for each pass, as Carmel et al. 2022 do. 0 or None: whole lists.",
+        "Documents drawn per query for each pass, as Carmel et al. 2022 do. 0 or None: whole lists.",
     )
     learning_rate: float | None = parameter(
         None,
@@ -153,18 +155,20 @@ class TextRanker(Ranker):
         "With a validation set: the best epoch is that of the best ``measure``, or of the lowest ``loss``.",
     )
     patience: int | None = parameter(
-        None, optional(integer(1), 2), "Epochs without a better value, after which training stops. None: it does not."
+        None,
+        optional(integer(1), 2),
+        "Training stops after this many epochs without a better value. None: it does not stop early.",
     )
     tokens_at_once: int | None = parameter(
         None,
         optional(integer(1), 16384),
-        """Tokens of a step that are worked on at once; the gradients of longer steps are summed up. Fewer take less
-        memory. None: what the device holds.""",
+        """Tokens of a step that are processed at once; the gradients of longer steps are summed up. Fewer need less
+        memory. None: as many as fit on the device.""",
     )
     device: str = parameter(
         "auto",
         word("the name of a device"),
-        """Where it is trained: ``"cpu"``, ``"cuda"``, or ``"auto"``, the GPU where there is one.""",
+        """Where it is trained: ``"cpu"``, ``"cuda"``, or ``"auto"``, which uses a GPU if there is one.""",
     )
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
@@ -376,8 +380,8 @@ class TextRanker(Ranker):
         """Warn where texts of a named source lack what the model read beside each document in training."""
         missing = [repr(column) for column in self._told if column in CONTEXT and getattr(texts, column) is None]
         if missing and name:
-            what = f"lacks {', '.join(missing)}, which the model read beside each document in training"
-            warnings.warn(f"{name}: {what}, so that its scores are less reliable", RankSiftWarning, stacklevel=2)
+            what = f"lacks {', '.join(missing)}, which the model read with each document in training"
+            warnings.warn(f"{name}: {what}, so its scores are less reliable", RankSiftWarning, stacklevel=2)
 
     @property
     def is_on_gpu(self) -> bool:

@@ -258,7 +258,7 @@ class Tokenizer:
             found = _Ragged(kept["ids"], kept["offsets"])
             if len(found.offsets) == len(texts) + 1 and found.offsets[-1] == len(found.ids):
                 return found
-        except Exception:  # not there, or not what was written: it is made anew
+        except Exception:  # not there, or not what was written: it is made again
             pass
         found = self._encoded(texts, what)
         self._cache.mkdir(parents=True, exist_ok=True)

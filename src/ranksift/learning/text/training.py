@@ -229,7 +229,7 @@ class Goal:
         name, options = parse_loss(loss)
         self.outputs = Outputs.of(name, lists.gains) if outputs is None else outputs
         if self.outputs.ordinal and self.outputs.width < 1:
-            what = "all documents have the same gain, so that there is no level to tell apart"
+            what = "all documents have the same gain, so there are no levels to tell apart"
             raise InputError(what, remedy="give documents of at least two labels, or use the loss bce")
         self.targets, self.is_share = lists.gains, name == "expected_share"
         self._loss = loss_of(loss)

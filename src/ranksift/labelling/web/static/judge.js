@@ -420,12 +420,15 @@
   // On other layouts the letter is where it would be on this one.
   const codes = { KeyA: "a", KeyB: "b", KeyN: "n", KeyF: "f", KeyU: "u", KeyC: "c", KeyM: "m", KeyP: "p", KeyG: "g" };
 
+  // A grade goes by its place where the key writes another sign: ۱ in Persian, & in French.
+  const digit = (event) => tool === "grades" && !event.shiftKey && /^[^0-9]$/u.test(event.key) ? /^(?:Digit|Numpad)([1-9])$/.exec(event.code)?.[1] : undefined;
+
   let pressed = 0; // when the key was pressed
   function onKey(event) {
     alive();
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     const open = document.querySelector("dialog[open]");
-    const letter = /^[\x20-\x7e]$/.test(event.key) ? event.key.toLowerCase() : (codes[event.code] ?? event.key);
+    const letter = digit(event) ?? (/^[\x20-\x7e]$/.test(event.key) ? event.key.toLowerCase() : (codes[event.code] ?? event.key));
     if (open) {
       if (open.id === "paused" && letter === "p" || open.id === "help" && (letter === "g" || letter === "?")) { event.preventDefault(); open.close(); }
       return;
