@@ -9,6 +9,7 @@ from experiments import (
     labelling_study,
     learned_rankers,
     papers,
+    prompt,
     properties,
     rank_and_filter,
     risk,
@@ -37,5 +38,6 @@ for experiment in (
     learned_rankers,
     boosted_trees,
     papers,
+    prompt,
 ):
     publish(experiment)

@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,15 @@ PATIENCE = 120
 class Server:
     """``ranksift serve`` with some arguments, on a free port."""
 
-    def __init__(self, *arguments: str | Path, workers: int = 1, **variables: str) -> None:
+    def __init__(
+        self,
+        *arguments: str | Path,
+        workers: int = 1,
+        command: Sequence[str] = (sys.executable, "-m", "ranksift.cli.main", "serve"),
+        **variables: str,
+    ) -> None:
         self._starting = workers
-        words = [sys.executable, "-m", "ranksift.cli.main", "serve", *map(str, arguments), "--port", "0"]
-        words += ["--workers", str(workers)]
+        words = [*command, *map(str, arguments), "--port", "0", "--workers", str(workers)]
         self.process = subprocess.Popen(
             words, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, env={**os.environ, **variables}
         )

@@ -1,10 +1,13 @@
 """What the how-to sends is answered, and what the container installs can be installed."""
 
 import json
+import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+import sysconfig
 import tomllib
 from pathlib import Path
 
@@ -13,6 +16,7 @@ from starlette.testclient import TestClient
 
 from ranksift.serving.application import application
 from ranksift.serving.settings import Settings
+from tests.serving.running import PATIENCE, Server
 
 ROOT = Path(__file__).resolve().parents[2]
 HOW_TO = (ROOT / "docs/how-to/serve.md").read_text()
@@ -64,15 +68,43 @@ def test_the_container_installs_what_there_is():
     assert {"serve", "text"} <= {*extras}
 
 
-@pytest.mark.parametrize("words", [words for words in _runs() if words[0] == "pip"], ids=lambda words: words[-1])
-def test_what_the_container_runs_is_understood_by_pip(words, tmp_path):
-    # Without what it depends on, which the environment of the tests has by the same pins.
-    command = [sys.executable, "-m", *words, "--dry-run", "--no-deps", "--quiet", "--no-index", "--ignore-installed"]
-    if words[-1].startswith("."):
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
-        assert done.returncode == 0, done.stderr
-    pinned = {line.partition("==")[0].lower() for line in (ROOT / "constraints.txt").read_text().splitlines()}
-    assert {word for word in words[words.index("constraints.txt") + 1 :] if word.isalpha()} <= pinned
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment in which the container's lines were run, on what the container copies."""
+    place = tmp_path_factory.mktemp("container")
+    for line in re.findall(r"^COPY (.+)$", CONTAINER, re.M):
+        for word in line.split()[:-1]:
+            copy = shutil.copytree if (ROOT / word).is_dir() else shutil.copyfile
+            copy(ROOT / word, place / word)
+    environment = place / "environment"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True, timeout=PATIENCE)
+    # What it depends on is there by the same pins: the environment of the tests has it.
+    (found,) = environment.glob("lib/python*/site-packages")
+    (found / "tests.pth").write_text(sysconfig.get_path("purelib"))
+    for words in _runs():
+        if words[0] == "pip":
+            command = [str(environment / "bin" / "python"), "-m", *words, "--no-index", "--quiet"]
+            variables = {**os.environ, "PYTHONPATH": ""}
+            done = subprocess.run(
+                command, cwd=place, env=variables, capture_output=True, text=True, timeout=5 * PATIENCE
+            )
+            assert done.returncode == 0, done.stderr
+    return environment
+
+
+def test_what_the_container_installs_serves(installed, models):
+    entry = json.loads(re.search(r"^ENTRYPOINT (.+)$", CONTAINER, re.M)[1])
+    assert entry[:2] == ["ranksift", "serve"]
+    command = [str(installed / "bin" / "ranksift"), *entry[1:]]
+    with Server(models / "cutoff.json", "--drain", "0", command=command, PYTHONPATH="") as server:
+        assert "Try it" in server.ask("/")[1]
+        assert "RankSift" in server.ask("/docs")[1]
+        assert server.ask("/static/try.js")[0] == 200
+        assert server.ask("/v1/filter", {"scores": [0.9, 0.1]})[1]["kept"] == [0]
+        check = json.loads(re.search(r"^ +CMD (\[.+\])$", CONTAINER, re.M)[1])
+        asks = [sys.executable, *check[1:-1], check[-1].replace("8080", str(server.port))]
+        assert subprocess.run(asks, timeout=PATIENCE, check=False).returncode == 0
+        assert server.stop() == 0
 
 
 def test_the_container_starts_the_service_as_the_command_takes_it(capfd):

@@ -21,9 +21,7 @@ from prometheus_client.registry import Collector
 from ranksift.collection.ragged import Floats
 from ranksift.serving.answers import Shown
 from ranksift.serving.served import Served
-
-#: Names the folder that workers share.
-SHARED = "PROMETHEUS_MULTIPROC_DIR"
+from ranksift.serving.settings import SHARED
 
 #: How the scores of a model are told apart: below the lowest score that its cutoff was fitted on, in the four quarters
 #: of those, and above the highest.

@@ -25,7 +25,7 @@ import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from ranksift.serving.settings import Settings
+from ranksift.serving.settings import SHARED, Settings
 
 # Seconds that the head of a request may take, and that whoever asked may take no byte of an answer.
 _HEAD_SECONDS, _UNREAD_SECONDS = 10, 30
@@ -33,7 +33,6 @@ _HEAD_SECONDS, _UNREAD_SECONDS = 10, 30
 _LAST_MOMENT = 0.2
 # Seconds before a worker that died is replaced.
 _PAUSE = 1.0
-_SHARED = "PROMETHEUS_MULTIPROC_DIR"
 
 
 def serve(settings: Settings, door: socket) -> int:
@@ -115,8 +114,8 @@ class _Server(uvicorn.Server):
 
 
 def _waiting_at(door: socket) -> Iterator[socket]:
-    """The connections that nobody has taken yet."""
-    with suppress(BlockingIOError):
+    """The connections that nobody has taken yet, or as many of them as the system gives."""
+    with suppress(OSError):
         while True:
             try:
                 connection, _ = door.accept()
@@ -222,7 +221,7 @@ class _Workers:
 
     def run(self) -> int:
         """Until a signal says to stop, or no worker can start; the exit code."""
-        shared = os.environ[_SHARED] = tempfile.mkdtemp(prefix="ranksift-metrics-")
+        shared = os.environ[SHARED] = tempfile.mkdtemp(prefix="ranksift-metrics-")
         # Workers share the cores: each has its part of the threads of numerical libraries.
         threads = max(1, (os.cpu_count() or 1) // self._settings.workers)
         os.environ.setdefault("OMP_NUM_THREADS", str(threads))

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+#: The environment variable that names the folder into which workers count.
+SHARED = "PROMETHEUS_MULTIPROC_DIR"
+
 
 @dataclass(frozen=True)
 class Settings:
