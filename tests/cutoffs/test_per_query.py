@@ -111,7 +111,7 @@ class TestManners:
         with pytest.warns(RankSiftWarning, match="documents have no label"):
             cut = rule.clone().fit(scores, labels, groups)
         assert cut.keep(scores, groups).any()
-        with pytest.warns(RankSiftWarning, match="one query only"):
+        with pytest.warns(RankSiftWarning, match="only one query"):
             rule.clone().fit([1.0, 2.0, 3.0], [1, -1, 2], ["q"] * 3)
 
     @quiet

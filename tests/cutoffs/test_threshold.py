@@ -304,7 +304,7 @@ class TestBadInput:
         ("scores", "labels", "groups", "word"),
         [
             ([3.0, 2.0, 1.0], [1, 2, 0], ["q", "r", "s"], "no label is forbidden"),
-            ([3.0, 2.0, 1.0], [1, -2, 0], ["q", "q", "q"], "one query only"),
+            ([3.0, 2.0, 1.0], [1, -2, 0], ["q", "q", "q"], "only one query"),
             ([1.0, 1.0, 1.0], [1, -2, 0], ["q", "r", "s"], "all scores are equal"),
             ([3.0, 2.0, 1.0], [1, -2, None], ["q", "r", "r"], "1 of 3 documents have no label"),
             ([3.0, 2.0, 1.0], [1, -2, None], ["q", "r", "s"], "1 of 3 queries have no label: they count"),

@@ -41,6 +41,7 @@ def distribution(module: str) -> str:
         "haystack": "haystack-ai",
         "langchain_core": "langchain-core",
         "llama_index.core": "llama-index-core",
+        "prometheus_client": "prometheus-client",
         "sklearn": "scikit-learn",
     }
     return named.get(module, module)

@@ -173,7 +173,7 @@ class TestResult:
         assert (np.diff(curve) <= 0).all()
 
     def test_without_matplotlib_the_extra_is_named(self, monkeypatch):
-        monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
+        monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
         with pytest.raises(InputError, match=r"ranksift\[report\]"):
             study.discrimination(random_scores()).plot()
 

@@ -53,7 +53,7 @@ def test_unknown_name_is_an_attribute_error():
 
 
 def test_a_picture_without_matplotlib_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(InputError, match=r"pictures need matplotlib; pip install 'ranksift\[report\]'"):
         plotting.drawing("x", "y")
 

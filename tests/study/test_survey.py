@@ -405,7 +405,7 @@ class TestBadInput:
         found = study.survey(
             Scores.from_array(np.ones((3, 4, 1)), runs=list("abc"), queries=list("pqrs"), measures=["AP"])
         )
-        assert any("tells nothing apart" in note for note in found.notes)
+        assert any("cannot tell anything apart" in note for note in found.notes)
         assert [c.name for c in found.table().columns] == ["measure", "ties", "told apart", "significant"]
         assert "No measure decides between any two runs" in found.of("stability").reading()[0]
 

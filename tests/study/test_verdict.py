@@ -259,7 +259,10 @@ class TestForms:
         assert [row[-2].value for row in found.table().rows] == ["always", "never", None, None]
         kept, harsh, *_ = found.filters
         assert "It pays at every penalty, however small (the 95% interval of the break-even is 0" in found.why(kept)[-1]
-        assert "at no penalty up to 1,000 (the 95% interval of the break-even is beyond 1,000;" in found.why(harsh)[-1]
+        assert (
+            "It does not pay at any penalty up to 1,000 (the 95% interval of the break-even is beyond 1,000;"
+            in found.why(harsh)[-1]
+        )
         # The interval of one filter knows nothing of the others.
         assert "uncorrected 95% interval" in found.sentence(kept)
 

@@ -188,7 +188,7 @@ class Tradeoff:
         --------
         >>> Tradeoff.from_dict({"thresholds": ["inf", 0.5, 0.7, "-inf"], "measures": {"Empty": [1.0, 0.5, 0.5, 0.0]}})
         Traceback (most recent call last):
-        ranksift.errors.InputError: the thresholds of a trade-off do not fall from inf to -inf; make it anew:
+        ranksift.errors.InputError: the thresholds of a trade-off do not fall from inf to -inf; make it again:
         Tradeoff.of(lists)
         """
         if not isinstance(given, dict) or set(given) != {"thresholds", "measures"}:

@@ -50,6 +50,6 @@ def meanings_of(kind: type[Ranker]) -> dict[str, str]:
     """What each parameter means.
 
     >>> meanings_of(RankSVM)["seed"]
-    'Seed of the random number generator: same seed, same scores.'
+    'Seed of the random number generator; the same seed gives the same scores.'
     """
     return {name: spec.plain_meaning for name, (spec, _) in declared(kind).items()}

@@ -238,7 +238,9 @@ def test_what_a_model_read_beside_documents_and_lacks_is_reported(train, capsys)
     assert run(["rank", "model", "data.jsonl", "--out", "run"]) == 0
     assert "less reliable" not in capsys.readouterr().err
     assert run(["rank", "model", "plain.jsonl", "--out", "run"]) == 0
-    assert "plain.jsonl: lacks 'position', which the model read beside each document" in capsys.readouterr().err
+    assert (
+        "plain.jsonl: lacks 'position', which the model read with each document in training" in capsys.readouterr().err
+    )
 
 
 def test_a_table_without_texts_is_asked_for_them(train, capsys):

@@ -355,7 +355,7 @@ class TestCommands:
             (["--model", "text+LambdaMARTf", "--set", "top.x=1"], "LambdaMARTf has no parameter 'x'"),
             (
                 ["--model", "text+LambdaMARTf", "--loss", "bce", "--set", "text.loss=mse"],
-                "given by --loss and by --set",
+                "given both by --loss and by --set",
             ),
         ],
     )

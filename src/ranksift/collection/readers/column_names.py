@@ -133,7 +133,7 @@ def check_separator(names: Sequence[object], *, source: str | None, line: int | 
     """Refuse a header in which another separator stands than the one it was split at."""
     if len(names) == 1 and re.search("[;|\\t]", str(names[0])):
         raise InputError(
-            f"one column only, {_listed(names)}: it has another separator than its name tells",
+            f"one column only, {_listed(names)}: its separator is not the one that its suffix implies",
             source=source,
             line=line,
             remedy="separate columns by commas in .csv, by tabs in .tsv",
