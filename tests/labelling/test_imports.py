@@ -168,7 +168,7 @@ def test_another_separator_is_named_whatever_the_rows_hold(tmp_path: Path, row: 
     """As spreadsheets write it where a comma stands in numbers."""
     (tmp_path / "data.csv").write_text(f"query_id;query;doc_id;doc\n{row}\n")
     with pytest.raises(
-        rs.InputError, match=r"data\.csv:1: one column only, .* another separator .*; separate columns by"
+        rs.InputError, match=r"data\.csv:1: one column only, .*: its separator is not the one .*; separate columns by"
     ):
         collect([tmp_path / "data.csv"])
 
