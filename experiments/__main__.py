@@ -1,43 +1,18 @@
-"""Run every experiment: ``python -m experiments``."""
+"""Run every experiment: ``python -m experiments``; ``python -m experiments --pages`` only writes the pages again."""
 
-from experiments import (
-    boosted_trees,
-    bounds,
-    cutoffs,
-    forbidden,
-    labelling,
-    labelling_study,
-    learned_rankers,
-    papers,
-    prompt,
-    properties,
-    rank_and_filter,
-    risk,
-    submissions,
-    text,
-    top_k,
-    truncation,
-    web_track,
-)
-from experiments.publish import publish
+import sys
 
-for experiment in (
-    web_track,
-    forbidden,
-    truncation,
-    bounds,
-    properties,
-    submissions,
-    risk,
-    cutoffs,
-    rank_and_filter,
-    text,
-    labelling,
-    top_k,
-    labelling_study,
-    learned_rankers,
-    boosted_trees,
-    papers,
-    prompt,
-):
-    publish(experiment)
+from experiments import publish as old
+from experiments.catalogue import EXPERIMENTS
+from experiments.experiment import publish, write
+
+if __name__ == "__main__":
+    wrong = False
+    for experiment in EXPERIMENTS:
+        if not hasattr(experiment, "made_of"):
+            old.publish(experiment)
+        elif "--pages" in sys.argv[1:]:
+            wrong |= bool(write(experiment))
+        else:
+            publish(experiment)
+    raise SystemExit(wrong)

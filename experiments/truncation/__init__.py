@@ -1,4 +1,5 @@
 """Lists that quit while ahead, on WikiQA: ``python -m experiments.truncation``."""
 
-from experiments.truncation.page import NEEDS as NEEDS
-from experiments.truncation.page import files as files
+from experiments.experiment import Experiment
+
+EXPERIMENT = Experiment("truncation", "quit-while-ahead.md", needs=("wikiqa",))

@@ -1,6 +1,6 @@
-"""Write the page and its figures: ``python -m experiments.truncation``."""
+"""Measure, and write the page and its figures: ``python -m experiments.truncation``."""
 
-from experiments import truncation
-from experiments.publish import publish
+from experiments.experiment import publish
+from experiments.truncation import EXPERIMENT
 
-publish(truncation)
+publish(EXPERIMENT)

@@ -3,30 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from experiments.markdown import number
 from experiments.panels import Axis, Line, Panel, Point, panels
 from experiments.svg import FAINT, SOFT, Drawing, scale
-from experiments.truncation.cuts import Family
-from experiments.truncation.nil_share import SHARES, best_at, tau
-from experiments.truncation.places import dealt
 from experiments.truncation.printed import NIL_QUESTIONS, QUESTIONS, TABLE_3
-from experiments.truncation.setting import MEASURES, MODIFIED, ORIGINAL, Setting
-from experiments.truncation.wikiqa import Floats
+from experiments.truncation.setting import MEASURES
 
 BLUE, RED, GREEN, PURPLE = "#0072b2", "#d55e00", "#009e73", "#cc79a7"
 #: The systems of a family in a legend, and their colour.
-FAMILIES: Mapping[Family, tuple[str, str]] = {
+FAMILIES = {
     "score": ("cut by score, or not cut", BLUE),
     "length": ("cut at a fixed length", GREEN),
     "hedge": ("NIL put into the full list", RED),
 }
 
+System = Mapping[str, Any]
 
-def cuts(setting: Setting) -> str:
+
+def figures(r: Mapping[str, Any]) -> dict[str, str]:
+    """Names and contents of all of them."""
+    systems = list(r["systems"].values())
+    return {
+        "quit-while-ahead-scores.svg": scores(systems),
+        "quit-while-ahead-change.svg": change(systems),
+        "quit-while-ahead-cuts.svg": cuts(systems),
+        "quit-while-ahead-shares.svg": shares(r["questions"]["nil"], r["by share"]),
+    }
+
+
+def cuts(systems: list[System]) -> str:
     """Score by the modified measures against sentences shown: cut by score, at random places, at fixed lengths."""
     lines = {
         "CNN-Cnt, cut by score": Line(BLUE, "", 2.2),
@@ -37,22 +44,17 @@ def cuts(setting: Setting) -> str:
     }
 
     def panel(measure: str) -> Panel:
-        means = setting.means(MODIFIED, measure)
-        nothing = setting.of("nothing")
+        def curve(family: str, ranker: str, kind: str = "modified", end: bool = True) -> list[Point]:
+            some = [s for s in systems if s["family"] in ("all", family) and s["ranker"] == ranker]
+            some += [s for s in systems if end and s["family"] == "nothing"]
+            return sorted((s["shown"], s[kind][measure]) for s in some)
 
-        def curve(values: Mapping[int, float]) -> list[Point]:
-            return sorted((float(setting.shown[i]), value) for i, value in values.items())
-
-        def scores(which: NDArray[np.bool_]) -> list[Point]:
-            return curve({int(i): float(means[i]) for i in np.flatnonzero(which)})
-
-        by_score = np.flatnonzero(setting.of("all", "score") & setting.by("CNN-Cnt"))
-        silence = float(means[nothing][0])
+        [silence] = (s["modified"][measure] for s in systems if s["family"] == "nothing")
         drawn = (
-            scores((setting.of("all", "score") & setting.by("CNN-Cnt")) | nothing),
-            curve({int(i): dealt(setting, setting.names[i], MODIFIED, measure) for i in by_score}),
-            scores((setting.of("all", "length") & setting.by("CNN-Cnt")) | nothing),
-            scores((setting.of("all", "score") & setting.by("CNN")) | nothing),
+            curve("score", "CNN-Cnt"),
+            curve("score", "CNN-Cnt", "at random", end=False),
+            curve("length", "CNN-Cnt"),
+            curve("score", "CNN"),
             [(0.0, silence), (5.0, silence)],
         )
         return Panel(f"{measure}\N{PRIME}", dict(zip(lines, drawn, strict=True)))
@@ -69,18 +71,15 @@ def cuts(setting: Setting) -> str:
     )
 
 
-def shares(setting: Setting) -> str:
+def shares(here: float, found: Mapping[str, Any]) -> str:
     """How alike the two orders are, and how many lists the best cut leaves empty, as questions without answers vary."""
     colors = zip(MEASURES, (BLUE, RED, GREEN, PURPLE), ("", "7 3", "9 3 2 3", "3 3"), strict=True)
     lines = {measure: Line(color, dash) for measure, color, dash in colors}
-    here = float(setting.questions.nil.mean())
     wikiqa, diagonal = f"WikiQA: {here:.1%}", "as many empty lists as such questions"
     lines |= {wikiqa: Line(SOFT, "1 3", 1.2), diagonal: Line(FAINT, "", 1.5)}
-    taus = {m: [(float(s), tau(setting, m, float(s), setting.honest)) for s in SHARES] for m in MEASURES}
-    empty = {
-        m: [(float(s), float(setting.empty[best_at(setting, MODIFIED, m, float(s), setting.honest)])) for s in SHARES]
-        for m in MEASURES
-    }
+    taus, empty = (
+        {m: list(zip(found["shares"], found[name][m], strict=True)) for m in MEASURES} for name in ("tau", "empty")
+    )
     upright = {wikiqa: [(here, 0.0), (here, 1.0)]}
     return panels(
         "If fewer or more questions had no answer",
@@ -106,13 +105,11 @@ def shares(setting: Setting) -> str:
     )
 
 
-def scores(setting: Setting) -> str:
+def scores(systems: list[System]) -> str:
     """Every system by the modified measure against the original one (the paper's Figure 2)."""
     return _scatter(
-        setting,
         "Every system by the original and by the modified measure",
-        {m: setting.means(ORIGINAL, m) for m in MEASURES},
-        {m: setting.means(MODIFIED, m) for m in MEASURES},
+        [(s["family"], s["original"], s["modified"]) for s in systems],
         across=Axis([0, 0.2, 0.4, 0.6, 0.8], "original measure, TREC 2001's rule for NIL", "{:.1f}".format),
         upright=Axis([0, 0.2, 0.4, 0.6, 0.8], "", "{:.1f}".format),
         written="{0}\N{PRIME} against {0}",
@@ -120,14 +117,12 @@ def scores(setting: Setting) -> str:
     )
 
 
-def change(setting: Setting) -> str:
+def change(systems: list[System]) -> str:
     """Modified minus original score of every system against its share of truncated lists (as the paper's Figure 3)."""
-    truncated = np.array(list(setting.found.truncated.values()))
+    gained = [{m: s["modified"][m] - s["original"][m] for m in MEASURES} for s in systems]
     return _scatter(
-        setting,
         "What each system gains or loses where the end of a list counts",
-        dict.fromkeys(MEASURES, truncated),
-        {m: setting.means(MODIFIED, m) - setting.means(ORIGINAL, m) for m in MEASURES},
+        [(s["family"], dict.fromkeys(MEASURES, s["ended"]), gain) for s, gain in zip(systems, gained, strict=True)],
         across=Axis([0, 0.2, 0.4, 0.6, 0.8, 1], "share of lists ended on purpose", "{:.1f}".format),
         upright=Axis([-0.2, -0.1, 0, 0.1, 0.2, 0.3], "", lambda tick: number(tick, 1, sign=True)),
         written="{0}\N{PRIME} − {0}",
@@ -135,17 +130,15 @@ def change(setting: Setting) -> str:
 
 
 def _scatter(
-    setting: Setting,
     title: str,
-    x_of: Mapping[str, Floats],
-    y_of: Mapping[str, Floats],
+    dots: list[tuple[str, Mapping[str, float], Mapping[str, float]]],
     *,
     across: Axis,
     upright: Axis,
     written: str,
     diagonal: bool = False,
 ) -> str:
-    """One dot per system, in a panel for each measure."""
+    """One dot per system, in a panel for each measure: its family, its place across and its place upright."""
     left, width, gap, top, height, between = 56, 330, 40, 96, 210, 66
     size = left + 2 * width + gap + 18, top + 2 * (height + between) - 10
     draw = Drawing(*size, title, f"A dot for each system and measure; across: {across.name}.")
@@ -169,8 +162,8 @@ def _scatter(
         if diagonal:
             draw.line(x0, y0 + height, x0 + width, y0, SOFT)
         for family, (_, color) in FAMILIES.items():
-            which = setting.of(family) | (setting.of("all", "nothing") & (family == "score"))
-            for s in np.flatnonzero(which):
-                draw.dot(x(x_of[measure][s]), y(y_of[measure][s]), color, 2.6, hollow=family == "score")
+            for own, x_of, y_of in dots:
+                if own == family or (own in ("all", "nothing") and family == "score"):
+                    draw.dot(x(x_of[measure]), y(y_of[measure]), color, 2.6, hollow=family == "score")
         draw.text(x0 + width / 2, y0 + height + 36, across.name if i >= 2 else "", 12, "middle", SOFT)
     return str(draw)
