@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from ranksift.labelling.store import Store
 
 label = typer.Typer(
-    help="Label the top k: a tool for teams that asks few questions, and what comes of the answers.",
-    epilog=f"PROJECT is a folder or postgresql://...; - is the one that the variable {VARIABLE} names.",
+    help="Label the top k of each query with few judgments, alone or as a team.",
+    epilog=f"PROJECT is a folder or postgresql://...; - uses the one that the variable {VARIABLE} names.",
     no_args_is_help=True,
     rich_markup_mode=None,
     add_completion=False,
@@ -35,10 +35,12 @@ ToolChoice = Annotated[
     Literal["pairs", "grades"] | None,
     typer.Option("--tool", help="What assessors judge: pairs of documents, or grades."),
 ]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="The seed of what is drawn by lot.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="The seed of the random numbers.")]
 Url = Annotated[
     str,
-    typer.Option("--url", metavar="URL", envvar="RANKSIFT_LABEL_URL", help="Where the pages are, for personal links."),
+    typer.Option(
+        "--url", metavar="URL", envvar="RANKSIFT_LABEL_URL", help="The address of the pages, for personal links."
+    ),
 ]
 HERE = "http://127.0.0.1:8765"
 _SHOWN = 10
@@ -49,15 +51,20 @@ def new(
     project: Place,
     title: Annotated[str, typer.Option("--title", help="What assessors see. [default: the folder's name]")] = "",
     k: Annotated[
-        int, typer.Option("--k", min=1, max=1000, help="How many documents of each query are to be ordered.")
+        int, typer.Option("--k", min=1, max=1000, help="How many of the best documents of each query to put in order.")
     ] = 10,
     strategy: Annotated[
-        str, typer.Option("--strategy", metavar="NAME", help="Which pair is asked next; see: ranksift label simulate.")
+        str,
+        typer.Option(
+            "--strategy",
+            metavar="NAME",
+            help="How the next pair is chosen; ranksift label simulate compares the strategies.",
+        ),
     ] = "tournament",
     guidelines: Annotated[
         Path | None,
         typer.Option(
-            "--guidelines", metavar="FILE", help="A file of plain text that assessors see while judging, one key away."
+            "--guidelines", metavar="FILE", help="A plain text file that assessors can open with one key while judging."
         ),
     ] = None,
     grades: Annotated[
@@ -122,23 +129,31 @@ def import_(
     depth: Annotated[int | None, typer.Option("--depth", min=1, help="How many documents of each run to take.")] = None,
     language: Annotated[
         str,
-        typer.Option("--language", metavar="TAG", help="The language of everything that does not say its own, as fa."),
+        typer.Option(
+            "--language",
+            metavar="TAG",
+            help="The language of queries and documents that do not state their own, such as fa.",
+        ),
     ] = "",
-    html: Annotated[bool, typer.Option("--html", help="Documents are HTML, where nothing else is said.")] = False,
+    html: Annotated[
+        bool, typer.Option("--html", help="Treat documents as HTML unless the data say otherwise.")
+    ] = False,
     prior: Annotated[
         str | None,
         typer.Option(
-            "--prior", metavar="MODEL-or-RUN", help="Orders the documents, and proposes what is obviously forbidden."
+            "--prior",
+            metavar="MODEL-or-RUN",
+            help="Orders the documents first, and proposes those that are obviously forbidden.",
         ),
     ] = None,
     prior_data: Annotated[
         str | None, typer.Option("--prior-data", metavar="FILE", help="The features that the model of --prior reads.")
     ] = None,
     skip_missing: Annotated[
-        bool, typer.Option("--skip-missing", help="Leave out what has no text, and say how many they are.")
+        bool, typer.Option("--skip-missing", help="Skip documents without a text, and report how many there are.")
     ] = False,
 ) -> None:
-    """Add queries with their documents: all of them, or where something is wrong none.
+    """Add queries with their documents; if anything is wrong, nothing is added.
 
     ranksift label import restaurants data.jsonl
 
@@ -254,7 +269,7 @@ def queries(
     ] = "list",
     ids: Annotated[list[str] | None, typer.Argument(metavar="QUERY...", show_default=False)] = None,
 ) -> None:
-    """List queries, or retire some: no more tasks, and what was judged stays; or take retired ones back.
+    """List queries, retire some (no new tasks, but their judgments stay), or take retired ones back.
 
     ranksift label queries restaurants retire q17
     """
@@ -309,7 +324,7 @@ def assign(
     ] = NONE,
     seed: Seed = 0,
 ) -> None:
-    """Give queries to assessors; call it again whenever queries or people change: it adds what is missing.
+    """Assign queries to assessors; run it again when queries or people change: it adds what is missing.
 
     ranksift label assign restaurants --per-query 2
 
@@ -394,7 +409,7 @@ def status(
         Literal["table", "json"], typer.Option("--format", "-f", help="How the output is written.")
     ] = "table",
 ) -> None:
-    """Show how far a project is, and when it will be done.
+    """Show the progress of a project, and when it is expected to be done.
 
     ranksift label status restaurants
     """
@@ -476,7 +491,7 @@ def export(
             "--out",
             "-o",
             metavar="FILE",
-            help="Write to this file; its suffix tells the format. [default: standard output]",
+            help="Write to this file; its suffix sets the format. [default: standard output]",
         ),
     ] = "-",
     rule: Annotated[
@@ -484,11 +499,11 @@ def export(
         typer.Option(
             "--rule",
             metavar="NAME",
-            help="Which label counts of several assessors': adjudicated, majority, mean or first.",
+            help="How the labels of several assessors are combined: adjudicated, majority, mean or first.",
         ),
     ] = "adjudicated",
     assessor: Annotated[
-        str | None, typer.Option("--assessor", metavar="NAME", help="Export what this assessor said, and nothing else.")
+        str | None, typer.Option("--assessor", metavar="NAME", help="Export the judgments of this assessor only.")
     ] = None,
     tool: ToolChoice = None,
     features: Annotated[
@@ -546,7 +561,7 @@ def backup(
     project: Place,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Text; .gz and .zst are packed.", show_default=False)],
 ) -> None:
-    """Write everything into one file, while others go on working.
+    """Write the whole project into one file, even while people are working.
 
     ranksift label backup restaurants restaurants.jsonl.gz
     """
@@ -562,7 +577,7 @@ def restore(
     ],
     project: Place,
 ) -> None:
-    """Make a project of a backup, in a folder or in PostgreSQL.
+    """Restore a backup as a new project, in a folder or in PostgreSQL.
 
     ranksift label restore restaurants.jsonl.gz postgresql://ann@db/restaurants
     """
@@ -582,10 +597,12 @@ def demo(
     port: Annotated[
         int, typer.Option("--port", min=0, max=65535, help="The port of the pages; 0 takes a free one.")
     ] = 8765,
-    no_serve: Annotated[bool, typer.Option("--no-serve", help="Play to the end, and print what came out.")] = False,
+    no_serve: Annotated[
+        bool, typer.Option("--no-serve", help="Run to the end without serving the pages, and print the result.")
+    ] = False,
     seed: Seed = 0,
 ) -> None:
-    """Open a project on a synthetic forum, with assessors that play along, and label beside them.
+    """Open a project on a synthetic forum with simulated assessors, and label alongside them.
 
     ranksift label demo
     """

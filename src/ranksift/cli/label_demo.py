@@ -26,7 +26,7 @@ _PATIENCE = 60.0
 
 
 def play_and_print(folder: Path | None, seed: int) -> None:
-    """Play to the end, and print what came out."""
+    """Run to the end without serving the pages, and print the result."""
     with _opened(folder, seed) as (store, made, people), _served(store, 0) as url:
         from ranksift.labelling.demonstration import play_all
 

@@ -35,7 +35,7 @@ Place = Annotated[
     str,
     typer.Argument(
         metavar="PROJECT",
-        help=f"Its folder, or postgresql://...; - is the one that {VARIABLE} names.",
+        help=f"Its folder, or postgresql://...; - uses the one that {VARIABLE} names.",
         show_default=False,
         callback=place_of,
     ),

@@ -16,11 +16,11 @@ def report(
     project: Place,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="PAGE.html", help="The page.", show_default=False)],
     samples: Annotated[
-        int, typer.Option("--samples", min=1, max=100_000, help="How many samples the bootstrap draws.")
+        int, typer.Option("--samples", min=1, max=100_000, help="The number of bootstrap samples.")
     ] = 1000,
     seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of the bootstrap.")] = 0,
 ) -> None:
-    """Write one page: how far the project is, what agreement, what it costs, and what to do next.
+    """Write a one-page report: progress, agreement, cost, and what to do next.
 
     ranksift label report restaurants --out page.html
     """

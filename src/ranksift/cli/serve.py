@@ -26,11 +26,13 @@ def serve(
         list[str],
         typer.Argument(
             metavar="MODEL_OR_CUTOFF...",
-            help="Folders of models and files of cutoffs, each called by its own name, or as NAME=PATH.",
+            help="Folders of models and files of cutoffs, each served under its own name, or as NAME=PATH.",
             show_default=False,
         ),
     ],
-    host: Annotated[str, typer.Option("--host", help="The address to listen on; 0.0.0.0 for all.")] = "127.0.0.1",
+    host: Annotated[
+        str, typer.Option("--host", help="The address to listen on; 0.0.0.0 listens on all.")
+    ] = "127.0.0.1",
     port: Annotated[
         int, typer.Option("--port", min=0, max=65535, help="The port to listen on; 0 takes a free one.")
     ] = 8080,
@@ -43,13 +45,17 @@ def serve(
             "--token",
             metavar="TEXT-or-@FILE",
             envvar=VARIABLE,
-            help="What clients have to send as bearer token; @FILE reads it from a file.",
+            help="The bearer token that clients must send; @FILE reads it from a file.",
             show_default="none",
         ),
     ] = "",
     cors: Annotated[
         list[str],
-        typer.Option("--cors", metavar="ORIGIN", help="Let pages of this origin ask; may be repeated; * is all."),
+        typer.Option(
+            "--cors",
+            metavar="ORIGIN",
+            help="Allow requests from web pages of this origin; may be repeated; * allows all.",
+        ),
     ] = NONE,
     root_path: Annotated[
         str,
@@ -70,7 +76,13 @@ def serve(
         float, typer.Option("--timeout", min=0.1, metavar="SECONDS", help="How long an answer may take.")
     ] = 30.0,
     queue: Annotated[
-        int, typer.Option("--queue", min=1, metavar="TOKENS", help="How many tokens may wait; then the answer is 429.")
+        int,
+        typer.Option(
+            "--queue",
+            min=1,
+            metavar="TOKENS",
+            help="How many tokens may wait before further requests are answered with 429.",
+        ),
     ] = 400_000,
     batch: Annotated[
         int,
@@ -78,7 +90,7 @@ def serve(
             "--batch",
             min=0,
             metavar="TOKENS",
-            help="How many waiting tokens are scored at once; 0: what suits the device.",
+            help="How many waiting tokens are scored together; 0: chosen by device.",
         ),
     ] = 0,
     reload: Annotated[
@@ -88,11 +100,11 @@ def serve(
     drain: Annotated[
         float,
         typer.Option(
-            "--drain", min=0, metavar="SECONDS", help="How long requests are still taken once it is asked to stop."
+            "--drain", min=0, metavar="SECONDS", help="How long to keep accepting requests after being asked to stop."
         ),
     ] = 0.5,
 ) -> None:
-    """Serve models over HTTP: a rerank service that leaves out what is better not shown.
+    """Serve models over HTTP: a rerank service that leaves out documents that should not be shown.
 
     ranksift serve model
 
