@@ -15,8 +15,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Generic, NamedTuple, TypeVar
 
-from ranksift.serving.memory import give_back
-
 Asked = TypeVar("Asked")
 Answer = TypeVar("Answer")
 
@@ -25,9 +23,6 @@ Watch = Callable[[int, int, int], None]
 
 # Of the speed that is known, what the last batch counts for.
 _LATEST = 0.3
-
-# Seconds of work after which freed memory goes back to the system.
-_TIDY = 10.0
 
 
 class QueueFull(Exception):  # noqa: N818 - the answer to a request
@@ -122,7 +117,6 @@ class Batcher(Generic[Asked, Answer]):
     # -- in the thread ---------------------------------------------------------------------------------------------
 
     def _work(self) -> None:
-        tidied = time.monotonic()
         while batch := self._next():
             began = time.perf_counter()
             answers = self._answers([one.asked for one in batch])
@@ -137,9 +131,6 @@ class Batcher(Generic[Asked, Answer]):
             for loop, some in by_loop.items():
                 with suppress(RuntimeError):  # a loop that was closed: nobody waits there
                     loop.call_soon_threadsafe(_deliver, some)
-            if time.monotonic() - tidied >= _TIDY:
-                give_back()
-                tidied = time.monotonic()
 
     def _next(self) -> list[_Waiting]:
         """What is scored next; nothing once all is done and nothing will come."""

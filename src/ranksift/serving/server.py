@@ -25,6 +25,7 @@ import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from ranksift.serving.memory import keep_little
 from ranksift.serving.settings import SHARED, Settings
 
 # Seconds that the head of a request may take, and that whoever asked may take no byte of an answer.
@@ -41,6 +42,7 @@ def serve(settings: Settings, door: socket) -> int:
 
 
 def _serve_alone(settings: Settings, door: socket) -> int:
+    keep_little()  # before threads start and models are loaded
     from ranksift.serving.application import LOG, application
 
     LOG.handlers[:], LOG.propagate = [logging.StreamHandler(sys.stderr)], False
