@@ -41,6 +41,6 @@ EXPERIMENTS: list[Any] = [
     labelling_study,
     learned_rankers,
     boosted_trees,
-    papers,
+    papers.EXPERIMENT,
     prompt,
 ]
