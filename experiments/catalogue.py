@@ -31,7 +31,7 @@ EXPERIMENTS: list[Any] = [
     truncation.EXPERIMENT,
     bounds,
     properties,
-    submissions,
+    submissions.EXPERIMENT,
     risk,
     cutoffs,
     rank_and_filter,
