@@ -29,7 +29,7 @@ EXPERIMENTS: list[Any] = [
     web_track,
     forbidden,
     truncation.EXPERIMENT,
-    bounds,
+    bounds.EXPERIMENT,
     properties,
     submissions.EXPERIMENT,
     risk,
