@@ -30,7 +30,7 @@ EXPERIMENTS: list[Any] = [
     forbidden,
     truncation.EXPERIMENT,
     bounds.EXPERIMENT,
-    properties,
+    properties.EXPERIMENT,
     submissions.EXPERIMENT,
     risk,
     cutoffs,
