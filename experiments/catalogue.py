@@ -26,7 +26,7 @@ from experiments import (
 
 #: The result of `experiments.experiment.Experiment`, or a package of the kind before it.
 EXPERIMENTS: list[Any] = [
-    web_track,
+    web_track.EXPERIMENT,
     forbidden,
     truncation.EXPERIMENT,
     bounds,
