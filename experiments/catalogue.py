@@ -27,7 +27,7 @@ from experiments import (
 #: The result of `experiments.experiment.Experiment`, or a package of the kind before it.
 EXPERIMENTS: list[Any] = [
     web_track.EXPERIMENT,
-    forbidden,
+    forbidden.EXPERIMENT,
     truncation.EXPERIMENT,
     bounds,
     properties,
