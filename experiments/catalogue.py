@@ -42,5 +42,5 @@ EXPERIMENTS: list[Any] = [
     learned_rankers,
     boosted_trees,
     papers,
-    prompt,
+    prompt.EXPERIMENT,
 ]
