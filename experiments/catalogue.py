@@ -26,8 +26,8 @@ from experiments import (
 
 #: The result of `experiments.experiment.Experiment`, or a package of the kind before it.
 EXPERIMENTS: list[Any] = [
-    web_track,
-    forbidden,
+    web_track.EXPERIMENT,
+    forbidden.EXPERIMENT,
     truncation.EXPERIMENT,
     bounds.EXPERIMENT,
     properties.EXPERIMENT,
@@ -42,5 +42,5 @@ EXPERIMENTS: list[Any] = [
     learned_rankers,
     boosted_trees,
     papers.EXPERIMENT,
-    prompt,
+    prompt.EXPERIMENT,
 ]
