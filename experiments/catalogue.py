@@ -33,7 +33,7 @@ EXPERIMENTS: list[Any] = [
     properties,
     submissions,
     risk,
-    cutoffs,
+    cutoffs.EXPERIMENT,
     rank_and_filter,
     text,
     labelling,
