@@ -32,7 +32,7 @@ EXPERIMENTS: list[Any] = [
     bounds,
     properties,
     submissions,
-    risk,
+    risk.EXPERIMENT,
     cutoffs.EXPERIMENT,
     rank_and_filter,
     text,
