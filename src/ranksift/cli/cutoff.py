@@ -105,7 +105,7 @@ def fit(
         typer.Option(
             "--page",
             metavar="FILE",
-            help="A page (.html) with a slider that shows what every threshold shows and hides.",
+            help="Write a page (.html) with a slider that shows what every threshold shows and hides.",
         ),
     ] = None,
     folds: Annotated[

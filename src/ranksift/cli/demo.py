@@ -41,7 +41,7 @@ def demo(
         Path, typer.Option("--out", "-o", metavar="FOLDER", help="The folder for the data and the page.")
     ] = Path("out/demo"),
 ) -> None:
-    """Tell the whole story on built-in data; it ends in a page to look at."""
+    """Walk through every step on built-in data, and write a page with the results."""
     from ranksift.cli.demo_stage import Stage
     from ranksift.cli.demo_story import CHAPTERS
     from ranksift.datasets.synthetic import synthetic_collection, write_collection

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 label = typer.Typer(
     help="Label the top k of each query with few judgments, alone or as a team.",
-    epilog=f"PROJECT is a folder or postgresql://...; - uses the one that the variable {VARIABLE} names.",
+    epilog=f"PROJECT is a folder or postgresql://...; - uses the project that the variable {VARIABLE} names.",
     no_args_is_help=True,
     rich_markup_mode=None,
     add_completion=False,
@@ -49,7 +49,9 @@ _SHOWN = 10
 @label.command()
 def new(
     project: Place,
-    title: Annotated[str, typer.Option("--title", help="What assessors see. [default: the folder's name]")] = "",
+    title: Annotated[
+        str, typer.Option("--title", help="The title that assessors see. [default: the folder's name]")
+    ] = "",
     k: Annotated[
         int, typer.Option("--k", min=1, max=1000, help="How many of the best documents of each query to put in order.")
     ] = 10,
@@ -78,10 +80,10 @@ def new(
     forbidden_label: Annotated[
         int, typer.Option("--forbidden-label", max=-1, help="The label of forbidden documents in exported judgments.")
     ] = -1,
-    lead: Annotated[str, typer.Option("--lead", metavar="NAME", help="Who leads the project.")] = "lead",
+    lead: Annotated[str, typer.Option("--lead", metavar="NAME", help="The name of the lead.")] = "lead",
     url: Url = HERE,
 ) -> None:
-    """Make a project, and print the personal link of its lead.
+    """Create a project, and print the personal link of its lead.
 
     ranksift label new restaurants --title Restaurants --k 10 --lead Ann
     """
@@ -143,7 +145,7 @@ def import_(
         typer.Option(
             "--prior",
             metavar="MODEL-or-RUN",
-            help="Orders the documents first, and proposes those that are obviously forbidden.",
+            help="A model or a run that orders the documents first, and proposes those that are obviously forbidden.",
         ),
     ] = None,
     prior_data: Annotated[
@@ -192,13 +194,17 @@ def people(
     project: Place,
     action: Annotated[
         Literal["list", "add", "link", "retire", "reinstate"],
-        typer.Argument(metavar="[list|add|link|retire|reinstate]", show_default=False),
+        typer.Argument(
+            metavar="[list|add|link|retire|reinstate]", help="What to do; list is the default.", show_default=False
+        ),
     ] = "list",
-    names: Annotated[list[str] | None, typer.Argument(metavar="NAME...", show_default=False)] = None,
-    lead: Annotated[bool, typer.Option("--lead", help="Who is added may do everything, and see all labels.")] = False,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME...", help="The people.", show_default=False)
+    ] = None,
+    lead: Annotated[bool, typer.Option("--lead", help="Add leads, who may do everything and see all labels.")] = False,
     url: Url = HERE,
 ) -> None:
-    """List who may sign in, add people, make new personal links, retire somebody, or reinstate them.
+    """List who may sign in, add people, create new personal links, or retire and reinstate people.
 
     ranksift label people restaurants add Bob Eve
 
@@ -265,9 +271,12 @@ def _people_table(store: Store) -> Table:
 def queries(
     project: Place,
     action: Annotated[
-        Literal["list", "retire", "reinstate"], typer.Argument(metavar="[list|retire|reinstate]", show_default=False)
+        Literal["list", "retire", "reinstate"],
+        typer.Argument(metavar="[list|retire|reinstate]", help="What to do; list is the default.", show_default=False),
     ] = "list",
-    ids: Annotated[list[str] | None, typer.Argument(metavar="QUERY...", show_default=False)] = None,
+    ids: Annotated[
+        list[str] | None, typer.Argument(metavar="QUERY...", help="The ids of the queries.", show_default=False)
+    ] = None,
 ) -> None:
     """List queries, retire some (no new tasks, but their judgments stay), or take retired ones back.
 
@@ -305,17 +314,22 @@ def assign(
     project: Place,
     per_query: Annotated[int, typer.Option("--per-query", min=1, help="How many assessors judge each query.")] = 1,
     overlap: Annotated[
-        float, typer.Option("--overlap", min=0, max=1, help="Which share of the queries one more assessor judges.")
+        float, typer.Option("--overlap", min=0, max=1, help="The share of the queries that one more assessor judges.")
     ] = 0.0,
     paper: Annotated[
-        bool, typer.Option("--paper", help="Compare pairs and grades: nobody sees a query with both.")
+        bool, typer.Option("--paper", help="Compare pairs with grades: no assessor judges a query with both.")
     ] = False,
     verify: Annotated[
         int | None,
         typer.Option("--verify", min=1, help="How many pairs of each finished query go to a second assessor."),
     ] = None,
     tool: ToolChoice = None,
-    strategy: Annotated[str | None, typer.Option("--strategy", metavar="NAME", help="[default: the project's]")] = None,
+    strategy: Annotated[
+        str | None,
+        typer.Option(
+            "--strategy", metavar="NAME", help="How the next pair is chosen. [default: the project's strategy]"
+        ),
+    ] = None,
     to: Annotated[
         list[str],
         typer.Option(
@@ -405,9 +419,7 @@ def _finished(store: Store) -> list[Finished]:
 @label.command()
 def status(
     project: Place,
-    form: Annotated[
-        Literal["table", "json"], typer.Option("--format", "-f", help="How the output is written.")
-    ] = "table",
+    form: Annotated[Literal["table", "json"], typer.Option("--format", "-f", help="The output format.")] = "table",
 ) -> None:
     """Show the progress of a project, and when it is expected to be done.
 
@@ -484,14 +496,14 @@ What = Literal["qrels", "preferences", "order", "log", "examples"]
 @label.command()
 def export(
     project: Place,
-    what: Annotated[What, typer.Option("--what", "-w", help="What is exported.")] = "qrels",
+    what: Annotated[What, typer.Option("--what", "-w", help="What to export.")] = "qrels",
     out: Annotated[
         str,
         typer.Option(
             "--out",
             "-o",
             metavar="FILE",
-            help="Write to this file; its suffix sets the format. [default: standard output]",
+            help="Write to this file; its suffix sets the format; - is standard output.",
         ),
     ] = "-",
     rule: Annotated[
@@ -559,7 +571,9 @@ def _write_labels(contents: Contents, found: Labelled, what: What, out: str, fea
 @label.command()
 def backup(
     project: Place,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Text; .gz and .zst are packed.", show_default=False)],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The file to write; .gz and .zst are compressed.", show_default=False)
+    ],
 ) -> None:
     """Write the whole project into one file, even while people are working.
 
@@ -591,7 +605,9 @@ def demo(
     folder: Annotated[
         Path | None,
         typer.Option(
-            "--project", metavar="FOLDER", help="Where the project is made. [default: a folder that is removed]"
+            "--project",
+            metavar="FOLDER",
+            help="The folder of the project. [default: a temporary folder, removed at the end]",
         ),
     ] = None,
     port: Annotated[

@@ -30,7 +30,7 @@ def agreement(
     ] = 1000,
     seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of the bootstrap.")] = 0,
     form: Annotated[
-        Literal["table", "markdown", "json"], typer.Option("--format", "-f", help="How the output is written.")
+        Literal["table", "markdown", "json"], typer.Option("--format", "-f", help="The output format.")
     ] = "table",
     out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write to this file.")] = None,
 ) -> None:

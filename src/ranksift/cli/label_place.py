@@ -35,7 +35,7 @@ Place = Annotated[
     str,
     typer.Argument(
         metavar="PROJECT",
-        help=f"Its folder, or postgresql://...; - uses the one that {VARIABLE} names.",
+        help=f"The folder of the project, or postgresql://...; - uses the project that {VARIABLE} names.",
         show_default=False,
         callback=place_of,
     ),

@@ -14,7 +14,9 @@ from ranksift.cli.output import show, write
 
 def report(
     project: Place,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="PAGE.html", help="The page.", show_default=False)],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="PAGE.html", help="The page to write.", show_default=False)
+    ],
     samples: Annotated[
         int, typer.Option("--samples", min=1, max=100_000, help="The number of bootstrap samples.")
     ] = 1000,
