@@ -36,7 +36,7 @@ _MOST_CELLS = 4_000_000  # of a bootstrap in memory at once
 
 
 class Estimate(NamedTuple):
-    """A value with its interval; NaN where it is not defined, as κ is where everybody always says the same."""
+    """A value with its interval; NaN if it is not defined, such as κ when everyone always gives the same answer."""
 
     value: float
     low: float
@@ -66,15 +66,15 @@ def cohen_kappa(
     Parameters
     ----------
     first, second
-        What each said about the same items, as numbers; NaN where somebody said nothing.
+        The answers of each assessor about the same items, as numbers; NaN if there is no answer.
     weights
-        ``"linear"`` and ``"quadratic"`` count how many categories apart two answers are.
+        ``"linear"`` and ``"quadratic"`` count the distance of two answers in categories.
     categories
         All categories in their order; by default those that occur.
     queries
-        To which query each item belongs: these are drawn by the bootstrap. By default each item is drawn by itself.
+        The query to which each item belongs: the bootstrap resamples queries. By default, it resamples items.
     samples, seed, confidence
-        Of the bootstrap interval (percentiles).
+        The settings of the bootstrap interval (percentiles).
 
     Examples
     --------
@@ -100,8 +100,8 @@ def fleiss_kappa(
 ) -> Estimate:
     """Fleiss' κ of any number of assessors.
 
-    Where items have different numbers of assessors, each item counts the same, and items with one assessor are left
-    out; with as many for each this is the κ of Fleiss (1971).
+    If items have different numbers of assessors, each item counts the same, and items with one assessor are left out;
+    with the same number for each, this is the κ of Fleiss (1971).
 
     Parameters
     ----------
@@ -136,9 +136,9 @@ def krippendorff_alpha(
     Parameters
     ----------
     values
-        Assessors × items, as in Krippendorff's tables; NaN where an assessor said nothing.
+        Assessors × items, as in Krippendorff's tables; NaN if an assessor gave no answer.
     level
-        How far apart two values are: ``"nominal"`` equal or not, ``"ordinal"`` by how many values lie between them,
+        The distance of two values: ``"nominal"`` equal or not, ``"ordinal"`` by how many values lie between them,
         ``"interval"`` by their difference.
     queries, samples, seed, confidence
         As in :func:`cohen_kappa`.
@@ -157,8 +157,8 @@ def krippendorff_alpha(
 def chi_square(first: tuple[float, float], second: tuple[float, float]) -> tuple[float, float]:
     """χ² (one degree of freedom, no continuity correction) and p of two ratios, such as agreed to disagreed pairs.
 
-    It takes pairs as independent, as the paper does. They are not, where one query gives many of them;
-    :func:`difference` draws queries instead.
+    It treats pairs as independent, as the paper does. They are not independent if one query gives many of them;
+    :func:`difference` resamples queries instead.
 
     Examples
     --------
@@ -193,7 +193,7 @@ class Ratings:
         The document or the two documents; of two, A is the one on the left of the first assessor who was asked about
         them, or of grades the one that the first assessor graded first.
     values
-        Units × assessors; NaN where one said nothing. Of pairs: 1, 0 and −1 for A>B, A~B and A<B.
+        Units × assessors; NaN if one said nothing. Of pairs: 1, 0 and −1 for A>B, A~B and A<B.
     raters
         Of each query the names of its assessors, in the order of the columns: who labels comes before who overlaps.
     """
@@ -209,7 +209,7 @@ class Ratings:
 
     @property
     def people(self) -> tuple[str, ...]:
-        """Everybody who said something."""
+        """Everyone who gave an answer."""
         return tuple(sorted({name for names in self.raters for name in names}))
 
     def only(self, kept: NDArray[np.bool_]) -> Ratings:
@@ -252,7 +252,7 @@ def pairwise(entries: Iterable[Entry], *, inferred: bool = False, purposes: Sequ
         Also preferences that follow by transitivity; what an assessor said about the pair itself comes first, and
         what contradicts itself is left out.
     purposes
-        Of the tasks that count.
+        The purposes of the tasks that count.
     """
     found = _Collected()
     for query, people in _by_query(entries, "pairs", purposes):
@@ -307,7 +307,7 @@ def flags(entries: Iterable[Entry], *, tool: Tool | None = None, purposes: Seque
 
 
 def verification(entries: Iterable[Entry]) -> Ratings:
-    """Pairs that a second assessor was given to verify, beside what the first one said or what follows from it."""
+    """Pairs that a second assessor was given to verify, with the first assessor's answer or what follows from it."""
     log = list(entries)
     checked = {
         (e.query_id, frozenset((e.judgment.left, e.judgment.right)))
@@ -365,7 +365,7 @@ class Dispute(NamedTuple):
 
 
 def disputes(ratings: Ratings) -> list[Dispute]:
-    """Units about which assessors say opposite things, the furthest apart first; a tie beside a preference is none."""
+    """Units on which assessors give opposite answers, the furthest apart first; a tie is not opposite."""
     if not len(ratings):
         return []
     finite = np.isfinite(ratings.values)
@@ -388,22 +388,22 @@ def disputes(ratings: Ratings) -> list[Dispute]:
 
 @dataclass(frozen=True, eq=False)
 class Agreement:
-    """How far assessors agree about one kind of thing.
+    """How well assessors agree about one kind of judgment.
 
     Attributes
     ----------
     categories
         What can be said.
     units, queries, people
-        How many units were judged by two assessors or more, of how many queries, by how many people.
+        The number of units judged by at least two assessors, the number of their queries, and the number of people.
     counts
-        What the first assessor said × what the second said, over all pairs of assessors.
+        Answers of the first assessor × answers of the second, over all pairs of assessors.
     of_queries
-        The same of each query.
+        The same for each query.
     overall
         The share of agreeing judgments.
     untied
-        The same of those where both have a preference; NaN for what is not a preference.
+        The same for judgments in which both have a preference; NaN if the judgments are not preferences.
     kappa, kappa_linear, kappa_quadratic
         Cohen's κ; with more than two assessors over all pairs of them.
     fleiss
@@ -429,7 +429,7 @@ class Agreement:
     alpha_interval: Estimate
 
     def matrix(self, *, symmetrised: bool = False) -> Floats:
-        """The counts, each row over its sum: the probability that another assessor says the column.
+        """The counts, each row divided by its sum: the probability that another assessor answers as in the column.
 
         Symmetrised, each judgment is counted from the side of both assessors and under both names of the documents.
         """
@@ -448,7 +448,7 @@ class Agreement:
 
     @property
     def agreed_untied(self) -> tuple[int, int]:
-        """The same of those where both have a preference."""
+        """The same for judgments in which both have a preference."""
         same, other = _untied_counts(self.counts)
         return int(same), int(other)
 
@@ -497,9 +497,9 @@ def agreement_among(
     ratings
         What :func:`pairwise`, :func:`from_grades`, :func:`grades` or :func:`flags` found.
     categories
-        What can be said, in order; by default the three preferences for pairs, else what occurs.
+        The categories, in order; by default the three preferences for pairs, and otherwise those that occur.
     samples, seed, confidence
-        Of the bootstrap.
+        The settings of the bootstrap.
     """
     of_pairs = len(ratings) == 0 or len(ratings.units[0]) == 2
     chosen = tuple(categories) if categories is not None else PREFERENCES if of_pairs else None
@@ -820,7 +820,7 @@ def _alpha(coincidences: Floats, level: Level, points: Floats) -> Floats:
 
 
 def _one_less(seen: Floats, expected: Floats) -> Floats:
-    """1 − seen / expected; NaN where chance alone can never disagree."""
+    """1 − seen / expected; NaN if chance alone can never disagree."""
     possible = expected > 1e-12
     return np.where(possible, 1 - seen / np.where(possible, expected, 1.0), np.nan)
 

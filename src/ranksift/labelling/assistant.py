@@ -25,7 +25,7 @@ def with_proposals(
     tasks
         To be assigned.
     queries
-        With their documents.
+        The queries, with their documents.
     existing
         Tasks of the project: a query stays in its half.
     seed

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 GUIDELINES = """Which of the two posts would you rather read, had you asked the question?
 
 Posts that name a place of the kind that is asked for are best. Posts that help to find one come next.
-Flag as forbidden what nobody should have to read: chatter, thanks, and places of another kind.
-Where you see no difference, say so. All of it is made up."""
+Flag as forbidden the posts that nobody should have to read: chatter, thanks, and places of another kind.
+If you see no difference, say so. All posts are synthetic."""
 
 #: Who plays along, how often they err, and who leads.
 PLAYERS, NOISE, LEAD, VISITOR = ("Bob", "Eve", "Sam"), 0.05, "Ann", "You"
@@ -131,7 +131,7 @@ def set_up(store: Store, made: Demonstration, seed: int = 0) -> People:
     ids = [query.query_id for query in made.queries]
     k, numbers = made.project.k, [person.id for person, _ in players.values()]
     tasks = ordinary(ids, numbers, per_query=1, overlap=1.0, k=k, seed=seed)
-    last, first = ids[-3:], ids[:-3][:1]  # nobody sees a query with both tools
+    last, first = ids[-3:], ids[:-3][:1]  # no one may see a query with both tools
     tasks += [NewTask(query, visitor.id, "pairs", "overlap", k=k, seed=seed) for query in last]
     tasks += [NewTask(query, visitor.id, "grades", "overlap", "grades", k, seed) for query in first]
     store.assign(with_proposals(tasks, made.queries, seed=seed))
@@ -283,6 +283,6 @@ def play_all(
 
 
 def tasks_of(store: Store, name: str) -> list[Task]:
-    """The tasks of somebody."""
+    """The tasks of a person."""
     (person,) = (person for person in store.people() if person.name == name)
     return store.tasks(person=person.id)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-#: What a judgment is: an answer to a question, a question left for later, one that nobody can answer, a step back.
+#: What a judgment is: an answer to a question, a question left for later, one that cannot be answered, a step back.
 Kind = Literal["prefer", "grade", "skip", "cannot", "undo"]
 
 #: Which of the two is better, or that neither is.
@@ -29,7 +29,7 @@ class Question:
     left
         The first item, or the only one.
     right
-        The second item; None where one item is to be graded.
+        The second item; None if a single item is graded.
     """
 
     left: str
@@ -51,11 +51,11 @@ class Judgment:
         ``"prefer"`` and ``"grade"`` are answers; ``"skip"`` leaves the question for later; ``"cannot"`` says that it
         cannot be judged; ``"undo"`` takes back the last entry that still counts.
     left, right
-        The items of the question, as they were shown; ``right`` is None where one item was graded. Empty for an undo.
+        The items of the question, as they were shown; ``right`` is None if a single item was graded. Empty for an undo.
     answer
-        Of two items: which is better, or a tie. None where a flag says it all.
+        For two items: which one is better, or a tie. None if a flag is the whole answer.
     grade
-        Of one item: from 0.
+        For one item: its grade, from 0.
     forbidden
         Items of the question that are flagged as forbidden.
 

@@ -113,12 +113,12 @@ def effect(
     seed: int = 0,
     confidence: float = 0.95,
 ) -> Effect | None:
-    """Compare tasks with and without proposals; None where one of the two kinds is missing.
+    """Compare tasks with and without proposals; None if one of the two kinds is missing.
 
     Parameters
     ----------
     entries, tasks
-        Of the project.
+        The contents of the project.
     proposed
         By query the documents that the assistant proposes to flag, whether that was shown or not.
     samples, seed, confidence

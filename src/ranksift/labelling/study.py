@@ -1,7 +1,7 @@
 """The paper's user study with simulated assessors: one way of seeing documents, asked in two ways.
 
-Everybody sees the same truth with an eye of their own, and slips now and then. Pairs and grades ask the same eyes, so
-that what the two tools differ by is what the questions do, not who was asked.
+Each assessor sees the same truth slightly differently, and makes occasional slips. Pairs and grades ask the same eyes,
+so that what the two tools differ by is what the questions do, not who was asked.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Perception:
 
 @dataclass(frozen=True, eq=False)
 class Assessor:
-    """Somebody who labels; the same question always gets the same answer.
+    """An assessor; the same question always gets the same answer.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class Assessor:
     seed: int = 0
 
     def answer(self, query: str, question: Question) -> Judgment:
-        """What the assessor says."""
+        """The assessor's answer."""
         own = self._view(query)
         one = own.place[question.left]
         if question.right is None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-import sqlalchemy as sa  # noqa: TID253 - nobody imports this package who does not need it
+import sqlalchemy as sa  # noqa: TID253 - only code that needs it imports this package
 
 from ranksift.errors import InputError
 from ranksift.files import display_name, read_bytes, writing
@@ -113,7 +113,7 @@ def read(path: str | os.PathLike[str]) -> Archive:
         if last["sha256"] != digest.hexdigest():
             raise ValueError
     except (ValueError, KeyError, TypeError, IndexError):
-        raise InputError("the backup is not whole, or was changed", source=name, remedy=_REMEDY) from None
+        raise InputError("the backup is incomplete, or was changed", source=name, remedy=_REMEDY) from None
     version = first.get("version")
     if not isinstance(version, str) or not is_known(version):
         raise InputError("the backup was made by a newer RankSift", source=name, remedy="update RankSift")
