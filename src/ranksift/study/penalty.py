@@ -60,7 +60,7 @@ class PenaltySweep(Result):
     runs
         The systems.
     penalties
-        Where the sweep was looked at: the labels' gain is minus the penalty.
+        The penalties of the sweep: the labels' gain is minus the penalty.
     scores
         Every system's mean score: penalties × runs.
     significant
@@ -74,9 +74,9 @@ class PenaltySweep(Result):
     winners
         (penalty, run): from this penalty on the run is the best one.
     tolerance
-        How far from the true one the penalty of a swap can be.
+        The largest error of the penalty of a swap.
     notes
-        What makes these numbers mean less than they seem to.
+        Reasons why these numbers may mean less than they seem to.
     """
 
     measure: str
@@ -94,7 +94,7 @@ class PenaltySweep(Result):
 
     @property
     def winner(self) -> tuple[str, ...]:
-        """The best system at each penalty; of several the first."""
+        """The best system at each penalty; of equal ones the first."""
         return tuple(self.runs[int(levels(row).argmax())] for row in self.scores)
 
     def to_frame(self) -> pl.DataFrame:
@@ -341,7 +341,7 @@ def _refuse_poles(measure: Cumulative, curves: Curves, queries: Sequence[str]) -
 
 
 def _measured(curves: Curves, penalty: float, lower: Floats, upper: Floats) -> Floats:
-    """The measure itself, runs × queries: 0 where the bounds coincide."""
+    """The measure itself, runs × queries: 0 if the bounds coincide."""
     degenerate = flat(lower, upper)
     over_lower = curves.fixed - penalty * curves.slope - lower
     return np.where(degenerate, 0.0, over_lower / np.where(degenerate, 1.0, upper - lower))

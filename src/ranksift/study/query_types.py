@@ -319,7 +319,7 @@ def _aligned(real: Any, expected: Any) -> tuple[tuple[QueryId, ...], Floats, Flo
                 raise InputError(f"query {query!r} has a real and no expected score", remedy="give it both")
         return ids, values, other[[place[query] for query in ids]]
     if len(values) != len(other):
-        raise InputError(f"{len(values)} real and {len(other)} expected scores", remedy="give one of each a query")
+        raise InputError(f"{len(values)} real and {len(other)} expected scores", remedy="give one of each per query")
     return ids or other_ids or tuple(range(len(values))), values, other
 
 

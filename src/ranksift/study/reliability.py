@@ -45,7 +45,7 @@ class Reliability(Result):
     Attributes
     ----------
     phi
-        ``{measure: Φ}``, the index of dependability of absolute scores; NaN where nothing varies.
+        ``{measure: Φ}``, the index of dependability of absolute scores; NaN if nothing varies.
     rho2
         ``{measure: Eρ²}``, the generalizability coefficient of relative standings: topic variance does not count.
     components
@@ -147,9 +147,9 @@ class Reliability(Result):
         """How much of what is seen is the systems' own, and how many topics would do."""
         phi = {m: value for m, value in self.phi.items() if not math.isnan(value)}
         if not phi:
-            return ["Nothing varies: there is nothing to be reliable about."]
+            return ["Nothing varies: reliability cannot be judged."]
         found = [
-            f"Share of the variance in mean scores over {counted(self.topics, 'topic')} that is the runs' own (Φ): "
+            f"Share of the variance in mean scores over {counted(self.topics, 'topic')} that comes from the runs (Φ): "
             f"{ranked(phi)}."
         ]
         needed = self.topics_needed(0.95)
@@ -160,7 +160,7 @@ class Reliability(Result):
             found.append(words + (f", {most} {there[most]:,}." if there[most] > there[least] else "."))
         never = [m for m, n in needed.items() if n is None and m in phi]
         if never:
-            found.append(f"By {joined(never)} the runs do not differ beyond chance: no number of topics is enough.")
+            found.append(f"By {joined(never)}, the runs do not differ beyond chance: no number of topics is enough.")
         overlap = [m for m in phi if self.phi_interval[m][1] >= max(phi.values())]
         if len(phi) > 1 and len(overlap) > 1:
             found.append(
