@@ -164,7 +164,7 @@ class PenaltySweep(Result):
         return [Picture("scores", f"{self.measure} of every run by penalty; a dot where two runs swap", self.plot())]
 
     def reading(self) -> list[str]:
-        """Who is the best from which penalty on, and where the order settles."""
+        """Which run is the best from which penalty on, and where the order settles."""
         labels = joined(f"{label:g}" for label in self.labels)
         first, last = self.penalties[0], self.penalties[-1]
         (_, best), *later = self.winners
@@ -200,13 +200,14 @@ def penalty_sweep(
     progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
     cache: str | os.PathLike[str] | None = None,
 ) -> PenaltySweep:
-    """Let the gain of forbidden labels fall, and see who overtakes whom.
+    """Lower the gain of forbidden labels, and see which systems overtake others.
 
     Every swap is found, to within the tolerance, unless two systems swap and swap back within it (:mod:`swaps` says
     how).
 
-    Where all gains of a query are 0 at penalty 0, no list is better than another there, and its score is 0; just above
-    0 it is not. The order at penalty 0 can differ from that just above it for this reason alone; that is no swap.
+    If all gains of a query are 0 at penalty 0, no list is better than another there, and its score is 0; just above 0
+    this is not so. The order at penalty 0 can differ from that just above it for this reason alone; that does not count
+    as a swap.
 
     Parameters
     ----------

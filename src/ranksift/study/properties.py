@@ -95,11 +95,11 @@ class Counterexample:
     Attributes
     ----------
     property
-        Its name, as in :data:`PROPERTIES`.
+        The name of the property, as in :data:`PROPERTIES`.
     lists
         One or two lists whose scores contradict it.
     words
-        What happens there.
+        What happens in this case.
     """
 
     property: str
@@ -128,7 +128,7 @@ class Properties(Result):
     found
         For every measure a :class:`Finding` for every property.
     documents, lists
-        How large pools were, and how many lists of them were scored.
+        The largest size of pools, and the number of lists that were scored.
     """
 
     found: PerMeasure[dict[str, Finding]]
@@ -140,7 +140,7 @@ class Properties(Result):
         return self._finding(measure, name).holds
 
     def counterexample(self, measure: MeasureLike, name: str) -> Counterexample | None:
-        """Where a property fails; None: nowhere."""
+        """A case in which a property fails; None if there is none."""
         return self._finding(measure, name).counterexample
 
     def _finding(self, measure: MeasureLike, name: str) -> Finding:
@@ -205,18 +205,18 @@ def properties(
 ) -> Properties:
     """Look for lists that contradict a property of a measure: Moffat's seven, and invariance to scale and shift.
 
-    Lists show some of the judged documents in some order. Labels are 0 and 1 first, then 2 comes to them, and then −1,
-    a forbidden document; a property that fails does so on the simplest labels for which it can. A measure that stops at
-    k is studied at every k: a list of three documents has its score at k = 3, and one rank deeper is k = 4.
+    Lists show some of the judged documents in some order. Labels are first 0 and 1, then also 2, and then also −1, a
+    forbidden document; a property that fails is shown to fail on the simplest labels possible. A measure that stops at
+    k is studied at every k: a list of three documents has its score at k = 3, and one rank deeper at k = 4.
 
     Parameters
     ----------
     measures
-        By default all.
+        The measures; by default all.
     gains
         The gains of labels.
     documents
-        How many judged documents a query has at most.
+        The largest number of judged documents of a query.
     progress
         Wraps the measures.
 

@@ -144,7 +144,7 @@ class Reliability(Result):
         return pictures_of("phi", caption, list(self.phi), self.plot)
 
     def reading(self) -> list[str]:
-        """How much of what is seen is the systems' own, and how many topics would do."""
+        """How much of the variance comes from the systems, and how many topics would be enough."""
         phi = {m: value for m, value in self.phi.items() if not math.isnan(value)}
         if not phi:
             return ["Nothing varies: reliability cannot be judged."]
@@ -213,14 +213,14 @@ def reliability(scores: Scores, samples: int = 1000, seed: int = 0, *, confidenc
 
     Notes
     -----
-    A topic that is drawn twice looks like two topics that agree, so that resampled components are biased; they are
-    corrected (Wiley 2001; Brennan, Generalizability Theory, 2001, ch. 6): :math:`\sigma_{st}^2` and :math:`\sigma_t^2`
-    are multiplied by n / (n − 1), and :math:`\sigma_{st}^2 / (n - 1)`, before that, is taken from :math:`\sigma_s^2`.
-    The runs are held fixed.
+    A topic that is drawn twice looks like two topics that agree, so resampled components are biased; they are corrected
+    (Wiley 2001; Brennan, Generalizability Theory, 2001, ch. 6): :math:`\sigma_{st}^2` and :math:`\sigma_t^2` are
+    multiplied by n / (n − 1), and :math:`\sigma_{st}^2 / (n - 1)`, before that, is taken from :math:`\sigma_s^2`. The
+    runs are held fixed.
 
     The values of Φ that Gienapp et al. 2020 print do not follow this formula. The program that they released fits
     scores to runs and topic numbers without an intercept, so that its "system variance" is nearly the mean squared
-    score: it is close to 1 for random numbers too, grows when a constant is added to all scores, and changes with the
+    score: it is close to 1 even for random numbers, grows when a constant is added to all scores, and changes with the
     numbering of the topics. That explains the size of the printed values and mostly their order, not the values
     themselves; the experiment on the submissions to the Web Track has the numbers.
 
