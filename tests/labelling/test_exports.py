@@ -138,7 +138,7 @@ def test_documents_that_nobody_could_judge_are_left_out_and_counted():
     assert made.labels() == {"e": 2, "d": 1, "c": 0, "b": 0}
     note = "1 document (q1 a) could not be judged by anyone: left out"
     assert labelled(made.contents).notes == (note,)
-    assert labelled(made.contents, assessor="ann").notes == (note.replace("anybody", "ann"),)
+    assert labelled(made.contents, assessor="ann").notes == (note.replace("anyone", "ann"),)
     found = examples(made.contents, labelled(made.contents))
     assert [*found.docs] == [*"abcde"]
     assert np.isnan(found.labels[0])

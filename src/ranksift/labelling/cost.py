@@ -144,7 +144,7 @@ def costs(
 
 
 class Progress(NamedTuple):
-    """How far a project is, and when it will be done.
+    """The progress of a project, and when it will be done.
 
     Attributes
     ----------
@@ -157,7 +157,7 @@ class Progress(NamedTuple):
     minutes
         The active time that these take; NaN if no judgment has a time yet.
     finished
-        The day and time at which the last of them is due if work goes on from now at the pace of the last week of
+        The day and time at which the last of them is due if work continues at the pace of the last week of
         work; None if there is nothing left, or no pace to go by.
     """
 
@@ -172,7 +172,7 @@ class Progress(NamedTuple):
 def progress(
     entries: Iterable[Entry], tasks: Iterable[Task], expected: Mapping[str, float], *, now: datetime | None = None
 ) -> Progress:
-    """How far a project is.
+    """The progress of a project.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""What assessors said, as files for others: judgments, preferences, the ordered top k, the log, labelled texts.
+"""Judgments of assessors, as files: judgments, preferences, the ordered top k, the log, labelled texts.
 
-Everything here is a function of what lies in the store, and changes nothing there.
+Everything here is a function of the contents of the store, and does not change them.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def ranks(labels: Mapping[str, float]) -> dict[str, int]:
 
 
 def position_labels(groups: Iterable[Sequence[str]], rest: Iterable[str], k: int) -> dict[str, int]:
-    """Labels of an ordered top k with ties: k less the number of documents that are better, and 0 from the (k+1)-th on.
+    """Labels of an ordered top k with ties: k minus the number of better documents, and 0 from the (k+1)-th on.
 
     Without ties these are the labels of :func:`ranksift.topk_labels`.
 
@@ -183,7 +183,7 @@ class _Said:
 
 
 def _said(task: Task, person: str, query: Query, log: Sequence[Judgment], k: int) -> _Said | None:
-    """What a task came to; None if it is not finished."""
+    """The result of a task; None if it is not finished."""
     state = task_state(task, [item.doc_id for item in query.items], log)
     if not state.done:
         return None
@@ -316,7 +316,7 @@ class _Log:
         )
 
     def finished(self) -> list[_Said]:
-        """What finished tasks of labelling came to, in the order in which they were given."""
+        """The results of finished labelling tasks, in the order in which they were assigned."""
         found = []
         for task in self._active():
             if task.purpose not in ("label", "overlap") or task.query_id not in self.queries:
@@ -329,7 +329,7 @@ class _Log:
         return found
 
     def documents(self, query: str) -> list[str]:
-        """Those of a query, in the order in which strategies get them."""
+        """The documents of a query, in the order in which strategies get them."""
         return [item.doc_id for item in self.queries[query].items]
 
     def decided(self, query: str, purpose: str, tool: Tool) -> _Decided:
@@ -414,9 +414,9 @@ def _most_frequent(labels: Sequence[float]) -> float:
 def _majority_order(
     docs: Sequence[str], said: Sequence[_Said], checked: _Decided, settled: _Decided
 ) -> list[tuple[str, ...]]:
-    """Documents by how many others they beat, less those that they lose to; what was settled stands.
+    """Documents by how many others they beat minus how many they lose to; settled pairs are final.
 
-    Of a single assessor this is the assessor's own order.
+    For a single assessor this is the assessor's own order.
     """
     place = {doc: i for i, doc in enumerate(docs)}
     margin = np.zeros((len(docs), len(docs)))
@@ -569,7 +569,7 @@ def examples(contents: Contents, found: Labelled) -> Examples:
 
 
 def with_features(found: Labelled, source: Any) -> tuple[Examples, list[str]]:
-    """Features from a file, with the labels in the place of those that the file has; and what there is to know.
+    """Features from a file, with the labels instead of those that the file has; and what there is to know.
 
     Features and labels are joined by query and document. Documents without a label are unjudged; queries without one
     are left out.

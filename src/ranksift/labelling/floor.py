@@ -1,4 +1,4 @@
-"""How few judgments could do: what is known of finding the ordered top k."""
+"""The fewest judgments that could be enough: what is known about finding the ordered top k."""
 
 from __future__ import annotations
 

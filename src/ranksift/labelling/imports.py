@@ -1,4 +1,4 @@
-"""Queries and their documents from files: topics with a pool and texts, or tables that have it all."""
+"""Queries and their documents from files: topics with a pool and texts, or tables with everything."""
 
 from __future__ import annotations
 
@@ -254,7 +254,7 @@ def _is_headless(source: Path) -> bool:
 
 
 class _Topics:
-    """Texts of queries by their ids; 051 is 51 where nothing else is."""
+    """Texts of queries by their ids; 051 is 51 if nothing else is."""
 
     def __init__(self, known: Iterable[Query]) -> None:
         self._queries = {query.query_id: replace(query, items=()) for query in known}

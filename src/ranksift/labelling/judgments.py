@@ -1,7 +1,7 @@
-"""What assessors say: questions, answers to them, and the log from which everything else follows.
+"""Judgments of assessors: questions, answers to them, and the log from which everything else follows.
 
 The log of a task is only ever appended to. Whatever else there is to know, the next question, whether the top k is
-known, what an undo takes back, is a function of the log; so undo, resuming and audits need nothing of their own.
+known, what an undo takes back, is a function of the log; so undo, resuming and audits need nothing else.
 """
 
 from __future__ import annotations
@@ -81,9 +81,9 @@ class Judgment:
 
 
 def effective(log: Sequence[Judgment]) -> list[Judgment]:
-    """The judgments that count: without undone ones and without the undoing.
+    """The judgments that count: without undone ones and without undos.
 
-    An undo takes back the last judgment that still counts; where there is none it does nothing.
+    An undo takes back the last judgment that still counts; if there is none it does nothing.
 
     Examples
     --------

@@ -142,7 +142,7 @@ def _texts(queries: Sequence[Query], model: Ranker) -> Examples:
 
 
 def _move_cut(model: Ranker, obvious: float) -> str:
-    """Move the cut of a model to what is obvious; else why that cannot be."""
+    """Move the cutoff of a model to what is obvious, or say why that is impossible."""
     if model.cutoff_ is None:
         return "the model has no cut"
     try:

@@ -1,4 +1,4 @@
-"""What a labelling project holds, as values: the store writes and reads them, pages and reports show them."""
+"""The contents of a labelling project, as values: the store writes and reads them, pages and reports show them."""
 
 from __future__ import annotations
 

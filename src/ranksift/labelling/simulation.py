@@ -36,12 +36,12 @@ _NORMAL = NormalDist()
 
 @dataclass(frozen=True)
 class Truth:
-    """What is to be found out about the items of a query.
+    """The truth about the items of a query.
 
     Attributes
     ----------
     score
-        Of each item; standard normal where it is synthetic. Equal scores are ties.
+        The score of each item; standard normal if it is synthetic. Equal scores are ties.
     forbidden
         Items that every assessor flags.
     """
@@ -381,8 +381,8 @@ def verify(
     """Let a second assessor verify a top k, and a third one settle the disagreements.
 
     Neighbours in the order are shown: these are the pairs on which the order stands, and the likeliest to be wrong.
-    Where two of three say that a pair is the other way round it is turned, and the better one is compared with its new
-    neighbour. ``"all"`` shows the last of the top k beside every item below it, too, so that an item that was lost on
+    If two of three say that a pair is the other way round, it is reversed, and the better one is compared with its new
+    neighbour. ``"all"`` also shows the last of the top k with every item below it, so that an item that was lost on
     the way can come back. It gives the order and the number of judgments that it took.
 
     Examples

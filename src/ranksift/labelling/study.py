@@ -40,18 +40,19 @@ class Perception:
     Attributes
     ----------
     taste
-        Of an assessor's own view of a document: the same in every judgment of it, with whatever tool.
+        The deviation of an assessor's own view of a document: the same in every judgment of it, with any tool.
     slip_of_pairs, slip_of_grades
-        Of a single judgment: of the difference of two documents, and of one document. Two slips of single documents
-        make one of their difference: by default both tools are as careless.
+        The deviations of a single judgment: of the difference of two documents, and of one document. Two slips of
+        single documents make one of their difference: by default both tools are as careless.
     indifference
         Two documents that look less far apart are called a tie.
     severity
         By how much the bounds of one assessor's grades lie above those of another: a habit of each.
     bounds
-        Of the grades, as utilities.
+        The bounds of the grades, as utilities.
     pace
-        Of the speed of assessors, on a logarithmic scale; times of single judgments have a deviation of 0.5 there.
+        The deviation of the speed of assessors, on a logarithmic scale; times of single judgments have a deviation of
+        0.5 there.
     """
 
     taste: float
@@ -76,11 +77,11 @@ class Assessor:
     number
         Who it is: the eye and the habits follow from it.
     utilities
-        Of each query's documents: the truth.
+        The utilities of each query's documents: the truth.
     perception
         How it is seen.
     seed
-        Of all errors.
+        The seed of all errors.
 
     Examples
     --------
@@ -219,7 +220,7 @@ def work_through(client: Client, key: str, assessor: Assessor) -> int:
 
 
 def made_up_utilities(queries: int = QUERIES, documents: int = DOCUMENTS, seed: int = 0) -> dict[str, dict[str, float]]:
-    """Utilities where there is no collection: exponential, so that most documents are nearly alike and few stand out.
+    """Utilities if there is no collection: exponential, so that most documents are nearly alike and few stand out.
 
     Examples
     --------

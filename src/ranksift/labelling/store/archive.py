@@ -52,7 +52,7 @@ class Archive:
     Attributes
     ----------
     version
-        Of the tables.
+        The version of the tables.
     lines
         Tables and rows.
     """
@@ -131,7 +131,7 @@ def _typed(table: sa.Table, columns: list[str], row: list[Any]) -> dict[str, Any
 
 
 def _continue_numbers(connection: sa.Connection, table: sa.Table) -> None:
-    """Let PostgreSQL go on counting behind the rows that came with their numbers."""
+    """Let PostgreSQL continue counting after the rows that came with their numbers."""
     largest = sa.select(sa.func.max(table.c.id)).scalar_subquery()
     sequence = sa.func.pg_get_serial_sequence(table.name, "id")
     connection.execute(sa.select(sa.func.setval(sequence, sa.func.coalesce(largest, 1), largest.is_not(None))))

@@ -1,4 +1,4 @@
-"""What may go into a database: both kinds take the same, and refuse the same in one line."""
+"""What may go into a database: both kinds accept the same, and refuse the same in one line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def check_id(what: str, value: str) -> None:
 
 
 def check_name(what: str, value: str) -> None:
-    """Refuse what cannot be the name of a person: who reads it has to see what it is."""
+    """Refuse what cannot be the name of a person: readers must see what it is."""
     check_id(what, value)
     # Other marks of this kind belong to names: Persian ones are written with joiners.
     hidden = next((c for c in value if category(c) in ("Cc", "Zl", "Zp") or c in _UNSEEN), None)

@@ -112,7 +112,7 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[sa.Connection]:
-        """A transaction that writes; when it is left, what it wrote is on the disk, or nothing of it."""
+        """A transaction that writes; when it ends, either all that it wrote is on disk, or nothing."""
         with self._in_one_line(), self._turn, _written(self.engine) as connection:
             yield connection
             self._check_same_file()
@@ -218,7 +218,7 @@ class Database:
                     file.parent.rmdir()
 
     def _make_folder(self, folder: Path) -> bool:
-        """Make the folder where there is none: whether it is new."""
+        """Make the folder if there is none: whether it is new."""
         if folder.is_dir():
             return False
         try:
@@ -303,7 +303,7 @@ class Database:
 
 
 def shown(url: URL) -> str:
-    """A URL without what is secret.
+    """A URL without its secrets.
 
     >>> shown(sa.make_url("postgresql+psycopg://ann:secret@db/labels?sslpassword=secret"))
     'postgresql://ann:***@db/labels?sslpassword=***'
@@ -377,7 +377,7 @@ def _begin_sqlite(connection: sa.Connection) -> None:
 
 
 def _prepare_postgresql(connection: Any, _: object) -> None:
-    """What is acknowledged must be on the disk, also where the server is set to be quicker than that."""
+    """What is acknowledged must be on disk, even if the server is set to be faster than that."""
     connection.autocommit = True
     connection.execute(
         "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"

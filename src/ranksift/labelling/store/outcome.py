@@ -1,4 +1,4 @@
-"""What becomes of a judgment that is sent: saved, out of date, or not to be saved now."""
+"""The outcome of a judgment that is sent: saved, out of date, or not saved at the moment."""
 
 from __future__ import annotations
 

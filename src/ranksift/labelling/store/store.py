@@ -217,7 +217,7 @@ class Store:
                 opened.append(schema.tasks.c.tool == "grades")
             connection.execute(sa.update(schema.tasks).where(*opened).values(done=False))
             retired = sa.select(schema.people.c.id).where(~schema.people.c.active)
-            _withdraw(connection, *opened, schema.tasks.c.person.in_(retired))  # who would not go on with it
+            _withdraw(connection, *opened, schema.tasks.c.person.in_(retired))  # who would not continue with it
 
     def queries(self, active_only: bool = True) -> list[Query]:
         """Queries in the order in which they were added, with the items but without their contents."""
@@ -544,7 +544,7 @@ class Store:
             if known is not None:
                 return Saved(known, repeated=True)
             if not (task.active and task.person_active and task.query_active):
-                raise InputError("the task was withdrawn", source=self.place, remedy="go on with another task")
+                raise InputError("the task was withdrawn", source=self.place, remedy="continue with another task")
             if task.judgments != after:
                 raise Moved(task.judgments)
             self._check_items(connection, task.query, task.query_id, mentioned)

@@ -37,7 +37,7 @@ class Pairwise(ABC):
     k
         How many of the best items to find, in order.
     seed
-        Of everything that is random, the sides of a pair included.
+        The seed of all random choices, including the sides of a pair.
 
     Notes
     -----

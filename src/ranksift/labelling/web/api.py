@@ -45,11 +45,11 @@ class Operation:
     caller
         Who may.
     parameters
-        Of the address, after the question mark.
+        The parameters of the address, after the question mark.
     body
         The shape of what is sent.
     status
-        Of the answer where all went well.
+        The status of a successful answer.
     media
         What the answer is.
     """
@@ -160,7 +160,7 @@ def _document(visit: Visit) -> dict[str, Any]:
 
 
 def item_of(visit: Visit, query_id: str, doc_id: str) -> Item:
-    """A document with its content; not found where there is none."""
+    """A document with its content; not found if there is none."""
     try:
         return visit.store.item(query_id, doc_id)
     except (InputError, LookupError):
@@ -168,7 +168,7 @@ def item_of(visit: Visit, query_id: str, doc_id: str) -> Item:
 
 
 def query_of(visit: Visit, query_id: str, contents: bool = False) -> Query:
-    """A query with its documents; not found where there is none."""
+    """A query with its documents; not found if there is none."""
     try:
         return visit.store.query(query_id, contents)
     except (InputError, LookupError):
@@ -209,7 +209,7 @@ def _people(visit: Visit) -> dict[str, Any]:
 
 
 def person_of(visit: Visit) -> Person:
-    """The person whom the address names; not found where there is none."""
+    """The person whom the address names; not found if there is none."""
     for person in visit.store.people():
         if str(person.id) == visit.request.path_params["person"]:
             return person

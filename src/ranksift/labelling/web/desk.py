@@ -24,7 +24,7 @@ _NAME = 80
 
 
 def shown(question: Question, seed: int) -> Question:
-    """The question with its sides drawn by lot; for the same task and pair the lot is always the same.
+    """The question with its sides drawn at random; for the same task and pair the lot is always the same.
 
     >>> shown(Question("a", "b"), 0) == shown(Question("b", "a"), 0)
     True

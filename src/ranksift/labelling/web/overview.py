@@ -360,7 +360,7 @@ def agreement_of(overview: Overview) -> list[AgreementPart]:
 
 
 def disputes_of(overview: Overview, store: Store) -> list[DisputeRow]:
-    """Disagreements, with the task that settles each, where there is one."""
+    """Disagreements, with the task that settles each, if there is one."""
     queries = {query.query_id: query for query in store.queries()}
     # Implied answers alone would repeat one dispute many times: at least one of the two must have been asked.
     asked = {
