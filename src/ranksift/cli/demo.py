@@ -85,7 +85,9 @@ def _refuse_to_overwrite(folder: Path, qrels: Qrels, names: list[str]) -> None:
     there = [name for name in names if (folder / name).exists()]
     if there and not _made_by_a_demo(folder, qrels):
         raise InputError(
-            "already exists, and no demo made it", source=str(folder / there[0]), remedy="name another folder: --out"
+            "already exists, and was not made by a demo",
+            source=str(folder / there[0]),
+            remedy="name another folder: --out",
         )
 
 

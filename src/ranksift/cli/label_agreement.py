@@ -1,4 +1,4 @@
-"""``ranksift label agreement``: how far the assessors of a project agree.
+"""``ranksift label agreement``: how well the assessors of a project agree.
 
 ``--format json`` has the keys of :meth:`ranksift.report.labelling.Findings.to_dict`, after ``ranksift`` (the version).
 """

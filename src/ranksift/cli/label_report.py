@@ -1,4 +1,4 @@
-"""``ranksift label report``: how far a project is, how far its assessors agree and what it costs, on one page."""
+"""``ranksift label report``: the progress of a project, the agreement of its assessors and the cost, on one page."""
 
 from __future__ import annotations
 

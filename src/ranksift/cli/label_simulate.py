@@ -1,4 +1,4 @@
-"""``ranksift label simulate``: what a strategy costs and finds, before anybody has judged anything."""
+"""``ranksift label simulate``: what a strategy costs and finds, before anything has been judged."""
 
 from __future__ import annotations
 

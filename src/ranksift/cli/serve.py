@@ -151,7 +151,10 @@ def serve(
     names = ", ".join(name for name, _ in settings.models)
     address = f"http://{as_in_urls(host)}:{door.getsockname()[1]}{settings.root_path}/"
     if not settings.token and host not in ("127.0.0.1", "::1", "localhost"):
-        print("note: whoever reaches this address may ask; --token TEXT asks them for a token", file=sys.stderr)
+        print(
+            "note: anyone who can reach this address can use the service; --token TEXT makes it ask for a token",
+            file=sys.stderr,
+        )
     print(f"Serving {names}: {address} (Ctrl-C stops it)", file=sys.stderr, flush=True)
     raise typer.Exit(run(settings, door))
 
@@ -166,7 +169,7 @@ def _token(given: str) -> str:
             text = file.read(_LONGEST_TOKEN + 2).decode("ascii")
     except UnicodeDecodeError:
         raise InputError(
-            "is not a token: it has other characters than ASCII's", source=str(path), remedy=_REMEDY
+            "is not a token: it has characters other than ASCII", source=str(path), remedy=_REMEDY
         ) from None
     except (OSError, ValueError) as error:
         what = f"cannot be read ({getattr(error, 'strerror', None) or error})"
@@ -189,5 +192,5 @@ _REMEDY = "write letters, digits and -._~+/= on one line"
 def _checked(token: str, source: str) -> str:
     allowed = token.isascii() and all(c.isalnum() or c in "-._~+/=" for c in token)
     if not allowed or len(token) > _LONGEST_TOKEN:
-        raise InputError("is not a token that a header can carry", source=source, remedy=_REMEDY)
+        raise InputError("is not a token that fits into a header", source=source, remedy=_REMEDY)
     return token
