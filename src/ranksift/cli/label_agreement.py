@@ -1,4 +1,4 @@
-"""``ranksift label agreement``: how far the assessors of a project agree.
+"""``ranksift label agreement``: how well the assessors of a project agree.
 
 ``--format json`` has the keys of :meth:`ranksift.report.labelling.Findings.to_dict`, after ``ranksift`` (the version).
 """
@@ -30,7 +30,7 @@ def agreement(
     ] = 1000,
     seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of the bootstrap.")] = 0,
     form: Annotated[
-        Literal["table", "markdown", "json"], typer.Option("--format", "-f", help="How the output is written.")
+        Literal["table", "markdown", "json"], typer.Option("--format", "-f", help="The output format.")
     ] = "table",
     out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write to this file.")] = None,
 ) -> None:

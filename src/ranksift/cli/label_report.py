@@ -1,4 +1,4 @@
-"""``ranksift label report``: how far a project is, how far its assessors agree and what it costs, on one page."""
+"""``ranksift label report``: the progress of a project, the agreement of its assessors and the cost, on one page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from ranksift.cli.output import show, write
 
 def report(
     project: Place,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="PAGE.html", help="The page.", show_default=False)],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="PAGE.html", help="The page to write.", show_default=False)
+    ],
     samples: Annotated[
         int, typer.Option("--samples", min=1, max=100_000, help="The number of bootstrap samples.")
     ] = 1000,

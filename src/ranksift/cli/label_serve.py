@@ -81,7 +81,7 @@ def serve(
 
 
 def _invite(store: Store, base: str) -> None:
-    """Print a new link of the first lead, as long as nobody has used any: whoever works keeps theirs."""
+    """Print a new link of the first lead, as long as no one has used one: people who work keep theirs."""
     if store.signed_in() or any(task.judgments for task in store.tasks(active_only=False)):
         return
     lead = next((person for person in store.people() if person.role == "lead" and person.active), None)

@@ -1,4 +1,4 @@
-"""``ranksift label simulate``: what a strategy costs and finds, before anybody has judged anything."""
+"""``ranksift label simulate``: what a strategy costs and finds, before anything has been judged."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def simulate(
         Literal["neighbours", "all"],
         typer.Option(
             "--shown",
-            help="What the second assessor sees: neighbours in the top k, or also its last item beside all others.",
+            help="What the second assessor sees: neighbours in the top k, or also its last item with each item below.",
         ),
     ] = "neighbours",
     seconds_per_pair: Annotated[
@@ -118,7 +118,7 @@ def simulate(
     columns = ["strategy", "judgments", "sd", "se", "minutes", f"kNDCG@{k}", "right, %"]
     counted = "1 query" if queries == 1 else f"{queries:,} queries"
     notes = [
-        f"{counted} of {n:,} items, the top {k} in their order; means of a query",
+        f"{counted} of {n:,} items, the top {k} in their order; means per query",
         f"at least {found[0].floor:.1f} judgments by information theory, without ties and without a prior",
     ]
     show(Table(columns, rows, notes=notes), out=out)

@@ -18,7 +18,7 @@ from typing import Generic, NamedTuple, TypeVar
 Asked = TypeVar("Asked")
 Answer = TypeVar("Answer")
 
-#: What is told of each batch: how many requests, how many tokens, and how many tokens wait.
+#: What is reported about each batch: the numbers of requests, of tokens, and of waiting tokens.
 Watch = Callable[[int, int, int], None]
 
 # Of the speed that is known, what the last batch counts for.
@@ -52,7 +52,7 @@ class Batcher(Generic[Asked, Answer]):
     most_waiting
         Tokens that may wait; a request that comes to an empty queue may have more.
     watch
-        Is told of each batch.
+        Called for each batch.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class Batcher(Generic[Asked, Answer]):
         self._queue: deque[_Waiting] = deque()
         self._changed = threading.Condition()
         self._size, self._closed = 0, False
-        self._speed = math.nan  # tokens a second
+        self._speed = math.nan  # tokens per second
         self._thread = threading.Thread(target=self._work, daemon=True, name="ranksift-batches")
         self._thread.start()
 
@@ -129,7 +129,7 @@ class Batcher(Generic[Asked, Answer]):
             for one, answer in zip(batch, answers, strict=True):
                 by_loop.setdefault(one.loop, []).append((one.future, answer))
             for loop, some in by_loop.items():
-                with suppress(RuntimeError):  # a loop that was closed: nobody waits there
+                with suppress(RuntimeError):  # a loop that was closed: nothing waits there
                     loop.call_soon_threadsafe(_deliver, some)
 
     def _next(self) -> list[_Waiting]:
