@@ -36,7 +36,7 @@ EXPERIMENTS: list[Any] = [
     cutoffs.EXPERIMENT,
     rank_and_filter,
     text,
-    labelling,
+    labelling.EXPERIMENT,
     top_k,
     labelling_study,
     learned_rankers,

@@ -1,4 +1,5 @@
 """What labelling strategies cost and find, simulated: ``python -m experiments.labelling``."""
 
-from experiments.labelling.page import NEEDS as NEEDS
-from experiments.labelling.page import files as files
+from experiments.experiment import Experiment
+
+EXPERIMENT = Experiment("labelling", "labelling.md", fold=False)

@@ -1,6 +1,6 @@
-"""Write the page and its figure: ``python -m experiments.labelling``."""
+"""Measure, and write the page and its figure: ``python -m experiments.labelling``."""
 
-from experiments import labelling
-from experiments.publish import publish
+from experiments.experiment import publish
+from experiments.labelling import EXPERIMENT
 
-publish(labelling)
+publish(EXPERIMENT)

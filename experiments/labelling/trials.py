@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cache
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
-from ranksift.labelling.simulation import Noise, Shown, SimulatedAssessor, Simulation, Truth, simulate, with_tau
+from experiments.learning import in_parallel
+from ranksift.labelling.simulation import Noise, Shown, SimulatedAssessor, Truth, simulate, with_tau
 from ranksift.labelling.strategies.heap import Heap
 from ranksift.labelling.strategies.pairwise import Course
 
@@ -30,18 +30,52 @@ STRATEGIES = (
 #: What a second assessor is shown; None: there is none.
 SHOWN: tuple[Shown | None, ...] = (None, "neighbours", "all")
 NOISY = ("heap", "tournament", "list", "grades")
+WITH_PRIOR = ("tournament", "seeded", "list")
 TAUS = (None, 0.2, 0.4, 0.6, 0.8)
 NOISES = (0.0, 0.05, 0.1)
 MODELS: tuple[Noise, ...] = ("flip", "thurstone")
 
 
-@cache
-def cost(strategy: str, **given: Any) -> Simulation:
-    """A strategy on many queries, without noise where nothing else is said."""
-    return simulate(strategy, **{"n": N, "k": K, "queries": QUERIES, **given})
+class Trial(NamedTuple):
+    """A strategy on made-up queries, with all that is not simple about them; ``shown``: to a second assessor."""
+
+    strategy: str
+    ties: float = 0.0
+    forbidden: float = 0.0
+    prior_tau: float | None = None
+    noise: float = 0.0
+    model: Noise = "flip"
+    shown: Shown | None = None
+    queries: int = QUERIES
 
 
-@cache
+#: What makes it cheaper, and the strategies that are tried on it.
+LIGHTER: dict[str, dict[str, Any]] = {
+    "neither": {},
+    "5 % of the pairs are tied": {"ties": 0.05},
+    "20 % of the pairs are tied": {"ties": 0.2},
+    "a quarter is forbidden": {"forbidden": 0.25},
+    "half is forbidden": {"forbidden": 0.5},
+    "half is forbidden, τ = 0.6": {"forbidden": 0.5, "prior_tau": 0.6},
+}
+ON_LIGHTER = ("tournament", "seeded", "list", "heap+memory", "heap")
+
+
+def found(trial: Trial) -> dict[str, Any]:
+    """What came out, all but what was given."""
+    assessors: dict[str, Any] = {"assessors": 2, "shown": trial.shown} if trial.shown else {}
+    given = {name: value for name, value in trial._asdict().items() if name != "shown"}
+    told = simulate(n=N, k=K, **given, **assessors)
+    names = ("mean", "standard_error", "sd", "minutes", "verifying", "kndcg", "right")
+    return {name.replace("_", " "): getattr(told, name) for name in names}
+
+
+def every(trials: Iterable[Trial]) -> dict[Trial, dict[str, Any]]:
+    """What comes out of many trials, each of which is made once, on several processes."""
+    once = list(dict.fromkeys(trials))
+    return dict(zip(once, in_parallel(found, once), strict=True))
+
+
 def pairs_of_the_heap() -> float:
     """About how many different pairs the paper's heap asks, on average over the queries of its cost."""
     names, count = [f"d{number:02}" for number in range(1, N + 1)], 0
@@ -54,19 +88,3 @@ def pairs_of_the_heap() -> float:
             course.add(assessor.answer(question))
         count += len(asked)
     return count / QUERIES
-
-
-@dataclass(frozen=True)
-class Noisy:
-    """A strategy with a kind and a share of noise, and what a second assessor is shown, if there is one."""
-
-    strategy: str
-    model: Noise
-    noise: float
-    shown: Shown | None = None
-
-    @property
-    def found(self) -> Simulation:
-        """What came out."""
-        given: dict[str, Any] = {"assessors": 2, "shown": self.shown} if self.shown else {}
-        return cost(self.strategy, noise=self.noise, model=self.model, queries=NOISY_QUERIES, **given)
