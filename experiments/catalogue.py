@@ -39,7 +39,7 @@ EXPERIMENTS: list[Any] = [
     labelling.EXPERIMENT,
     top_k,
     labelling_study,
-    learned_rankers,
+    learned_rankers.EXPERIMENT,
     boosted_trees,
     papers.EXPERIMENT,
     prompt.EXPERIMENT,

@@ -1,4 +1,6 @@
 """Eight learning methods between a random and a perfect ranking: ``python -m experiments.learned_rankers``."""
 
-from experiments.learned_rankers.page import NEEDS as NEEDS
-from experiments.learned_rankers.page import files as files
+from experiments import learning
+from experiments.experiment import Experiment
+
+EXPERIMENT = Experiment("learned_rankers", "rankers.md", needs=learning.NEEDS, long=True)

@@ -1,6 +1,6 @@
-"""Write the page and its figure: ``python -m experiments.learned_rankers``."""
+"""Write the page from what is kept: ``python -m experiments.learned_rankers``."""
 
-from experiments import learned_rankers
-from experiments.publish import publish
+from experiments.experiment import publish
+from experiments.learned_rankers import EXPERIMENT
 
-publish(learned_rankers)
+publish(EXPERIMENT)
