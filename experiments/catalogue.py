@@ -37,7 +37,7 @@ EXPERIMENTS: list[Any] = [
     rank_and_filter,
     text,
     labelling.EXPERIMENT,
-    top_k,
+    top_k.EXPERIMENT,
     labelling_study,
     learned_rankers.EXPERIMENT,
     boosted_trees,

@@ -369,18 +369,18 @@ In five folds of ten queries: three parts to learn from, one to tune on, one to 
 [Learning from an ordered top 10](top-k-learning.md). As in the paper each half has measures and labels of its own: NDCG
 by the grades, κ-NDCG by the top-10 labels. So the two halves cannot be compared with each other.
 
-{tables.results(learned.graded)}
+{tables.results(learned.graded.told())}
 
 {tables.in_print("graded TD2003")}
 
-{tables.results(learned.top_k)}
+{tables.results(learned.top_k.told())}
 
 {tables.in_print("top-k TD2003")}
 
 A letter stands for a method that is significantly worse (paired t tests of all 45 pairs, Holm's correction). The
 comparisons that the paper's claim is about, on the top-10 labels:
 
-{tables.differences([learned.top_k])}
+{tables.differences([learned.top_k.told()])}
 
 ### By the truth
 

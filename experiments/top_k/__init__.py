@@ -1,4 +1,6 @@
 """Learning from an ordered top k, on MQ2008 and MQ2007: ``python -m experiments.top_k``."""
 
-from experiments.top_k.page import NEEDS as NEEDS
-from experiments.top_k.page import files as files
+from experiments import learning
+from experiments.experiment import Experiment
+
+EXPERIMENT = Experiment("top_k", "top-k-learning.md", needs=learning.NEEDS, long=True)

@@ -1,6 +1,6 @@
-"""Write the page and its figure: ``python -m experiments.top_k``."""
+"""Write the page and its figure from what is kept: ``python -m experiments.top_k``."""
 
-from experiments import top_k
-from experiments.publish import publish
+from experiments.experiment import publish
+from experiments.top_k import EXPERIMENT
 
-publish(top_k)
+publish(EXPERIMENT)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from experiments.markdown import number
 from experiments.panels import Axis, Line, Panel, panels
-from experiments.top_k.fits import CURVES, Learned
+from experiments.top_k.fits import CURVES
 from experiments.top_k.methods import FAMILIES
-from experiments.top_k.tables import named
+from experiments.top_k.tables import Told, better_parent, named
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73")
 LINES = {
@@ -20,20 +21,25 @@ LINES = {
 STEP = 0.01
 
 
-def over_beta(ordered: Sequence[Learned], graded: Sequence[Learned]) -> str:
+def figures(r: Mapping[str, Any]) -> dict[str, str]:
+    """Names and contents of all of them."""
+    return {"top-k-learning-beta.svg": over_beta(list(r["pooled"].values()), list(r["graded"].values()))}
+
+
+def over_beta(ordered: Sequence[Told], graded: Sequence[Told]) -> str:
     """Test values over β, less the better parent's: a panel for each method, on the ordered truth and on grades."""
     rows, ends = [], [0.0]
     for both in zip(ordered, graded, strict=True):
         row = []
         for family in FAMILIES:
-            curves = {}
-            for learned in both:
-                scores = learned.curves[family.focused]
+            drawn = {}
+            for one in both:
                 for measure in CURVES:
-                    values = scores.aggregate()[:, scores.column(measure)] - learned.better_parent(family, measure)
-                    curves[named(learned, measure)] = list(zip(learned.truth.betas, values.tolist(), strict=True))
-                    ends += values.tolist()
-            row.append(Panel(f"{both[0].collection.name}: {family.focused}", curves))
+                    parent = better_parent(one, family, measure)
+                    values = [value - parent for value in one["curves"][family.focused][measure]]
+                    drawn[named(one, measure)] = list(zip(one["tried"], values, strict=True))
+                    ends += values
+            row.append(Panel(f"{both[0]['collection']}: {family.focused}", drawn))
         rows.append(row)
     low, high = int(min(ends) / STEP - 1), int(max(ends) / STEP + 1)
     every = 1 if high - low <= 8 else 2

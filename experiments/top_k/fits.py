@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import ranksift as rs
 from experiments.learning import Collection, Fit, Task, fits, in_parallel, mq2007, mq2008
-from experiments.top_k.methods import FAMILIES, FOCUSED, MEASURE, METHODS, Family, candidates
+from experiments.top_k.methods import FAMILIES, FOCUSED, MEASURE, METHODS, candidates
 from experiments.top_k.truths import TRUTHS, K, Truth
 from ranksift.evaluation.compare import Comparison
 from ranksift.evaluation.scores import Scores
@@ -84,10 +84,6 @@ class Learned:
         """Of a tuned method."""
         return float(self.scores.values[self.scores.row(method), :, self.scores.column(measure)].mean())
 
-    def better_parent(self, family: Family, measure: str) -> float:
-        """The higher mean of the two that a method is made of."""
-        return max(self.mean(parent, measure) for parent in family.parents)
-
     @cached_property
     def _compared(self) -> Comparison:
         return rs.compare(self.scores, correction="none")
@@ -108,6 +104,33 @@ class Learned:
             Difference(*pair, *map(float, row[:3]), float(p))
             for pair, row, p in zip(planned, rows, corrected, strict=True)
         ]
+
+    def told(self) -> dict[str, Any]:
+        """What pages say of the tuned methods; letters name those that are significantly worse."""
+        compared = rs.compare(self.scores)
+
+        def worse(method: str, measure: str) -> str:
+            return "".join(compared.letters[other] for other in compared.better_than(method, measure))
+
+        return {
+            "collection": self.collection.name,
+            "truth": self.truth.name,
+            "letters": {method: compared.letters[method] for method in self.found},
+            "means": {method: {m: self.mean(method, m) for m in MEASURES} for method in self.found},
+            "worse": {method: {m: worse(method, m) for m in MEASURES} for method in self.found},
+            "differences": {measure: [one._asdict() for one in self.differences(measure)] for measure in TESTED},
+        }
+
+    def over_beta(self) -> dict[str, Any]:
+        """What pages say of β: all that were tried, those of the folds, and test values over them."""
+        return {
+            "tried": self.truth.betas,
+            "betas": {method: self.betas(method) for method in FOCUSED},
+            "curves": {
+                method: {m: scores.aggregate()[:, scores.column(m)] for m in CURVES}
+                for method, scores in self.curves.items()
+            },
+        }
 
 
 def learned(data: Path, methods: Sequence[str] = tuple(METHODS), truths: Sequence[Truth] = TRUTHS) -> list[Learned]:

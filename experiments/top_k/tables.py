@@ -1,48 +1,45 @@
-"""Tables of the page."""
+"""Tables of what was learned, as :meth:`experiments.top_k.fits.Learned.told` tells it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-import ranksift as rs
 from experiments.markdown import number, probability, table
 from experiments.top_k import printed
-from experiments.top_k.fits import CURVES, MEASURES, TESTED, Learned
-from experiments.top_k.methods import FAMILIES
+from experiments.top_k.fits import CURVES, MEASURES, TESTED
+from experiments.top_k.methods import FAMILIES, Family
 from experiments.top_k.truths import GRADED, K
 
+#: What was learned from one kind of labels of a collection.
+Told = Mapping[str, Any]
 
-def head(learned: Learned) -> list[str]:
+
+def head(one: Told) -> list[str]:
     """Names of the measures, as the paper has them."""
-    return [named(learned, measure) for measure in MEASURES]
+    return [named(one, measure) for measure in MEASURES]
 
 
-def named(learned: Learned, measure: str) -> str:
+def named(one: Told, measure: str) -> str:
     """A measure as the paper writes it: on grades it has no κ."""
-    kappa = "" if learned.truth is GRADED else "κ-"
+    kappa = "" if one["truth"] == GRADED.name else "κ-"
     return measure.replace("kNDCG", f"{kappa}N").replace("kERR", f"{kappa}ERR")
 
 
-def means(learned: Learned, method: str) -> list[str]:
-    """A row of numbers."""
-    return [number(learned.mean(method, measure)) for measure in MEASURES]
-
-
-def results(learned: Learned) -> str:
+def results(one: Told) -> str:
     """All methods by all measures, with letters of those that are significantly worse."""
-    compared = rs.compare(learned.scores)
-    highest = {m: max(number(learned.mean(method, m)) for method in learned.found) for m in MEASURES}
+    highest = {m: max(number(means[m]) for means in one["means"].values()) for m in MEASURES}
     rows = []
-    for method in learned.found:
+    for method, means in one["means"].items():
         cells = []
-        for measure, cell in zip(MEASURES, means(learned, method), strict=True):
-            beaten = "".join(compared.letters[other] for other in compared.better_than(method, measure))
+        for measure in MEASURES:
+            cell = number(means[measure])
             best = f"**{cell}**" if cell == highest[measure] else cell
-            cells.append(f"{best} {beaten}".strip())
-        rows.append([compared.letters[method], method, *cells])
-    return table(["", learned.collection.name, *head(learned)], rows, words=2)
+            cells.append(f"{best} {one['worse'][method][measure]}".strip())
+        rows.append([one["letters"][method], method, *cells])
+    return table(["", one["collection"], *head(one)], rows, words=2)
 
 
 def in_print(name: str) -> str:
@@ -57,17 +54,16 @@ def in_print(name: str) -> str:
     return table([f"paper: {name}", *(f"{kappa}N@{k}" for k in range(1, K + 1)), f"{kappa}ERR"], rows)
 
 
-def differences(some: Sequence[Learned]) -> str:
+def differences(some: Sequence[Told]) -> str:
     """Focused methods less their parents."""
     rows = []
-    tested = {learned.collection.name: {m: learned.differences(m) for m in TESTED} for learned in some}
-    for name, by in tested.items():
-        for one, two in zip(by[TESTED[0]], by[TESTED[1]], strict=True):
+    for one in some:
+        for both in zip(*(one["differences"][measure] for measure in TESTED), strict=True):
             cells = []
-            for found in (one, two):
-                ends = f"{number(found.low, sign=True)} to {number(found.high, sign=True)}"
-                cells += [f"{number(found.value, sign=True)} ({ends})", probability(found.p)]
-            rows.append([name, one.focused, one.parent, *cells])
+            for found in both:
+                ends = f"{number(found['low'], sign=True)} to {number(found['high'], sign=True)}"
+                cells += [f"{number(found['value'], sign=True)} ({ends})", probability(found["p"])]
+            rows.append([one["collection"], both[0]["focused"], both[0]["parent"], *cells])
     ten, err = head(some[0])[-2:]
     return table(["", "method", "less", ten, "p", err, "p"], rows, words=3)
 
@@ -79,26 +75,40 @@ def printed_wins(found: Mapping[str, Sequence[float]]) -> tuple[int, int]:
     return int(above.sum()), above.size
 
 
-def over_beta(some: Sequence[Learned]) -> str:
+def better_parent(one: Told, family: Family, measure: str) -> float:
+    """The higher mean of the two that a method is made of."""
+    return max(one["means"][parent][measure] for parent in family.parents)
+
+
+def curves(some: Sequence[Told]) -> Iterator[tuple[Told, Family, str, list[float]]]:
+    """Test values over β: of what, of which method, by which measure."""
+    for one in some:
+        for family in FAMILIES:
+            for measure in CURVES:
+                yield one, family, measure, one["curves"][family.focused][measure]
+
+
+def over_beta(some: Sequence[Told]) -> str:
     """What β does: the ends, the best and the worst of the curve, and what tuning chose."""
     rows = []
-    for learned in some:
-        for family in FAMILIES:
-            curve = learned.curves[family.focused]
-            for measure in CURVES:
-                values = curve.aggregate()[:, curve.column(measure)]
-                top = int(values.argmax())
-                rows.append(
-                    [
-                        learned.collection.name,
-                        family.focused,
-                        named(learned, measure),
-                        *(number(float(v)) for v in (values[0], values[-1], values.min(), values[top])),
-                        f"{learned.truth.betas[top]:g}",
-                        number(100 * float(np.ptp(values) / values.mean()), 1),
-                        number(learned.mean(family.focused, measure)),
-                        ", ".join(f"{beta:g}" for beta in learned.betas(family.focused)),
-                    ]
-                )
+    for one, family, measure, values in curves(some):
+        top = int(np.argmax(values))
+        rows.append(
+            [
+                one["collection"],
+                family.focused,
+                named(one, measure),
+                *map(number, (values[0], values[-1], min(values), values[top])),
+                f"{one['tried'][top]:g}",
+                number(100 * spread(values), 1),
+                number(one["means"][family.focused][measure]),
+                ", ".join(f"{beta:g}" for beta in one["betas"][family.focused]),
+            ]
+        )
     columns = ["β = 0", "β = 1", "lowest", "highest", "at β", "range, %", "tuned", "β of the folds"]
     return table(["", "method", "measure", *columns], rows, words=3)
+
+
+def spread(values: Sequence[float]) -> float:
+    """The range of a curve as a share of its mean."""
+    return float(np.ptp(values) / np.mean(values))

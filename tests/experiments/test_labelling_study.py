@@ -14,9 +14,8 @@ from experiments.labelling_study.fits import TOP_K, found_of_the_top, kappa_ndcg
 from experiments.labelling_study.study import ASSESSORS, SEED, K, Measured, again, perception
 from experiments.learning import Task, fits
 from experiments.markdown import number
-from experiments.top_k.fits import Learned
+from experiments.top_k.fits import MEASURES, Learned
 from experiments.top_k.methods import candidates
-from experiments.top_k.tables import means
 from ranksift.collection.examples import Examples
 from ranksift.labelling.assignment import rotation
 from ranksift.labelling.exports import position_labels
@@ -160,7 +159,8 @@ def test_documentation_shows_the_rows_that_are_computed_now(shown: str, examples
     collection = in_folds(whole, labels, "top-k study")
     with threadpool_limits(1):
         found = [fits(Task(fold, candidates("RankBoost", TOP_K.betas))) for fold in collection.folds]
-    row = means(Learned(collection, TOP_K, {"RankBoost": found}), "RankBoost")
+    learned = Learned(collection, TOP_K, {"RankBoost": found})
+    row = [number(learned.mean("RankBoost", measure)) for measure in MEASURES]
     cells = [
         [re.sub(r"[*]| [a-z]+$", "", cell.strip()) for cell in line.strip("|").split("|")][2:]
         for line in shown.split("\n")

@@ -1,39 +1,38 @@
-"""The page on an ordered top 10: what it computes, and that the documentation shows what is computed now.
+"""The page on an ordered top 10: what it computes, and that its results are that.
 
-The whole page takes many minutes, so that rows of quick methods on MQ2008 are held to what is computed.
+All fits take many minutes, so that quick methods on MQ2008 are held to what is kept.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Mapping
+from copy import deepcopy
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import ttest_rel
 from threadpoolctl import threadpool_limits
 
-from experiments import publish, top_k
+from experiments import experiment
+from experiments.experiment import rounded
 from experiments.learning import Collection, Fit, Task, fits, mq2008
-from experiments.top_k import printed
+from experiments.top_k import EXPERIMENT, printed
 from experiments.top_k.figures import over_beta as over_beta_drawn
-from experiments.top_k.fits import CURVES, TESTED, Learned
+from experiments.top_k.fits import CURVES, MEASURES, TESTED, Learned
+from experiments.top_k.measure import described
 from experiments.top_k.methods import FAMILIES, METHODS, candidates
-from experiments.top_k.page import in_short, significantly_above_both
-from experiments.top_k.tables import head, means, over_beta, printed_wins, results
+from experiments.top_k.tables import head, over_beta, printed_wins, results
 from experiments.top_k.truths import DRAWN, GRADED, POOLED, chances, ordered
+from experiments.top_k.words import held, inner_gains, significant, significantly_above_both
 from ranksift.collection.examples import Examples, Fold
 from ranksift.evaluation.significance import holm
-
-
-@pytest.fixture(scope="module")
-def shown() -> str:
-    return (publish.DOCS / "top-k-learning.md").read_text(encoding="utf-8")
+from tests.experiments.claims import apart, failing
 
 
 @pytest.fixture(scope="module")
 def data(data_dir: Path) -> Path:
-    absent = [name for name in top_k.NEEDS if not (data_dir / name).is_dir()]
-    if absent:
+    if absent := EXPERIMENT.absent(data_dir):
         pytest.skip(f"no {' and no '.join(absent)} in {data_dir}")
     return data_dir
 
@@ -43,34 +42,66 @@ def collection(data: Path) -> Collection:
     return mq2008(data)
 
 
-def cells(page: str, method: str) -> Iterator[list[str]]:
-    """Numbers of the tables' rows of a method, without bold type and letters."""
-    for line in page.split("\n"):
-        row = [cell.strip() for cell in line.strip("|").split("|")]
-        if line.startswith("|") and method in row[:2]:
-            yield [re.sub(r"[*]| [a-z]+$", "", cell) for cell in row[row.index(method) + 1 :]]
-
-
-# -- the page ------------------------------------------------------------------------------------------
-
-
-def test_page_refers_to_its_figure_and_states_its_command(shown: str) -> None:
-    assert re.findall(r"!\[[^\]]+\]\(([^)]+)\)", shown) == ["top-k-learning-beta.svg"]
-    assert (publish.DOCS / "top-k-learning-beta.svg").is_file()
-    assert "python -m experiments.top_k" in shown
-    assert not re.search(r"\bnan\b|\binf\b|\bNone\b(?! is)", shown)
+# -- results -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("truth", [POOLED, DRAWN, GRADED], ids=lambda truth: truth.name)
-def test_documentation_shows_the_rows_that_are_computed_now(
-    shown: str, data: Path, collection: Collection, truth
-) -> None:
+def test_results_are_what_is_learned_now(data: Path, collection: Collection, truth) -> None:
     labelled = truth.of(data, collection)
     for method in ("RankBoost", "RankSVM"):
         with threadpool_limits(1):  # as in the processes of the experiment
             found = [fits(Task(fold, candidates(method, truth.betas))) for fold in labelled.folds]
-        row = means(Learned(labelled, truth, {method: found}), method)
-        assert row in list(cells(shown, method)), "the page is stale: run make experiments"
+        learned = Learned(labelled, truth, {method: found})
+        means = rounded({measure: learned.mean(method, measure) for measure in MEASURES})
+        assert not [*apart(means, EXPERIMENT.kept[truth.name]["MQ2008"]["means"][method])]
+
+
+def test_collections_are_as_they_are_described(data: Path, collection: Collection) -> None:
+    assert not [*apart(rounded(described(data, collection)), EXPERIMENT.kept["collections"]["MQ2008"])]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        (("pooled", "MQ2007", "means", "RankSVM", "kNDCG@1"), 0.2, "So this order can be learned"),
+        (("pooled", "MQ2007", "curves", "FocusedBoost", "kERR", 20), 0.7, "FocusedBoost falls where the order"),
+        (("pooled", "MQ2007", "means", "Top-k ListMLE", "kNDCG@10"), 0.5, "Top-k ListMLE is hard to beat"),
+        (
+            ("drawn", "MQ2008", "differences", "kERR", 1),
+            {"value": 0.1, "p": 0.01},
+            "nothing distinguishable from chance",
+        ),
+        (("ranks", "as they are"), 0.5, "serve a linear method worse"),
+    ],
+)
+def test_a_result_that_is_changed_fails_its_claim(path: tuple[str | int, ...], value: Any, words: str) -> None:
+    found = EXPERIMENT.kept
+    for step in path:
+        found = found[step]
+    changed = {**found, **value} if isinstance(value, dict) else value
+    assert words in failing(EXPERIMENT, path, changed)
+
+
+def test_a_method_that_beats_both_parents_fails_the_headline() -> None:
+    results = EXPERIMENT.kept
+    for one in results["pooled"].values():
+        for found in (found for measure in TESTED for found in one["differences"][measure]):
+            found |= {"value": 0.1, "low": 0.05, "high": 0.2, "p": 0.01}
+    wrong = " ".join(claim.sentence for claim in EXPERIMENT.made_of(results).claims if not claim.holds)
+    assert "Does a Focused method beat both parents on an ordered truth?** Mostly not." in wrong
+    assert "None is significantly above both parents." in wrong
+    assert "a gain of that size can be ruled out here" in wrong
+
+
+@pytest.mark.parametrize(("ranges", "holds"), [((0.01, 0.02, 0.03), False), ((0.01, 0.07, 0.03), True)])
+def test_beta_matters_for_some_methods(ranges: tuple[float, ...], holds: bool) -> None:
+    results = deepcopy(EXPERIMENT.kept)
+    for one in results["pooled"].values():
+        for family, most in zip(FAMILIES, ranges, strict=True):
+            one["curves"][family.focused] = dict.fromkeys(CURVES, np.linspace(1 - most / 2, 1 + most / 2, 21).tolist())
+    [claim] = [c for c in EXPERIMENT.made_of(results).claims if "β matters little for" in c.sentence]
+    assert claim.holds is holds
+    assert f"**β matters little for {'two' if holds else 'three'} of the three methods**" in claim.sentence
 
 
 # -- truths --------------------------------------------------------------------------------------------
@@ -113,7 +144,7 @@ def test_labels_are_the_same_in_every_fold(data: Path, collection: Collection) -
 # -- tests and tables ----------------------------------------------------------------------------------
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def guessed() -> Learned:
     """Scores drawn by lot, those of FocusedSVM near the truth."""
     random = np.random.default_rng(0)
@@ -131,6 +162,11 @@ def guessed() -> Learned:
     return Learned(Collection("made up", folds), GRADED, found)
 
 
+@pytest.fixture(scope="module")
+def told(guessed: Learned) -> Mapping[str, Any]:
+    return rounded({**guessed.told(), **guessed.over_beta()})
+
+
 def test_the_candidate_that_is_best_on_validation_queries_is_taken(guessed: Learned) -> None:
     for fold, beta in zip(guessed.found["FocusedNet"], guessed.betas("FocusedNet"), strict=True):
         values = [fit.value for fit in fold]
@@ -138,7 +174,7 @@ def test_the_candidate_that_is_best_on_validation_queries_is_taken(guessed: Lear
     assert set(guessed.best("RankSVM")) == {0}
 
 
-def test_differences_are_paired_tests_corrected_together(guessed: Learned) -> None:
+def test_differences_are_paired_tests_corrected_together(guessed: Learned, told: Mapping[str, Any]) -> None:
     scores = guessed.scores
     for measure in TESTED:
         values = scores.values[:, :, scores.column(measure)]
@@ -152,51 +188,31 @@ def test_differences_are_paired_tests_corrected_together(guessed: Learned) -> No
         assert [np.sign(d.value) for d in found] == [np.sign(t.statistic) for t in tests]
         assert all(d.low < d.value < d.high for d in found)
     assert [d.parent for d in found[:2]] == ["RankSVM", "SVM-MAP"]
-    assert significantly_above_both([guessed]) == [
-        "FocusedSVM on made up by κ-NDCG@10",
-        "FocusedSVM on made up by κ-ERR",
-    ]
+    assert significantly_above_both([told]) == ["FocusedSVM on made up by κ-NDCG@10", "FocusedSVM on made up by κ-ERR"]
+    assert len(significant([told], 1)) >= 4
+    assert held([told, told], TESTED[0]) >= 2
 
 
-def test_tables_have_a_row_for_each_method_and_curve(guessed: Learned) -> None:
-    lines = results(guessed).split("\n")
+def test_tables_have_a_row_for_each_method_and_curve(guessed: Learned, told: Mapping[str, Any]) -> None:
+    lines = results(told).split("\n")
     assert len(lines) == 2 + len(METHODS)
     assert "**" in next(line for line in lines if "FocusedSVM" in line)
-    assert head(guessed)[-2:] == ["N@10", "ERR"]
-    rows = over_beta([guessed]).split("\n")[2:]
+    assert head(told)[-2:] == ["N@10", "ERR"]
+    rows = over_beta([told]).split("\n")[2:]
     assert [row.split("|")[3].strip() for row in rows] == ["N@5", "N@10", "ERR"] * len(FAMILIES)
     low, high = (float(rows[0].split("|")[i].replace("−", "-")) for i in (6, 7))
     curve = guessed.curves["FocusedSVM"]
     values = curve.aggregate()[:, curve.column(CURVES[0])]
     assert (low, high) == pytest.approx((values.min(), values.max()), abs=1e-4)
+    assert inner_gains([told])[0] == pytest.approx(values.max() - max(values[0], values[-1]), abs=1e-8)
 
 
-def test_the_figure_has_a_panel_for_each_method_with_six_curves(guessed: Learned) -> None:
-    ordered = Learned(guessed.collection, POOLED, guessed.found)
-    drawn = over_beta_drawn([ordered], [guessed])
+def test_the_figure_has_a_panel_for_each_method_with_six_curves(told: Mapping[str, Any]) -> None:
+    drawn = over_beta_drawn([{**told, "truth": "pooled"}], [told])
     assert drawn.count("<polyline") == len(FAMILIES) * 6
     assert re.findall(r"made up: \w+", drawn) == [f"made up: {family.focused}" for family in FAMILIES]
     for name in ("κ-N@5", "κ-N@10", "κ-ERR", "N@5", "N@10", "ERR"):
         assert drawn.count(f">{name}<") == 1
-
-
-@pytest.mark.parametrize(
-    ("ranges", "said"),
-    [
-        ((0.01, 0.02, 0.03), "β matters little**"),
-        ((0.01, 0.07, 0.03), "β matters little for two of the three methods**"),
-        ((0.06, 0.07, 0.08), "β matters for all methods**"),
-    ],
-)
-def test_findings_say_for_how_many_methods_beta_matters(
-    guessed: Learned, monkeypatch: pytest.MonkeyPatch, ranges: tuple[float, ...], said: str
-) -> None:
-    spread = {family.focused: [r] for family, r in zip(FAMILIES, ranges, strict=True)}
-    monkeypatch.setattr("experiments.top_k.page.ranges", lambda some: spread)
-    text = in_short({truth: [guessed] for truth in (POOLED, DRAWN, GRADED)})
-    assert said in text
-    # FocusedSVM is near the truth here.
-    assert "distinguishable from chance" not in text
 
 
 def test_printed_tables() -> None:
@@ -212,5 +228,5 @@ def test_absent_data_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("RANKSIFT_DATA", str(tmp_path))
-    publish.publish(top_k)
-    assert "skipped, no letor4_mq2008 and no letor4_mq2007_agg" in capsys.readouterr().out
+    assert not experiment.measure(EXPERIMENT)
+    assert "not measured, no letor4_mq2008 and no letor4_mq2007_agg" in capsys.readouterr().out
