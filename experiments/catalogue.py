@@ -38,7 +38,7 @@ EXPERIMENTS: list[Any] = [
     text,
     labelling.EXPERIMENT,
     top_k.EXPERIMENT,
-    labelling_study,
+    labelling_study.EXPERIMENT,
     learned_rankers.EXPERIMENT,
     boosted_trees,
     papers.EXPERIMENT,

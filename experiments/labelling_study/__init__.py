@@ -1,4 +1,5 @@
 """The fifth paper's user study with simulated assessors on MQ2008: ``python -m experiments.labelling_study``."""
 
-from experiments.labelling_study.page import NEEDS as NEEDS
-from experiments.labelling_study.page import files as files
+from experiments.experiment import Experiment
+
+EXPERIMENT = Experiment("labelling_study", "labelling-study.md", needs=("letor4_mq2008",), fold=False)

@@ -1,7 +1,6 @@
-"""Write the page: ``python -m experiments.labelling_study``."""
+"""Measure, and write the page: ``python -m experiments.labelling_study``."""
 
-from experiments import labelling_study
-from experiments.publish import publish
+from experiments.experiment import publish
+from experiments.labelling_study import EXPERIMENT
 
-if __name__ == "__main__":  # not where a worker process imports it
-    publish(labelling_study)
+publish(EXPERIMENT)

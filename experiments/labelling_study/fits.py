@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -72,6 +72,20 @@ class Trained:
         found = [self.difference(method, measure) for method in methods]
         corrected = holm(np.array([one.p for one in found]))
         return [m for m, one, p in zip(methods, found, corrected, strict=True) if p <= ALPHA and sign * one.value > 0]
+
+    def told(self) -> dict[str, Any]:
+        """What the page says of it by the truth."""
+        return {
+            "methods": {
+                method: {measure: self._told(method, measure) for measure in TESTED} for method in self.graded.found
+            },
+            "better": self.significant(TESTED[0], 1),
+            "worse": self.significant(TESTED[0], -1),
+        }
+
+    def _told(self, method: str, measure: str) -> dict[str, float]:
+        graded, top_k = (float(s.values[s.row(method), :, s.column(measure)].mean()) for s in self.by_truth)
+        return {"graded": graded, "top k": top_k, **self.difference(method, measure)._asdict()}
 
 
 def trained(

@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from starlette.testclient import TestClient
@@ -73,6 +74,50 @@ class Measured:
             ag.difference(pairs, inferred, samples=samples),
             ag.difference(pairs, inferred, ties=False, samples=samples),
         )
+
+    def told(self) -> dict[str, Any]:
+        """All that the page says of it."""
+        kinds = ("pairs", "following", "inferred", "grades")
+        return {
+            "cost": {tool: _cost(one) for tool, one in self.cost.items()},
+            "agreement": {kind: _agreement(getattr(self, kind)) for kind in kinds},
+            "repeats": self.repeats._asdict(),
+            "differences": {kind: _difference(getattr(self, kind)) for kind in ("all_pairs", "untied")},
+        }
+
+    def levels(self) -> dict[str, Any]:
+        """What is said of a study that is only rehearsed."""
+        cost, agreement = _cost(self.cost["pairs"]), {"pairs": self.pairs, "inferred": self.inferred}
+        return {
+            **{name: cost[name]["value"] for name in ("seconds", "median_seconds", "minutes", "per_query")},
+            "ties": ties(self.pairs),
+            **{tool: {"overall": one.overall.value, "untied": one.untied.value} for tool, one in agreement.items()},
+            "difference": self.all_pairs.difference.value,
+        }
+
+
+def ties(one: Agreement) -> float:
+    """Of the pairs that two assessors judged, the share that are ties to the first of them."""
+    return float(one.counts[1].sum() / one.counts.sum())
+
+
+def _cost(one: Cost) -> dict[str, Any]:
+    estimates = ("seconds", "median_seconds", "minutes", "per_query")
+    return {"judgments": one.judgments, **{name: getattr(one, name).to_dict() for name in estimates}}
+
+
+def _agreement(one: Agreement) -> dict[str, Any]:
+    estimates = ("overall", "untied", "kappa", "fleiss", "alpha_ordinal")
+    return {
+        "units": one.units,
+        "counts": one.counts,
+        "matrix": one.matrix(),
+        **{name: getattr(one, name).to_dict() for name in estimates},
+    }
+
+
+def _difference(one: ag.Difference) -> dict[str, Any]:
+    return {**one.difference.to_dict(), "chi_square": one.chi_square, "p": one.p}
 
 
 @dataclass(frozen=True, eq=False)

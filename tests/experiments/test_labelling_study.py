@@ -1,19 +1,19 @@
-"""The made-up user study: what the printed tables imply, and that the documentation shows what is computed now."""
+"""The made-up user study: what the printed tables imply, and that its results are what is computed now."""
 
-import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from experiments import labelling_study, publish
-from experiments.labelling_study import printed
+from experiments import labelling
+from experiments.experiment import rounded
+from experiments.labelling_study import EXPERIMENT, printed
 from experiments.labelling_study.documents import by_query, documents, in_folds
 from experiments.labelling_study.fits import TOP_K, found_of_the_top, kappa_ndcg_of, true_labels
+from experiments.labelling_study.measure import implied
 from experiments.labelling_study.study import ASSESSORS, SEED, K, Measured, again, perception
 from experiments.learning import Task, fits
-from experiments.markdown import number
 from experiments.top_k.fits import MEASURES, Learned
 from experiments.top_k.methods import candidates
 from ranksift.collection.examples import Examples
@@ -22,17 +22,12 @@ from ranksift.labelling.exports import position_labels
 from ranksift.labelling.strategies import strategy
 from ranksift.labelling.study import Assessor, Perception, rehearse
 from ranksift.labelling.web.desk import shown as sides
-
-
-@pytest.fixture(scope="module")
-def shown() -> str:
-    return (publish.DOCS / "labelling-study.md").read_text(encoding="utf-8")
+from tests.experiments.claims import apart, failing
 
 
 @pytest.fixture(scope="module")
 def data(data_dir: Path) -> Path:
-    absent = [name for name in labelling_study.NEEDS if not (data_dir / name).is_dir()]
-    if absent:
+    if absent := EXPERIMENT.absent(data_dir):
         pytest.skip(f"no {' and no '.join(absent)} in {data_dir}")
     return data_dir
 
@@ -123,25 +118,25 @@ def test_without_errors_both_tools_agree_fully() -> None:
     assert found.repeats.asked == found.repeats.same > 0
 
 
-# -- the page ----------------------------------------------------------------------------------------------------------
+# -- results -----------------------------------------------------------------------------------------------------------
 
 
-def test_page_states_its_command_and_what_is_simulated(shown: str) -> None:
-    assert "python -m experiments.labelling_study" in shown
-    assert "What is simulated, and what is not" in shown
-    assert not re.search(r"\bnan\b|\binf\b", shown)
+def test_what_the_printed_tables_imply_is_what_is_kept() -> None:
+    assert not [*apart(rounded(implied()), EXPERIMENT.kept["printed"])]
 
 
-def test_documentation_shows_the_study_that_is_computed_now(shown: str, examples) -> None:
+def test_results_are_of_the_study_that_is_carried_out_now(examples) -> None:
     """The log is the same without a store, which takes a minute."""
-    found = again(examples[1], SEED)
-    for row, total in zip(found.pairs.matrix().tolist(), found.pairs.counts.sum(axis=1).tolist(), strict=True):
-        cells = " | ".join(map(number, row))
-        assert re.search(rf"\| {re.escape(cells)} \|.* {total} \|\n", shown), "the page is stale: run make experiments"
-    assert f"asks {found.cost['pairs'].per_query.value:.1f} (" in shown
+    found, kept = again(examples[1], SEED), EXPERIMENT.kept
+    assert not [*apart(rounded(found.levels()), kept["ties"]["0.07"])]
+    for name in ("pairs", "inferred"):
+        one, own = getattr(found, name), kept["study"]["agreement"][name]
+        assert one.counts.tolist() == own["counts"]
+        assert not [*apart(rounded(one.matrix()), own["matrix"])]
+    assert kept["study"]["cost"]["pairs"]["per_query"]["value"] == pytest.approx(found.cost["pairs"].per_query.value)
 
 
-def test_documentation_shows_the_rows_that_are_computed_now(shown: str, examples) -> None:
+def test_results_are_what_is_learned_now(examples) -> None:
     """Labels by the log without a store: those of who was given the query first."""
     whole, utilities = examples
     eyes = perception(utilities)
@@ -160,10 +155,31 @@ def test_documentation_shows_the_rows_that_are_computed_now(shown: str, examples
     with threadpool_limits(1):
         found = [fits(Task(fold, candidates("RankBoost", TOP_K.betas))) for fold in collection.folds]
     learned = Learned(collection, TOP_K, {"RankBoost": found})
-    row = [number(learned.mean("RankBoost", measure)) for measure in MEASURES]
-    cells = [
-        [re.sub(r"[*]| [a-z]+$", "", cell.strip()) for cell in line.strip("|").split("|")][2:]
-        for line in shown.split("\n")
-        if re.match(r"\| [a-j] \| RankBoost ", line)
-    ]
-    assert row in cells, "the page is stale: run make experiments"
+    means = rounded({measure: learned.mean("RankBoost", measure) for measure in MEASURES})
+    assert not [*apart(means, EXPERIMENT.kept["top k"]["means"]["RankBoost"])]
+
+
+def test_without_ties_is_what_the_page_on_strategies_says() -> None:
+    assert EXPERIMENT.kept["without ties"] == labelling.EXPERIMENT.kept["plain"]["heap"]["mean"]
+
+
+def test_page_states_what_is_simulated() -> None:
+    text = EXPERIMENT.made_of(EXPERIMENT.kept).files[EXPERIMENT.page]
+    assert "What is simulated, and what is not" in text
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        (("ties", "1", "per_query"), 150.0, "so that ties make it cheaper"),
+        (("study", "agreement", "inferred", "overall", "value"), 0.8, "Two assessors agree more often about pairs"),
+        (("draws", 3, "difference"), -0.01, "In 20 further draws of all errors"),
+        (("study", "agreement", "pairs", "untied", "value"), 0.99, "the levels resemble the printed ones"),
+        (("printed", "counts", "every", "untied"), 28.4, "The printed χ² are not those of all inferred pairs"),
+        (("ties", "0.6", "per_query"), 140.0, "the two printed figures do not go together"),
+        (("top k", "differences", "kERR", 5, "p"), 0.04, "Table 5 is too small to decide much"),
+        (("study", "agreement", "pairs", "matrix", 1, 1), 0.8, "The matrices of the paper are less even"),
+    ],
+)
+def test_a_result_that_is_changed_fails_its_claim(path: tuple[str | int, ...], value: object, words: str) -> None:
+    assert words in failing(EXPERIMENT, path, value)
