@@ -303,9 +303,11 @@ def tune(
     by = one_measure(ranker.measure if measure is None else measure)
     problem = _Problem(ranker, given, held_out, number_of_folds(folds), by, cutoff, sampler, seed)
     problem.parts()  # a wrong number of folds is refused now
-    searched = Space.of(problem.natural_space() if space is None else space, ranker)
+    wanted = ranker.natural_space(stopped=held_out is not None) if space is None else space
+    searched = Space.of(wanted, ranker)
     if not searched.parts:
-        raise InputError("the space is empty", remedy="name at least one parameter to search")
+        what = "the space is empty" if space is not None else f"{type(ranker).__name__} has nothing to tune by itself"
+        raise InputError(what, remedy="give a space of parameters")
     with _quiet(), ranker.remembering(), told_once():
         candidates = searched.candidates(ranker, int(trials), seed)
         for candidate in candidates:  # a word in place of a number is found before the first trial
@@ -341,13 +343,6 @@ class _Problem:
     cutoff: Cutoff | None
     sampler: Sampler
     seed: int
-
-    def natural_space(self) -> SpaceLike:
-        found = self.ranker.natural_space(stopped=self.validation is not None)
-        if not found:
-            name = type(self.ranker).__name__
-            raise InputError(f"{name} has nothing to tune by itself", remedy="give a space of parameters")
-        return found
 
     def parts(self) -> list[Fold]:
         """What is fitted, and judged."""
