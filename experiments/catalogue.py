@@ -26,14 +26,14 @@ from experiments import (
 
 #: The result of `experiments.experiment.Experiment`, or a package of the kind before it.
 EXPERIMENTS: list[Any] = [
-    web_track,
-    forbidden,
+    web_track.EXPERIMENT,
+    forbidden.EXPERIMENT,
     truncation.EXPERIMENT,
-    bounds,
-    properties,
-    submissions,
-    risk,
-    cutoffs,
+    bounds.EXPERIMENT,
+    properties.EXPERIMENT,
+    submissions.EXPERIMENT,
+    risk.EXPERIMENT,
+    cutoffs.EXPERIMENT,
     rank_and_filter,
     text,
     labelling,
@@ -41,6 +41,6 @@ EXPERIMENTS: list[Any] = [
     labelling_study,
     learned_rankers,
     boosted_trees,
-    papers,
-    prompt,
+    papers.EXPERIMENT,
+    prompt.EXPERIMENT,
 ]

@@ -1,6 +1,6 @@
-"""Write the page and its figures: ``python -m experiments.bounds``."""
+"""Measure, and write the page and its figures: ``python -m experiments.bounds``."""
 
-from experiments import bounds
-from experiments.publish import publish
+from experiments.bounds import EXPERIMENT
+from experiments.experiment import publish
 
-publish(bounds)
+publish(EXPERIMENT)

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
-import numpy as np
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from experiments.bounds import printed
-from experiments.bounds.chance import expected_over_k
-from experiments.bounds.origins import perfect_msp
-from experiments.bounds.queries import Trials
-from experiments.bounds.readings import (
-    DCG_EXACT,
-    DCG_PRINTED,
-    KS,
-    MSP_EXACT,
-    MSP_PAPER,
-    MSP_PRINTED,
-    Floats,
-    Measured,
-    at,
-    values_of,
-)
+from experiments.bounds.measure import EDGES, FURTHEST
+from experiments.bounds.readings import DCG_EXACT, DCG_PRINTED, KS, MSP_EXACT, MSP_PAPER, MSP_PRINTED
 from experiments.svg import FAINT, INK, SOFT, Drawing, Scale, scale
 
 BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#a7b0b8"
-K = 30  # where the readings are furthest apart
+
+
+def figures(r: Mapping[str, Any]) -> dict[str, str]:
+    """Names and contents of all of them."""
+    return {
+        "upper-and-lower-bounds-printed.svg": learners(r["means"], r["perfect"]),
+        "upper-and-lower-bounds-expected.svg": expected(r["systems"]["queries"], r["histograms"]),
+        "upper-and-lower-bounds-queries.svg": real_and_expected(r["every query"]),
+    }
 
 
 def _axes(
@@ -80,10 +74,10 @@ PANELS = (
 )
 
 
-def learners(measured: Measured) -> str:
+def learners(systems: Mapping[str, Sequence[Sequence[float]]], perfect: float) -> str:
     """V1 and V2 over the measure itself: our systems by both readings, and the paper's eight learners."""
     left, top, width, height, gap = 60, 104, 318, 210, 62
-    title = f"Normalised scores over the measure itself, k = {K}"
+    title = f"Normalised scores over the measure itself, k = {FURTHEST}"
     draw = Drawing(
         left + 2 * width + gap + 20,
         top + 2 * height + 134,
@@ -93,30 +87,32 @@ def learners(measured: Measured) -> str:
     draw.text(16, 28, title, 16, bold=True)
     ours = ((BLUE, "our systems, as written"), (ORANGE, "our systems, as printed"))
     _legend(draw, [*(("dot", *entry) for entry in ours), ("ring", INK, "the paper's eight learners")], 54)
-    perfect = perfect_msp(measured, K)
     for row, (name, written, followed, x_ticks, ranges) in enumerate(PANELS):
         for column, (version, y_ticks) in enumerate(zip((1, 2), ranges, strict=True)):
             box = left + column * (width + gap), top + row * (height + 76), width, height
-            axis = f"{written.tables}@{K}"
+            axis = f"{written.tables}@{FURTHEST}"
             x, y = _axes(draw, box, x_ticks, y_ticks, (axis, ""), f"{name}, V{version}", "{:.2f}".format)
             if name == "MSP":
                 draw.line(x(perfect), box[1], x(perfect), box[1] + height, INK, 1, "3 3")
                 draw.text(x(perfect) - 6, box[1] + 14, "a perfect ranking by Eq. 3", 11, "end", INK)
             for reading, color in ((written, BLUE), (followed, ORANGE)):
-                means = [values_of(measured.scores, m).mean(axis=1) for m in at(reading.measures, [K])]
-                base, other = means[0], means[version]
-                seen = (base >= x_ticks[0]) & (base <= x_ticks[-1]) & (other >= y_ticks[0]) & (other <= y_ticks[-1])
-                draw.dots([(x(a), y(b)) for a, b in _points(base, other, seen)], color, 2.4)
-            base, other = (printed.learners(printed.SCORES[written.tables][i])[:, KS.index(K)] for i in (0, version))
+                points = zip(systems[reading.name][0], systems[reading.name][version], strict=True)
+                seen = [
+                    (x(a), y(b)) for a, b in points if x_ticks[0] <= a <= x_ticks[-1] and y_ticks[0] <= b <= y_ticks[-1]
+                ]
+                draw.dots(seen, color, 2.4)
+            base, other = (
+                printed.learners(printed.SCORES[written.tables][i])[:, KS.index(FURTHEST)] for i in (0, version)
+            )
             for a, b in zip(base, other, strict=True):
                 draw.dot(x(a), y(b), INK, 3.5, hollow=True)
     return str(draw)
 
 
-def expected(measured: Measured) -> str:
+def expected(queries: int, histograms: Mapping[str, Sequence[int]]) -> str:
     """Histograms of what a random ranking is expected to get."""
     left, top, width, height, gap = 56, 96, 330, 220, 70
-    title = f"Expected score of a random ranking, {len(measured.scores.queries):,} queries of MQ2007"
+    title = f"Expected score of a random ranking, {queries:,} queries of MQ2007"
     draw = Drawing(
         left + 2 * width + gap + 20,
         top + height + 56,
@@ -126,20 +122,19 @@ def expected(measured: Measured) -> str:
     draw.text(16, 28, title, 16, bold=True)
     _legend(draw, [("line", BLUE, "exact"), ("line", ORANGE, "the paper's k p²")], 52)
     panels = (("nDCG", ((DCG_EXACT, BLUE),)), ("MSP", ((MSP_EXACT, BLUE), (MSP_PAPER, ORANGE))))
-    edges = np.linspace(0, 1, 26)
     for column, (name, shown) in enumerate(panels):
-        counts = {color: np.histogram(expected_over_k(measured, reading), edges)[0] for reading, color in shown}
-        step = 100 if max(c.max() for c in counts.values()) < 500 else 200
-        ticks = range(0, int(max(c.max() for c in counts.values())) + step, step)
+        counts = {color: histograms[reading.name] for reading, color in shown}
+        step = 100 if max(map(max, counts.values())) < 500 else 200
+        ticks = range(0, max(map(max, counts.values())) + step, step)
         box = left + column * (width + gap), top, width, height
         x, y = _axes(draw, box, (0, 0.2, 0.4, 0.6, 0.8, 1), ticks, (f"expected {name}", "queries"), name)
         for color, count in counts.items():
-            outline = [(x(edge), y(c)) for i, c in enumerate(count) for edge in edges[i : i + 2]]
+            outline = [(x(edge), y(c)) for i, c in enumerate(count) for edge in EDGES[i : i + 2]]
             draw.curve([(x(0), y(0)), *outline, (x(1), y(0))], color)
     return str(draw)
 
 
-def real_and_expected(whole: Trials) -> str:
+def real_and_expected(queries: Mapping[str, Mapping[str, Sequence[Any]]]) -> str:
     """Every query: its real score over its expected one."""
     left, top, side, gap = 52, 96, 340, 62
     title = "Real and expected scores of every query of MQ2007"
@@ -153,17 +148,14 @@ def real_and_expected(whole: Trials) -> str:
     kinds = {"ideal": GREEN, "neither": GREY, "uninformative": ORANGE}
     _legend(draw, [("dot", color, kind) for kind, color in kinds.items()], 54)
     for column, (reading, name) in enumerate(((DCG_EXACT, "nDCG"), (MSP_EXACT, "MSP, exact"))):
-        types = whole[reading].types
+        found = queries[reading.name]
         box = left + column * (side + gap), top, side, side
         ticks = (0, 0.2, 0.4, 0.6, 0.8, 1)
         x, y = _axes(draw, box, ticks, ticks, ("expected", "real ↑"), name, "{:.1f}".format)
-        named = {query: kind for kind in ("ideal", "uninformative") for query in types.sets[kind]}
-        of = np.array([named.get(query, "neither") for query in types.queries])
+        named = {i: kind for kind in ("ideal", "uninformative") for i in found[kind]}
+        dots = enumerate(zip(found["expected"], found["real"], strict=True))
+        placed = [(named.get(i, "neither"), (x(a), y(b))) for i, (a, b) in dots]
         for kind, color in kinds.items():
-            draw.dots([(x(a), y(b)) for a, b in _points(types.expected, types.real, of == kind)], color, 1.7)
+            draw.dots([at for own, at in placed if own == kind], color, 1.7)
         draw.line(x(0), y(0), x(1), y(1), INK, 1)
     return str(draw)
-
-
-def _points(x: Floats, y: Floats, chosen: np.ndarray) -> list[tuple[float, float]]:
-    return list(zip(x[chosen].tolist(), y[chosen].tolist(), strict=True))

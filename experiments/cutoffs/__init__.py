@@ -1,4 +1,7 @@
 """Rules that drop documents by their scores, on three collections: ``python -m experiments.cutoffs``."""
 
-from experiments.cutoffs.page import NEEDS as NEEDS
-from experiments.cutoffs.page import files as files
+from experiments.experiment import Experiment
+
+EXPERIMENT = Experiment(
+    "cutoffs", "cutoffs.md", needs=("semeval2015_task3_cqa", "wikiqa", "trec_web_qrels", "trec_web_runs")
+)

@@ -1,6 +1,6 @@
-"""Write the page and its figures: ``python -m experiments.cutoffs``."""
+"""Measure, and write the page and its figures: ``python -m experiments.cutoffs``."""
 
-from experiments import cutoffs
-from experiments.publish import publish
+from experiments.cutoffs import EXPERIMENT
+from experiments.experiment import publish
 
-publish(cutoffs)
+publish(EXPERIMENT)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+import ranksift as rs
 from experiments.cutoffs.answers import GAINS, Answers
 from experiments.cutoffs.model import Floats, LogisticRegression, out_of_fold
 from experiments.cutoffs.normaliser import normalised_gains
@@ -18,6 +19,9 @@ from ranksift.collection.gains import Gains
 from ranksift.collection.lists import Lists
 from ranksift.cutoffs.baselines import FixedCutoff
 from ranksift.cutoffs.candidates import Candidate
+from ranksift.cutoffs.cutoff import Cutoff
+from ranksift.cutoffs.held_out import aggregate, held_out
+from ranksift.cutoffs.threshold import one_measure
 
 K = 3
 MEASURE = f"nDCG_f@{K}"
@@ -35,8 +39,8 @@ SCORES: Mapping[str, Callable[[Floats], Floats]] = {
 }
 EXPECTED, NOT_FORBIDDEN, GOOD, ORDINAL = SCORES
 BOTH = f"ranked by {GOOD}, cut on {NOT_FORBIDDEN}"
-#: The splits in words.
-TEST, TRAIN = "test", "train, in folds"
+#: What rules are judged on.
+TEST, TRAIN = "test", "train"
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,3 +149,23 @@ class Forum:
         """The global cut on two scores less that on the one that ranks, on both splits."""
         two, one = self.by_score[BOTH], self.by_score[GOOD]
         return {split: paired(two[split], GLOBAL, one[split], GLOBAL) for split in (TEST, TRAIN)}
+
+    @cached_property
+    def by_gain(self) -> dict[str, dict[str, list[float]]]:
+        """DCG@3 and nDCG_f@3 by rules that are optimal for the one, for the other, or tuned to them, on both splits."""
+        measures = [one_measure(measure) for measure in (f"DCG@{K}", MEASURE)]
+        dev, test, train = self.dev.lists(EXPECTED), self.test.lists(EXPECTED), self.folded.lists(EXPECTED)
+        rules: dict[str, tuple[Candidate, Candidate]] = {
+            f"global, fitted to {m}": (rs.GlobalCutoff(m), rs.GlobalCutoff(m)) for m in (MEASURE, f"DCG@{K}")
+        }
+        rules |= {name: (self.test.more[name], self.folded.more[name]) for name in (POSITIVE, NORMALISED)}
+        out = {}
+        for name, (on_test, on_train) in rules.items():
+            assert isinstance(on_test, Cutoff)
+            assert isinstance(on_train, Cutoff)
+            kept, folded = on_test.fit_lists(dev).keep_lists(test), held_out(on_train, train, FOLDS, SEED)
+            out[name] = {
+                TEST: [aggregate(measure, test, kept) for measure in measures],
+                TRAIN: [aggregate(measure, train, folded) for measure in measures],
+            }
+        return out

@@ -6,11 +6,9 @@ many trials; the threshold is the best one on the same questions, and test quest
 
 from __future__ import annotations
 
-import json
 import time
 import warnings
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Iterable, Mapping
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,23 +17,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import ttest_rel
 
+from experiments.cutoffs import EXPERIMENT
 from experiments.cutoffs.answers import FOLDER, GAINS
-from experiments.publish import ROOT, data_folder
-from experiments.rank_and_filter.measured import rounded
+from experiments.experiment import data_folder
 from ranksift.collection.examples import Examples, Fold, together
 from ranksift.collection.ragged import Floats
 from ranksift.cutoffs.threshold import GlobalCutoff
 from ranksift.datasets.semeval import semeval2015
 from ranksift.errors import RankSiftWarning
 from ranksift.evaluation.significance import holm
-from ranksift.files import writing
 from ranksift.learning.judged_documents import JudgedDocuments
 from ranksift.learning.methods import MLPRanker
 from ranksift.learning.ranker import Ranker
 from ranksift.learning.tuning import tune
 from ranksift.learning.validation import three_parts
 
-FILE = Path(__file__).with_name("losses.json")
 #: The paper's names of the losses, and ours.
 LOSSES: Mapping[str, str] = {
     "BCE": "bce",
@@ -77,18 +73,14 @@ class Trials(NamedTuple):
 
     def against(self, pairs: list[tuple[str, str]]) -> list[list[float]]:
         """The difference of each pair, and p of a paired t test with Holm's correction over all of them."""
-        found = []
-        for one, other in pairs:
-            apart = self.per_query(one) - self.per_query(other)
-            p = float(ttest_rel(apart, np.zeros(len(apart))).pvalue) if apart.any() else 1.0
-            found.append((float(apart.mean()), p))
-        corrected = holm(np.array([p for _, p in found]))
-        return [[mean, float(p)] for (mean, _), p in zip(found, corrected, strict=True)]
+        return corrected([self.per_query(one) - self.per_query(other) for one, other in pairs])
 
-    @cached_property
-    def names(self) -> list[str]:
-        """Losses, best first."""
-        return sorted(LOSSES, key=lambda name: -self.values(name)[0])
+
+def corrected(differences: Iterable[Floats]) -> list[list[float]]:
+    """Means over queries, and p of paired t tests with Holm's correction over all of them."""
+    apart = list(differences)
+    p = [float(ttest_rel(each, np.zeros(len(each))).pvalue) if each.any() else 1.0 for each in apart]
+    return [[float(each.mean()), float(q)] for each, q in zip(apart, holm(np.array(p)), strict=True)]
 
 
 def parts(data: Path) -> Fold:
@@ -146,7 +138,7 @@ def tuned(fold: Fold, loss: str) -> dict[str, Any]:
 
 
 def measure(data: Path) -> dict[str, Any]:
-    """Everything that the page shows."""
+    """Everything that the page shows of them."""
     begun = time.process_time()
     fold = parts(data)
     with warnings.catch_warnings():
@@ -157,12 +149,7 @@ def measure(data: Path) -> dict[str, Any]:
             "tuned": trials(fold, {name: one["params"] for name, one in chosen.items()}),
         }
     baselines = [(loss, name) for loss in LOSSES for name in BASELINES]
-    change = [
-        found["tuned"].per_query(name) - found["as given"].per_query(name) for name in LOSSES
-    ]  # fmt: skip
-    p = holm(
-        np.array([float(ttest_rel(apart, np.zeros(len(apart))).pvalue) if apart.any() else 1.0 for apart in change])
-    )
+    change = [found["tuned"].per_query(name) - found["as given"].per_query(name) for name in LOSSES]
     assert fold.validation is not None
     return {
         "questions": [len(part.query_ids) for part in (fold.train, fold.validation, fold.test)],
@@ -170,23 +157,16 @@ def measure(data: Path) -> dict[str, Any]:
         "rows": {how: {name: one.values(name) for name in one.rows} for how, one in found.items()},
         "beside baselines": {how: one.against(baselines) for how, one in found.items()},
         "beside each other": {how: one.against(list(combinations(LOSSES, 2))) for how, one in found.items()},
-        "changes": [[float(apart.mean()), float(q)] for apart, q in zip(change, p, strict=True)],
+        "changes": corrected(change),
         "minutes": (time.process_time() - begun) / 60,
     }
 
 
 def measured() -> dict[str, Any]:
     """What is kept."""
-    return dict(json.loads(FILE.read_text("utf-8")))
-
-
-def main() -> None:
-    """Measure it and keep it."""
-    text = json.dumps(rounded(measure(data_folder())), indent=1, ensure_ascii=False)
-    with writing(FILE) as out:
-        out.write(f"{text}\n".encode())
-    print(FILE.relative_to(ROOT))
+    return dict(EXPERIMENT.kept["losses"])
 
 
 if __name__ == "__main__":
-    main()
+    EXPERIMENT.keep({"losses": measure(data_folder())})
+    print(f"experiments/{EXPERIMENT.name}/results.json")

@@ -6,20 +6,17 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 import ranksift as rs
 from experiments.cutoffs.model import Floats
-from experiments.markdown import number, probability, table
 from ranksift.collection.lists import Lists
-from ranksift.cutoffs.baselines import FilterOnly, Oracle
 from ranksift.cutoffs.candidates import Candidate, candidates
 from ranksift.cutoffs.comparison import CutoffComparison
 from ranksift.cutoffs.cutoff import Cutoff
-from ranksift.cutoffs.rules import known_rules
 from ranksift.cutoffs.threshold import one_measure
 from ranksift.errors import RankSiftWarning
 from ranksift.evaluation.scores import Scores
@@ -75,24 +72,13 @@ class Beside(Cutoff):
         return np.asarray(self.other[lists.row] >= 0)
 
 
-@dataclass(frozen=True)
-class Difference:
+class Difference(NamedTuple):
     """A rule less another one, by the measure that rules are compared by."""
 
-    mean: float
+    gain: float
     p: float  # paired t test, two-sided; against several rules, with Holm's correction
     won: int  # queries
     lost: int
-
-    @property
-    def sign(self) -> int:
-        """Significantly better: 1, worse: −1, else 0."""
-        return 0 if self.p > ALPHA else 1 if self.mean > 0 else -1
-
-    @property
-    def mark(self) -> str:
-        """Of a number in a table."""
-        return {1: " ▲", -1: " ▼", 0: ""}[self.sign]
 
 
 class Outcome:
@@ -114,11 +100,6 @@ class Outcome:
         """Every usable one."""
         return self.found.rules
 
-    @property
-    def queries(self) -> int:
-        """How many queries the rules were judged on."""
-        return len(self.found.scores.queries)
-
     def value(self, rule: str, measure: str | None = None) -> float:
         """Of all queries."""
         return self.found.value(rule, measure)
@@ -139,76 +120,37 @@ class Outcome:
             out[rule] = Difference(mean, p, int(won), int(lost))
         return out
 
-    def mark(self, rule: str) -> str:
-        """Whether a rule is significantly better or worse than the global cut."""
-        return self.against_global[rule].mark if rule in self.against_global else ""
-
-    @property
-    def better(self) -> list[str]:
-        """Rules that are significantly better than the global cut."""
-        return [rule for rule, d in self.against_global.items() if d.sign > 0]
-
     @property
     def best(self) -> str:
         """The best usable rule; of those that are equal as they are written the global cut, or else the first."""
         return first_best(self.rules, self.value)
 
-    def only(self, which: Sequence[str]) -> CutoffComparison:
-        """The comparison with some of the rules."""
-        scores = self.found.scores
-        rows = [scores.row(rule) for rule in which]
-        numerators, denominators = scores.numerators[rows], scores.denominators[rows]
-        some = replace(scores, runs=tuple(which), numerators=numerators, denominators=denominators)
-        return replace(self.found, scores=some)
-
     @property
-    def oracle(self) -> float:
-        """The per-query oracle."""
-        return self.value(ORACLE)
+    def single(self) -> Outcome:
+        """The same of queries that have a single document."""
+        return Outcome(self.found.apart()["single-document queries"])
 
-    def gap_closed(self, rule: str) -> float:
-        """How much of the way from the better of all and nothing shown to the oracle a rule goes."""
-        start = max(self.value(SHOW_ALL), self.value(SHOW_NOTHING))
-        return (self.value(rule) - start) / (self.oracle - start)
-
-    def table(self) -> str:
-        """Carmel et al.'s columns for every rule, and the difference to the global cut."""
-        k = self.k
-        costs = {"F-docs, %": f"Fdocs@{k}", "good filtered, %": "GoodFiltered", "empty, %": "Empty"}
-        best = max(number(self.value(rule)) for rule in self.rules)
-        rows = []
-        for rule in (*self.rules, ORACLE):
-            value = number(self.value(rule))
-            cells = [f"**{value}**" if rule != ORACLE and value == best else value]
-            cells += [number(self.value(rule, f"{measure}@{k}"), 3) for measure in ("nDCG_0", "nDCG_min")]
-            cells += [number(100 * self.value(rule, measure), 1) for measure in costs.values()]
-            found = self.against_global.get(rule)
-            cells += (
-                ["", ""] if found is None else [number(found.mean, 4, sign=True) + found.mark, probability(found.p)]
-            )
-            rows.append([whole(cell) for cell in (rule, *cells)])
-        return table(["rule", f"nDCG_f@{k}", "nDCG_0", "nDCG_min", *costs, "− global", "p"], rows)
-
-
-def whole(cell: str) -> str:
-    """A cell of a table that is not broken into lines, unless it is long."""
-    return cell.replace(" ", "\N{NO-BREAK SPACE}") if len(cell) < 18 else cell
+    def told(self, *measures: str) -> dict[str, Any]:
+        """As results are kept: what each rule and the oracle give, and how rules differ from the global cut."""
+        against = self.against_global
+        return {
+            "queries": len(self.found.scores.queries),
+            "best": self.best,
+            "rules": {
+                rule: {
+                    "value": self.value(rule),
+                    **{measure: self.value(rule, measure) for measure in measures},
+                    **(against[rule]._asdict() if rule in against else {}),
+                }
+                for rule in (*self.rules, ORACLE)
+            },
+        }
 
 
 def first_best(words: Sequence[str], value: Callable[[str], float]) -> str:
     """The word of the highest value to four digits; the global cut goes first, filter-only is no candidate."""
     order = [GLOBAL, *(word for word in words if word not in (GLOBAL, "filter-only"))]
     return max(order, key=lambda word: round(value(word), 4))
-
-
-def same_as_global(found: Outcome) -> list[str]:
-    """Rules that give every query what the global cut gives it."""
-    return [rule for rule, d in found.against_global.items() if d.won == d.lost == 0 and rule not in BASELINES]
-
-
-def named(words: Sequence[str]) -> str:
-    """Some rules in a sentence."""
-    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
 def paired(one: Outcome, a: str, other: Outcome, b: str) -> Difference:
@@ -229,16 +171,3 @@ def _of_measure(found: CutoffComparison, runs: Sequence[str]) -> Scores:
     return replace(
         scores, runs=tuple(runs), measures=(found.measure,), numerators=numerators, denominators=denominators
     )
-
-
-def described() -> str:
-    """What each rule does, in the words of its class."""
-    known = {**known_rules(), "filter-only": FilterOnly, ORACLE: Oracle}
-    known.pop("fixed", None)
-    order = [*BASELINES, *(word for word in known if word not in (*BASELINES, ORACLE)), ORACLE]
-    rows = [[word, _first_sentence(known[word])] for word in order]
-    return table(["rule", "what it does"], rows, words=2)
-
-
-def _first_sentence(kind: type) -> str:
-    return " ".join((kind.__doc__ or "").split("\n\n")[0].split())

@@ -1,6 +1,6 @@
-"""Write the page and its figures: ``python -m experiments.forbidden``."""
+"""Measure, and write the page and its figures: ``python -m experiments.forbidden``."""
 
-from experiments import forbidden
-from experiments.publish import publish
+from experiments.experiment import publish
+from experiments.forbidden import EXPERIMENT
 
-publish(forbidden)
+publish(EXPERIMENT)

@@ -84,10 +84,6 @@ class Study:
         """Each run's mean."""
         return self.scores.aggregate()[:, self.scores.column(measure)]
 
-    def error_rates(self, measure: str) -> Floats:
-        """Of all sizes but the last, at which it is 0 for every measure."""
-        return np.array([rate for size, rate in self.stability.error_rate[measure].items() if size < self.topics])
-
     @property
     def topics(self) -> int:
         """The number of topics."""

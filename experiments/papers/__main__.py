@@ -1,6 +1,6 @@
-"""Write the page: ``python -m experiments.papers``."""
+"""Measure, and write the page: ``python -m experiments.papers``."""
 
-from experiments import papers
-from experiments.publish import publish
+from experiments.experiment import publish
+from experiments.papers import EXPERIMENT
 
-publish(papers)
+publish(EXPERIMENT)

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations, combinations_with_replacement
+from typing import Any
 
 import numpy as np
 
 from experiments.cutoffs import printed as qa
 from experiments.cutoffs.loss_table import TUNED, beaten_baselines
 from experiments.cutoffs.losses import measured
-from experiments.markdown import number, paragraph, percent, says, table, word
-from experiments.papers.systems import Systems
-from experiments.papers.verdict import Printed
-from experiments.web_track.filtering import Years
-from experiments.web_track.labels import shares
+from experiments.papers.verdict import verdicts
 from experiments.web_track.printed import MEAN_POOL, TABLE_3, TABLE_4, TABLE_5
+from experiments.web_track.years import Year
 from ranksift.collection.gains import Gains
 from ranksift.collection.pool import Pool
 from ranksift.collection.ragged import offsets_of
 from ranksift.measures.cumulative import ideal, ideal_sublist, worst, worst_sublist
 
+Years = Mapping[int, Year]
+Scores = tuple[float, ...]
+
 #: What a forbidden answer, a satisfying and a fully satisfying one gain: by section 5.2, and the label itself.
-WRITTEN, BY_LABEL = {-1: -10.0, 1: 1.0, 2: 1.0}, {-1: -10.0, 1: 1.0, 2: 2.0}
+WRITTEN: Mapping[float, float] = {-1: -10, 1: 1, 2: 1}
+BY_LABEL: Mapping[float, float] = {-1: -10, 1: 1, 2: 2}
 K = 3
 #: Cells of Table 7 that are so by definition: (row, column, value).
 BY_DEFINITION = (
@@ -31,12 +33,132 @@ BY_DEFINITION = (
 )  # fmt: skip
 TRAINED = ("BCE", "MSE", "ordinal", "ordinal-weighted", "LambdaRank", "LambdaRank+BCE")
 BASELINES = ("filter-all", "rank-only (ordinal)", "filter-only (BCE)")
-TABLES_7: Mapping[str, Mapping[str, tuple[float, ...]]] = {
+TABLES_7: Mapping[str, Mapping[str, Scores]] = {
     "product reviews": qa.TABLE_7_REVIEWS,
     "community answers": qa.TABLE_7,
 }
-WEB_TRACK, CUTOFFS = "web-track.md#the-labels-beside-the-printed-statistics", "cutoffs.md#six-losses-each-tuned-alike"
-UNBOUNDED = "web-track.md#where-ndcg_min-leaves-0-1-and-why"
+
+
+def measure(years: Years, systems: Mapping[int, int]) -> dict[str, Any]:
+    """The tables, and the numbers of what follows, given the judgments and how many systems have public scores."""
+    shares = label_shares(years)
+    return {
+        "tables": tables(years, systems, shares),
+        "shares": shares,
+        "runs": runs(systems),
+        "by definition": defined(),
+        "unbounded": unbounded(years),
+        "single": single(),
+        "gains": gains(),
+        "judgments": judgments(years),
+        "spam": {"printed": qa.SPAM, "by table": sum(a * b / 100 for a, b in zip(*qa.TABLE_1, strict=True))},
+        "one answer": {"printed": qa.SINGLE, "by table": qa.QUESTIONS * qa.TABLE_2[0] / 100},
+        "rankers": rankers(),
+    }
+
+
+def tables(years: Years, systems: Mapping[int, int], shares: Mapping[str, float]) -> dict[str, dict[str, int]]:
+    """Every table of the paper that has numbers."""
+    counted = sum(
+        (len(year.topics) == TABLE_3[of][0]) + (len(year.qrels) == TABLE_3[of][1]) for of, year in years.items()
+    )
+    same, rounded, other = (int(shares[kind]) for kind in ("same", "rounded", "other"))
+    # The nDCG_min of filter-all on answers is below what the written gains give in any question.
+    impossible = int(qa.TABLE_7["filter-all"][2] < min(empty_lists(WRITTEN, "nDCG_min").values()))
+    return {
+        "1": verdicts(sum(map(len, qa.TABLE_1))),
+        "2": verdicts(len(qa.TABLE_2)),
+        "3": verdicts(
+            sum(3 + len(row[3]) for row in TABLE_3.values()),
+            reproduced=same + counted + runs(systems),
+            explained=rounded,
+            refuted=other + 2 * len(years) - counted,
+        ),
+        "4": verdicts(sum(map(len, TABLE_4.values()))),
+        "5": verdicts(sum(map(len, (*TABLE_5.values(), *qa.TABLE_5.values())))),
+        "6": verdicts(sum(map(len, qa.TABLE_6.values()))),
+        "7": verdicts(
+            sum(len(row) for rows in TABLES_7.values() for row in rows.values()),
+            reproduced=defined(),
+            refuted=impossible,
+        ),
+    }
+
+
+def label_shares(years: Years) -> dict[str, float]:
+    """Shares of Table 3 that come out to the printed digit, those rounded to one decimal, and the others.
+
+    And how far the furthest of them is off, in points.
+    """
+    cells = [
+        pair
+        for of, year in years.items()
+        for pair in zip((100 * year.of_labels("share")).tolist(), TABLE_3[of][3], strict=True)
+    ]
+    same = sum(abs(ours - theirs) <= 0.005 + 1e-9 for ours, theirs in cells)
+    rounded = sum(abs(ours - theirs) > 0.005 + 1e-9 and abs(round(ours, 1) - theirs) < 1e-9 for ours, theirs in cells)
+    off = max(abs(ours - theirs) for ours, theirs in cells)
+    return {"same": same, "rounded": rounded, "other": len(cells) - same - rounded, "off by": off}
+
+
+def runs(systems: Mapping[int, int]) -> int:
+    """Years whose number of runs is that of the public score tables."""
+    return sum(count == TABLE_3[of][2] for of, count in systems.items())
+
+
+def defined() -> int:
+    """Cells of Table 7 that must be what they are."""
+    return sum(rows[row][column] == value for rows in TABLES_7.values() for row, column, value in BY_DEFINITION)
+
+
+def unbounded(years: Years) -> dict[str, Any]:
+    """Table 5 beside the share of topics whose judgments allow a value above 1 and below 0 at 300, in percent."""
+    allowed = {
+        of: [
+            100 * float((years[of].pool_size - others < 300).mean())
+            for others in (years[of].forbidden, years[of].relevant)
+        ]
+        for of in TABLE_5
+    }
+    every = [*TABLE_5.values(), *qa.TABLE_5.values()]
+    return {
+        "years": {
+            of: {"over": over, "over allowed": allowed[of][0], "under": under, "under allowed": allowed[of][1]}
+            for of, (_, over, under) in TABLE_5.items()
+        },
+        "columns": len(every),
+        "adding up": sum(abs(both - over - under) < 1e-9 for both, over, under in every),
+        "safe k": min(year.safe_k.min() for year in years.values()),
+    }
+
+
+def single() -> dict[str, Any]:
+    """Table 6, and what it says of questions with several answers."""
+    forbidden = qa.TABLE_6["community answers"][0]
+    return {
+        "sums": [sum(row) for row in qa.TABLE_6.values()],
+        "no helpful vote": qa.TABLE_1[0][0],
+        "forbidden": forbidden,
+        "one answer": qa.TABLE_2[0],
+        "all forbidden": qa.ALL_FORBIDDEN,
+        "several": (qa.ALL_FORBIDDEN - qa.TABLE_2[0] * forbidden) / (100 - qa.TABLE_2[0]),
+    }
+
+
+def gains() -> dict[str, Any]:
+    """What the empty list has at 3, and what is printed for it."""
+    found = {
+        name: {measure: empty_lists(of, measure) for measure in ("nDCG_min", "nDCG_f")}
+        for name, of in (("written", WRITTEN), ("by label", BY_LABEL))
+    }
+    return {
+        **{
+            name: {measure: [min(values.values()), max(values.values())] for measure, values in of.items()}
+            for name, of in found.items()
+        },
+        "labels 1 and 2": found["by label"]["nDCG_min"][1, 2],
+        "printed": {"nDCG_min": qa.TABLE_7["filter-all"][2], "nDCG_f": qa.TABLE_7["filter-all"][0]},
+    }
 
 
 def empty_lists(gains: Mapping[float, float], measure: str) -> dict[tuple[float, ...], float]:
@@ -56,259 +178,40 @@ def empty_lists(gains: Mapping[float, float], measure: str) -> dict[tuple[float,
     return dict(zip(pools, value.tolist(), strict=True))
 
 
-def label_shares(years: Years) -> tuple[int, int, int]:
-    """Shares of Table 3 that come out to the printed digit, those rounded to one decimal, and the others."""
-    same = rounded = other = 0
-    for of, year in years.items():
-        for ours, theirs in zip(shares(year), TABLE_3[of][3], strict=True):
-            if abs(ours - theirs) <= 0.005 + 1e-9:
-                same += 1
-            elif abs(round(ours, 1) - theirs) < 1e-9:
-                rounded += 1
-            else:
-                other += 1
-    return same, rounded, other
+def judgments(years: Years) -> dict[str, float]:
+    """Judgments of a topic: as printed, of the last four years, and of all."""
+    return {
+        "printed": MEAN_POOL,
+        "2011–2014": float(np.concatenate([year.pool_size for of, year in years.items() if of > 2010]).mean()),
+        "all": float(np.concatenate([year.pool_size for year in years.values()]).mean()),
+    }
 
 
-def defined() -> int:
-    """Cells of Table 7 that must be what they are."""
-    return sum(rows[row][column] == value for rows in TABLES_7.values() for row, column, value in BY_DEFINITION)
-
-
-def tables(years: Years, systems: Systems) -> list[Printed]:
-    """Every table of the paper that has numbers."""
-    same, rounded, other = label_shares(years)
-    counted = sum(
-        (len(year.topics) == TABLE_3[of][0]) + (len(year.qrels) == TABLE_3[of][1]) for of, year in years.items()
-    )
-    runs = sum(systems[of] == TABLE_3[of][2] for of in years)
-    cells = sum(len(row) for rows in TABLES_7.values() for row in rows.values())
-    sums = sum(len(row) for row in (*TABLE_5.values(), *qa.TABLE_5.values()))
-    # The nDCG_min of filter-all on answers is below what the written gains give in any question.
-    impossible = int(qa.TABLE_7["filter-all"][2] < min(empty_lists(WRITTEN, "nDCG_min").values()))
-    return [
-        Printed("1", "votes and spam in product reviews", "the reviews are not public", out_of_reach=8),
-        Printed(
-            "2",
-            "answers of a community question",
-            "the data was published but is not available here; `datasets.carmel_cqa` reads it",
-            out_of_reach=len(qa.TABLE_2),
-        ),
-        Printed(
-            "3",
-            "topics, judgments, runs and labels of the track",
-            f"[from the judgments]({WEB_TRACK}): {rounded} shares were rounded to one decimal, {other} are wrong in "
-            f"their last digits; of the counts of runs {word(runs)} are those of the [score tables](submissions.md)",
-            reproduced=same + counted + runs,
-            explained=rounded,
-            refuted=other + 2 * len(years) - counted,
-            out_of_reach=len(years) - runs,
-        ),
-        Printed(
-            "4",
-            "judged results of a run",
-            f"the submissions are not available; [other runs]({WEB_TRACK})",
-            out_of_reach=sum(map(len, TABLE_4.values())),
-        ),
-        Printed(
-            "5",
-            "queries in which nDCG_min is unbounded",
-            f"neither rankers nor submissions are available; [other runs]({UNBOUNDED}); the printed shares [are "
-            "possible]"
-            "(#unbounded-queries)",
-            out_of_reach=sums,
-        ),
-        Printed(
-            "6",
-            "nDCG_f of filtering all and nothing, single documents",
-            "the data is not available; the sums are 1 [as they must be](#queries-with-a-single-document); "
-            "[other questions](cutoffs.md#questions-with-a-single-answer)",
-            out_of_reach=2 * len(qa.TABLE_6),
-        ),
-        Printed(
-            "7",
-            "nine rankers that filter, by six measures",
-            f"the data is not available; {defined()} cells are so by definition; [the gains are not the written ones]"
-            f"(#the-gains-of-table-7); [the same losses, tuned, on another forum]({CUTOFFS})",
-            reproduced=defined(),
-            refuted=impossible,
-            out_of_reach=cells - defined() - impossible,
-        ),
-    ]
-
-
-def section(years: Years) -> str:
-    """The part of the page about this paper, below its table of tables."""
-    return f"""
-Where a formula of the paper has two readings, [Readings](../readings.md) has both.
-
-### Unbounded queries
-
-{_unbounded(years)}
-
-### Queries with a single document
-
-{_single()}
-
-### The gains of Table 7
-
-Section 5.2 says ls(F) = −10 and ls(l) = 1 for all other labels. A list without answers then has an nDCG_min@3 of at
-least 0 in every question, whatever its answers are:
-
-{_gains_table()}
-
-{_gains_in_words()}
-
-### What the text says of its tables
-
-{_claims(years)}
-"""
-
-
-# -- words and tables ----------------------------------------------------------------------------------
-
-
-def _unbounded(years: Years) -> str:
-    rows, possible = [], True
-    for of, (_, over, under) in TABLE_5.items():
-        year = years[of]
-        over_at_most = 100 * float((year.pool_size - year.forbidden < 300).mean())
-        under_at_most = 100 * float((year.pool_size - year.relevant < 300).mean())
-        possible &= over <= over_at_most and under <= under_at_most
-        cells = (over, over_at_most, under, under_at_most)
-        rows.append([str(of), *(number(value, 1) for value in cells)])
-    every = [*TABLE_5.values(), *qa.TABLE_5.values()]
-    added = all(abs(all_ - over - under) < 1e-9 for all_, over, under in every)
-    head = ["%", "over, printed", "over, topics that allow it", "under, printed", "under, topics that allow it"]
-    in_words = paragraph(
-        says(
-            possible,
-            "No printed share is larger than the judgments allow: nDCG_min@300 can be above 1 only in topics with "
-            "fewer than 300 documents that are not forbidden, and below 0 only in those with fewer than 300 that are "
-            "not relevant.",
-        ),
-        says(added, f"In all {word(len(every))} columns over and under add up to the share of unbounded queries."),
-    )
-    return f"{in_words}\n\n{table(head, rows)}"
-
-
-def _single() -> str:
-    sums = [sum(row) for row in qa.TABLE_6.values()]
-    forbidden = qa.TABLE_6["community answers"][0]
-    multiple = (qa.ALL_FORBIDDEN - qa.TABLE_2[0] * forbidden) / (100 - qa.TABLE_2[0])
-    return paragraph(
-        says(
-            all(abs(total - 1) < 1e-9 for total in sums),
-            "nDCG_f of one document is 1 for the right decision and 0 for the wrong one (Proposition 3.4), so that "
-            "filtering all and filtering nothing add up to 1, as they do in print.",
-        ),
-        "For reviews this says more. A single review of gain 0 scores 0 whether it is kept or dropped, so that a sum "
-        f"of 1.000 leaves room for none; yet {number(qa.TABLE_1[0][0], 0)} % of the reviews have no helpful vote. So "
-        "these did not have gain 0 here. With the gain 1 of section 5.2 the sum is 1, but see the next heading.",
-        f"In community answers {percent(forbidden)} of the single answers are forbidden. With {qa.TABLE_2[0]:g} % of "
-        f"questions that have one answer, and {qa.ALL_FORBIDDEN} % that have forbidden ones only, this leaves "
-        f"{percent(multiple)} of the questions with several answers: the three figures fit together.",
-    )
-
-
-def _gains_table() -> str:
-    rows = []
-    for words, gains in (("ls(l) = 1, as written", WRITTEN), ("ls(l) = l", BY_LABEL)):
-        values = [list(empty_lists(gains, m).values()) for m in ("nDCG_min", "nDCG_f")]
-        rows.append([words, *(f"{number(min(v), 2)} to {number(max(v), 2)}" for v in values)])
-    quality, _, scaled = qa.TABLE_7["filter-all"][:3]
-    rows.append(["filter-all in Table 7, a mean", number(scaled), number(quality)])
-    return table(["the empty list at 3", "nDCG_min", "nDCG_f"], rows)
-
-
-def _gains_in_words() -> str:
-    scaled, found = qa.TABLE_7["filter-all"][2], empty_lists(BY_LABEL, "nDCG_min")
-    lowest = min(found, key=lambda labels: found[labels])
-    return says(
-        min(empty_lists(WRITTEN, "nDCG_min").values()) >= 0 > scaled > found[lowest],
-        f"So the printed {number(scaled)} cannot have come from the written gains. With the label itself as gain it "
-        f"can: without any forbidden answer, labels {' and '.join(f'{label:g}' for label in (1, 2))} make "
-        f"{number(found[1, 2], 2)}. That is what RankSift takes for this paper, `gains={{-1: -10}}`.",
-    )
-
-
-def _claims(years: Years) -> str:
-    recent = np.concatenate([year.pool_size for year in years.values() if year.year > 2010])
-    every = np.concatenate([year.pool_size for year in years.values()])
-    spam = sum(share * of / 100 for share, of in zip(*qa.TABLE_1, strict=True))
-    single = qa.QUESTIONS * qa.TABLE_2[0] / 100
-    better = {name: _not_above_baselines(rows) for name, rows in TABLES_7.items()}
+def rankers() -> dict[str, Any]:
+    """What Table 7 says of the trained rankers, and what is kept of the same losses on another forum."""
+    elsewhere = beaten_baselines(measured(), TUNED)
     reviews, answers = qa.TABLE_7_REVIEWS, qa.TABLE_7
-    swapped = {name: _swapped(rows) for name, rows in TABLES_7.items()}
-    fewest = min(TRAINED, key=lambda method: answers[method][4])
-    most = 100 * qa.FORBIDDEN / 100 * qa.ANSWERS / (K * qa.QUESTIONS)
-    safe = min(int(year.safe_k.min()) for year in years.values())
-    rows = [
-        [
-            f"“{MEAN_POOL} over the years” judgments of a topic",
-            "2011–2014",
-            f"{recent.mean():.1f}; with 2010 {every.mean():.1f}",
-        ],
-        [
-            f"{qa.SPAM} % of the reviews are spam",
-            "yes" if abs(spam - qa.SPAM) < 1 else "**no**",
-            f"{number(spam, 1)} % by Table 1",
-        ],
-        [
-            f"{qa.SINGLE}K questions have one answer",
-            "yes" if round(single) == qa.SINGLE else "**no**",
-            f"{number(single, 1)}K by Table 2",
-        ],
-        [
-            "no unbounded query up to k = 50 on the track",
-            "possible" if safe < 50 else "yes",
-            f"certain by the judgments up to k = {safe}; [seen in other runs]({UNBOUNDED})",
-        ],
-        [
-            "all trained rankers but LambdaRank are above all baselines by nDCG_f",
-            "yes" if all(set(names) <= {"LambdaRank"} for names in better.values()) else "**no**",
-            "; ".join(f"{name}: not {', '.join(names)}" for name, names in better.items() if names)
-            + f"; [tuned on features]({CUTOFFS}): not {', '.join(_not_above_elsewhere()) or 'none'}",
-        ],
-        [
-            "in reviews rank-only is above filter-all by nDCG_min, and below it by nDCG_f",
-            "yes"
-            if reviews[BASELINES[1]][2] > reviews[BASELINES[0]][2]
-            and reviews[BASELINES[1]][0] < reviews[BASELINES[0]][0]
-            else "**no**",
-            f"{reviews[BASELINES[1]][2]} and {reviews[BASELINES[0]][2]}; {reviews[BASELINES[1]][0]} and "
-            f"{reviews[BASELINES[0]][0]}",
-        ],
-        [
-            "the two measures order the trained rankers differently",
-            "yes" if any(swapped.values()) else "**no**",
-            "; ".join(f"{name}: {count} of 15 pairs" for name, count in swapped.items()),
-        ],
-        [
-            "ordinal hides the fewest good answers of the trained rankers (bold in Table 7)",
-            "yes" if fewest == "ordinal" else "**no**",
-            f"{fewest} hides {answers[fewest][4]} %, ordinal {answers['ordinal'][4]} %",
-        ],
-        [
-            "F-docs@3 is a share of what is shown, not of 3 places a query",
-            "yes" if answers[BASELINES[1]][3] > most else "open",
-            f"rank-only has {answers[BASELINES[1]][3]} % in answers; of 3 places a question forbidden answers can take "
-            f"{number(most, 1)} %",
-        ],
-    ]
-    return table(["claim", "holds", "by the tables"], rows, words=3)
+    return {
+        "not above all baselines": {name: not_above_baselines(rows) for name, rows in TABLES_7.items()},
+        # Not significantly.
+        "nor on SemEval-2015": [name for name in TRAINED if len(elsewhere[name]) < len(BASELINES)],
+        "of reviews": {name: {"nDCG_f": reviews[name][0], "nDCG_min": reviews[name][2]} for name in BASELINES},
+        "pairs": len(TRAINED) * (len(TRAINED) - 1) // 2,
+        "swapped": {name: swapped(rows) for name, rows in TABLES_7.items()},
+        "good answers hidden": {name: answers[name][4] for name in TRAINED},
+        "forbidden shown": {
+            "rank-only": answers[BASELINES[1]][3],
+            "at most of 3 places": 100 * qa.FORBIDDEN / 100 * qa.ANSWERS / (K * qa.QUESTIONS),
+        },
+    }
 
 
-def _not_above_baselines(rows: Mapping[str, tuple[float, ...]]) -> list[str]:
+def not_above_baselines(rows: Mapping[str, Scores]) -> list[str]:
+    """Trained rankers whose nDCG_f is not above that of all baselines."""
     highest = max(rows[name][0] for name in BASELINES)
     return [name for name in TRAINED if rows[name][0] <= highest]
 
 
-def _not_above_elsewhere() -> list[str]:
-    """Losses that on SemEval-2015 are not significantly above all baselines, of what is kept of that study."""
-    found = beaten_baselines(measured(), TUNED)
-    return [name for name in TRAINED if len(found[name]) < len(BASELINES)]
-
-
-def _swapped(rows: Mapping[str, tuple[float, ...]]) -> int:
+def swapped(rows: Mapping[str, Scores]) -> int:
+    """Pairs of trained rankers that nDCG_f and nDCG_min order differently."""
     return sum((rows[a][0] - rows[b][0]) * (rows[a][2] - rows[b][2]) < 0 for a, b in combinations(TRAINED, 2))

@@ -2,59 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-
-from experiments.markdown import table
-
 VERDICTS = ("reproduced", "explained", "refuted", "out of reach")
 
 
-@dataclass(frozen=True)
-class Printed:
-    """A printed table: how many of its numbers are reproduced, explained, refuted and out of reach, and what follows.
+def verdicts(numbers: int, *, reproduced: int = 0, explained: int = 0, refuted: int = 0) -> dict[str, int]:
+    """How many of a table's numbers are reproduced, explained and refuted; the others are out of reach.
 
     A number is *reproduced* if it follows to the printed digits from public data, from a definition, or from other
     tables of the paper; *explained* where another rule than the written one gives it, and that rule is named; *refuted*
     where it cannot be right beside data, formula or other numbers of the paper; and *out of reach* where the data, the
     systems or the people are not available.
+
+    >>> verdicts(8, reproduced=3, refuted=1)
+    {'numbers': 8, 'reproduced': 3, 'explained': 0, 'refuted': 1, 'out of reach': 4}
     """
-
-    table: str
-    what: str
-    follows: str
-    reproduced: int = 0
-    explained: int = 0
-    refuted: int = 0
-    out_of_reach: int = 0
-
-    @property
-    def counts(self) -> tuple[int, int, int, int]:
-        """How many numbers have each verdict."""
-        return self.reproduced, self.explained, self.refuted, self.out_of_reach
-
-    @property
-    def numbers(self) -> int:
-        """How many numbers the table has."""
-        return sum(self.counts)
-
-
-def total(rows: Iterable[Printed]) -> tuple[int, ...]:
-    """How many numbers of some tables have each verdict."""
-    return tuple(map(sum, zip(*(row.counts for row in rows), strict=True)))
-
-
-def verdicts(rows: Sequence[Printed]) -> str:
-    """A table of tables."""
-    head = ["table", "what it prints", "what follows", "numbers", *VERDICTS]
-    return table(
-        head,
-        [
-            [row.table, row.what, row.follows, str(row.numbers), *(str(n) if n else "" for n in row.counts)]
-            for row in rows
-        ],
-        words=3,
-    )
+    counts = reproduced, explained, refuted, numbers - reproduced - explained - refuted
+    return {"numbers": numbers, **dict(zip(VERDICTS, counts, strict=True))}
 
 
 # -- printed digits ------------------------------------------------------------------------------------

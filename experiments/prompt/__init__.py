@@ -1,4 +1,5 @@
 """A filter before a prompt: which passages reach it, through the service: ``python -m experiments.prompt``."""
 
-from experiments.prompt.page import NEEDS as NEEDS
-from experiments.prompt.page import files as files
+from experiments.experiment import Experiment
+
+EXPERIMENT = Experiment("prompt", "before-a-prompt.md", needs=("semeval2015_task3_cqa",), fold=False)

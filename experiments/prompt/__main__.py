@@ -1,6 +1,6 @@
-"""Write the page: ``python -m experiments.prompt``."""
+"""Measure, and write the page: ``python -m experiments.prompt``."""
 
-from experiments import prompt
-from experiments.publish import publish
+from experiments.experiment import publish
+from experiments.prompt import EXPERIMENT
 
-publish(prompt)
+publish(EXPERIMENT)

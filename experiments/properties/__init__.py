@@ -1,4 +1,5 @@
 """Which formal properties every measure has: ``python -m experiments.properties``."""
 
-from experiments.properties.page import NEEDS as NEEDS
-from experiments.properties.page import files as files
+from experiments.experiment import Experiment
+
+EXPERIMENT = Experiment("properties", "properties.md")

@@ -1,6 +1,6 @@
-"""Write the page: ``python -m experiments.properties``."""
+"""Search, and write the page: ``python -m experiments.properties``."""
 
-from experiments import properties
-from experiments.publish import publish
+from experiments.experiment import publish
+from experiments.properties import EXPERIMENT
 
-publish(properties)
+publish(EXPERIMENT)

@@ -1,6 +1,6 @@
-"""Write the page and its figures: ``python -m experiments.risk``."""
+"""Measure, and write the page and its figures: ``python -m experiments.risk``."""
 
-from experiments import risk
-from experiments.publish import publish
+from experiments.experiment import publish
+from experiments.risk import EXPERIMENT
 
-publish(risk)
+publish(EXPERIMENT)

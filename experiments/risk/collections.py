@@ -11,8 +11,6 @@ import ranksift as rs
 from experiments.risk.populations import Floats, Population
 from ranksift.collection.lists import Lists
 
-NEEDS: tuple[str, ...] = ("trec_web_qrels", "trec_web_runs", "wikiqa", "semeval2015_task3_cqa")
-
 #: Labels of SemEval-2015's answers; whatever is not there is forbidden.
 LABELS = {"Good": 2, "Potential": 1}
 #: Features of all of them.

@@ -11,6 +11,8 @@ from ranksift.cutoffs.risk import RiskCurve, RiskCutoff
 
 PLUG_IN, MEAN, BETTING, HB = "plug-in", "in expectation", "betting", "Hoeffding-Bentkus"
 NAMES = (PLUG_IN, MEAN, BETTING, HB)
+#: Those that promise something of a share 1 − δ of the samples.
+BOUNDS = (BETTING, HB)
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from experiments.risk.populations import SEED, Draw, Floats, Population
-from experiments.risk.rules import Rule, rules
+from experiments.risk.rules import BOUNDS, Rule, rules
 
 SAMPLES = 500
 ALPHAS = (0.02, 0.05, 0.1)
@@ -88,3 +89,12 @@ def all_trials(populations: Iterable[Population], samples: int = SAMPLES) -> Tri
             draw = np.random.default_rng([SEED, p, queries])
             found[population.name, queries] = outcomes(population, queries, ways, draw, samples)
     return found
+
+
+def kept(
+    trials: Mapping[str, Any], population: str, queries: int, name: str, alpha: float = ALPHA, delta: float = DELTA
+) -> Mapping[str, Any]:
+    """What a rule did, of trials as results are kept; only bounds have a δ."""
+    wanted = (name, alpha, delta if name in BOUNDS else None)
+    [found] = (o for o in trials[population][str(queries)] if (o["name"], o["alpha"], o["delta"]) == wanted)
+    return dict(found)

@@ -1,6 +1,6 @@
-"""Write the page and its figures: ``python -m experiments.submissions``."""
+"""Measure, and write the page and its figures: ``python -m experiments.submissions``."""
 
-from experiments import submissions
-from experiments.publish import publish
+from experiments.experiment import publish
+from experiments.submissions import EXPERIMENT
 
-publish(submissions)
+publish(EXPERIMENT)

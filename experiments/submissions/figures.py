@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-
-import numpy as np
+from typing import Any
 
 from experiments.panels import Axis, Line, Panel, Point, panels
-from experiments.submissions.years import MEASURES, PHI, Year
+from experiments.submissions.measure import ALPHAS, SIZES
+from experiments.submissions.years import MEASURES, PHI
 
 LINES = {
     "AP": Line("#0072b2", width=2.4),
@@ -22,11 +22,24 @@ LINES = {
 SHARES = "{:.0%}".format
 
 
-def stability(years: Mapping[int, Year]) -> str:
+Year = Mapping[str, Any]
+
+
+def figures(r: Mapping[str, Any]) -> dict[str, str]:
+    """Names and contents of all of them."""
+    years = {y: {**year, "curves": r["curves"][y]} for y, year in r["years"].items()}
+    return {
+        "submissions-stability.svg": stability(years),
+        "submissions-sensitivity.svg": sensitivity(years),
+        "submissions-reliability.svg": reliability(years),
+    }
+
+
+def stability(years: Mapping[str, Year]) -> str:
     """Error rate by size of the topic set."""
 
     def curve(year: Year, measure: str) -> list[Point]:
-        return list(year.stability.error_rate[measure].items())
+        return list(zip(year["curves"]["topics"], year["curves"]["error"][measure], strict=True))
 
     return panels(
         "Share of wrong decisions, by number of topics",
@@ -38,12 +51,11 @@ def stability(years: Mapping[int, Year]) -> str:
     )
 
 
-def sensitivity(years: Mapping[int, Year]) -> str:
+def sensitivity(years: Mapping[str, Year]) -> str:
     """Share of pairs told apart by significance level."""
-    alphas = np.linspace(0, 0.2, 81)
 
     def curve(year: Year, measure: str) -> list[Point]:
-        return list(zip(alphas.tolist(), year.sensitivity.curve(alphas)[measure].tolist(), strict=True))
+        return list(zip(ALPHAS.tolist(), year["curves"]["told apart"][measure], strict=True))
 
     return panels(
         "Share of pairs of systems told apart, by significance level",
@@ -55,15 +67,14 @@ def sensitivity(years: Mapping[int, Year]) -> str:
     )
 
 
-def reliability(years: Mapping[int, Year]) -> str:
+def reliability(years: Mapping[str, Year]) -> str:
     """Φ by number of topics; dots are the real numbers of topics."""
-    sizes = np.unique(np.geomspace(5, 500, 60).round().astype(int)).tolist()
 
     def curve(year: Year, measure: str) -> list[Point]:
-        return list(zip(sizes, year.reliability.phi_with(sizes)[measure].tolist(), strict=True))
+        return list(zip(SIZES, year["curves"]["phi"][measure], strict=True))
 
     def dots(year: Year) -> list[Point]:
-        return [(year.topics, phi) for phi in year.reliability.phi.values()]
+        return [(year["topics"], phi) for phi in year["phi"].values()]
 
     return panels(
         "Reliability Φ, by number of topics",
@@ -77,7 +88,7 @@ def reliability(years: Mapping[int, Year]) -> str:
 
 
 def _rows(
-    years: Mapping[int, Year],
+    years: Mapping[str, Year],
     curve: Callable[[Year, str], list[Point]],
     dots: Callable[[Year], list[Point]] = lambda year: [],
     besides: Mapping[str, Sequence[Point]] | None = None,
@@ -85,10 +96,10 @@ def _rows(
     """Three panels, then two."""
     found = [
         Panel(
-            f"{year.year}: {year.systems} systems",
+            f"{y}: {year['systems']} systems",
             {**(besides or {}), **{measure: curve(year, measure) for measure in reversed(MEASURES)}},
             dots(year),
         )
-        for year in years.values()
+        for y, year in years.items()
     ]
     return [found[:3], found[3:]]

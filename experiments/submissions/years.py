@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
@@ -59,34 +59,9 @@ class Year:
         return len(self.scores.runs)
 
     @property
-    def pairs(self) -> int:
-        """Of systems."""
-        return self.systems * (self.systems - 1) // 2
-
-    @property
     def copies(self) -> int:
         """Systems that have the values of another one on every topic, by every measure."""
         return self.systems - len(np.unique(self.scores.values.reshape(self.systems, -1), axis=0))
-
-    @property
-    def level(self) -> dict[str, float]:
-        """The mean over all systems and topics, by measure."""
-        return dict(zip(MEASURES, self.scores.values.mean(axis=(0, 1)).tolist(), strict=True))
-
-    @property
-    def told_apart(self) -> dict[str, float]:
-        """The share of pairs with an achieved significance level below α."""
-        return _told_apart(self.sensitivity)
-
-    @cached_property
-    def worth(self) -> dict[str, Mapping[str, float]]:
-        """What each criterion says of each measure; more is better."""
-        return {
-            "stability": {m: -rates[SIZE] for m, rates in self.stability.error_rate.items()},
-            "stability, relative": {m: -rates[SIZE] for m, rates in self.relative.error_rate.items()},
-            "sensitivity": self.told_apart,
-            "reliability": dict(self.reliability.phi),
-        }
 
     def opposite(self, measure: str, other: str) -> int:
         """Pairs that differ significantly by both measures, each in favour of another system; no correction."""
@@ -106,23 +81,19 @@ class Year:
                 chosen = np.sort(random.permutation(self.topics)[: self.topics // 2])
                 half = study.on_queries(self.scores, [self.scores.queries[q] for q in chosen])
                 phi = study.reliability(half, samples=0).phi
-                apart = _told_apart(study.sensitivity(half, samples=HALF_SAMPLES))
+                apart = told_apart(study.sensitivity(half, samples=HALF_SAMPLES))
                 first["reliability"][_best(phi)] += 1
                 first["sensitivity"][_best(apart)] += 1
         return first
 
 
-def _told_apart(found: Sensitivity) -> dict[str, float]:
+def told_apart(found: Sensitivity) -> dict[str, float]:
+    """The share of pairs with an achieved significance level below α."""
     return {m: float(share[0]) for m, share in found.curve([ALPHA]).items()}
 
 
 def _best(worth: Mapping[str, float]) -> str:
     return max(worth, key=lambda measure: worth[measure])
-
-
-def best(year: Year, criterion: str) -> str:
-    """The best measure of a year."""
-    return _best(year.worth[criterion])
 
 
 def places(worth: Mapping[str, float]) -> dict[str, int]:
@@ -131,7 +102,7 @@ def places(worth: Mapping[str, float]) -> dict[str, int]:
     return {m: 1 + int(np.count_nonzero(level > own)) for m, own in zip(worth, level.tolist(), strict=True)}
 
 
-def agreement_of_years(years: Mapping[int, Year], criterion: str) -> list[float]:
+def agreement_of_years(worths: Iterable[Mapping[str, float]]) -> list[float]:
     """Kendall's τ_b between the orders of the measures in every two years."""
-    order = [levels(np.array(list(year.worth[criterion].values()))) for year in years.values()]
+    order = [levels(np.array(list(worth.values()))) for worth in worths]
     return [correlation(a, b).tau_b for a, b in combinations(order, 2)]

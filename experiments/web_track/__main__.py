@@ -1,6 +1,6 @@
-"""Write the page and its figures: ``python -m experiments.web_track``."""
+"""Measure, and write the page and its figures: ``python -m experiments.web_track``."""
 
-from experiments import web_track
-from experiments.publish import publish
+from experiments.experiment import publish
+from experiments.web_track import EXPERIMENT
 
-publish(web_track)
+publish(EXPERIMENT)

@@ -12,7 +12,7 @@ __version__ = "0.1.0"
 
 
 def _measure(name: str) -> Any:
-    """A measure that somebody defines elsewhere."""
+    """A measure that is defined elsewhere."""
     from ranksift import measures
 
     return getattr(measures, name, None)

@@ -31,7 +31,7 @@ def export(package: str, make: Callable[[str], Any] | None = None) -> None:
 
 
 class LazyPackage(ModuleType):
-    """A package that imports what it exports when somebody asks for it."""
+    """A package that imports its exports when they are first used."""
 
     @property
     def _homes(self) -> dict[str, tuple[str, str]]:
@@ -72,7 +72,7 @@ class LazyPackage(ModuleType):
         super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:
-        # What somebody completes: the public names, and not what the file itself imports.
+        # Names for completion: the public ones, and not what the file itself imports.
         return sorted({*self.__all__, *(name for name in super().__dir__() if name.startswith("__"))})
 
 

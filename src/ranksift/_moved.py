@@ -28,7 +28,7 @@ MOVED = {
 
 
 def keep_old_paths() -> None:
-    """Let Python find modules that are no more; it asks for them here after it has looked everywhere else."""
+    """Let Python find modules that no longer exist; it asks for them here after it has looked everywhere else."""
     if not any(isinstance(finder, OldPaths) for finder in sys.meta_path):
         sys.meta_path.append(OldPaths())
 
@@ -39,7 +39,7 @@ class OldPaths:
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None, /
     ) -> ModuleSpec | None:
-        """Say who makes a module; None where it is none of ours."""
+        """Say who makes a module; None if it is not one of ours."""
         if not any(old.rpartition(".")[0] == fullname for old in MOVED):
             return None
         from importlib.machinery import ModuleSpec

@@ -13,12 +13,12 @@ _LATIN = "\u02ff"  # the last of its letters but for rare ones
 
 
 class InputError(ValueError):
-    """Bad input or usage: the message is one line, fit to be shown to the person who gave the input.
+    """Bad input or usage: the message is one line that can be shown to the person who gave the input.
 
     Attributes
     ----------
     line
-        Of a file, where that is known.
+        The line of the file, if it is known.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def missing_library(asker: str, library: str, extra: str) -> InputError:
     return InputError(f"{asker} {library}", remedy=remedy)
 
 
-# Longer than the longest list of names that a remedy has; what is longer quotes somebody's input.
+# Longer than the longest list of names in a remedy; anything longer quotes a user's input.
 _LONGEST = 1200
 
 
@@ -75,11 +75,11 @@ def shortened(message: str) -> str:
 
 
 class RankSiftWarning(UserWarning):
-    """Something a user should know, and that does not stop the work."""
+    """Something that a user should know, but that does not stop the work."""
 
 
 def tell(notes: Iterable[str]) -> None:
-    """Warn of each note, at the line of whoever called RankSift, however deep in it the note comes from.
+    """Warn of each note, at the line that called RankSift, however deep inside it the note comes from.
 
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as heard:
@@ -98,7 +98,7 @@ def tell(notes: Iterable[str]) -> None:
 def warn_renamed(old: str, new: str, *, stacklevel: int = 3) -> None:
     """Warn of a spelling that works until 1.0.
 
-    ``stacklevel`` says whose line is shown, as in :func:`warnings.warn`: 3 is whoever calls the function that calls
+    ``stacklevel`` says whose line is shown, as in :func:`warnings.warn`: 3 is the caller of the function that calls
     this one.
     """
     warnings.warn(f"{old} is an old spelling; write {new}", RankSiftWarning, stacklevel=stacklevel)

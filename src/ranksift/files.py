@@ -147,7 +147,7 @@ def reading(
 
 
 def read_bytes(source: str | os.PathLike[str]) -> bytes:
-    """Read a source that is no text."""
+    """Read a source that is not text."""
     with _opened(source) as data:
         return data.whole()
 
@@ -164,9 +164,9 @@ def read_text(source: str | os.PathLike[str], *, if_empty: str = NOTHING_RETRIEV
 
 
 def first_line(source: str | os.PathLike[str]) -> bytes:
-    """The first line that is not blank, at most 64 kB of it; nothing where the source cannot be read.
+    """The first line that is not blank, at most 64 kB of it; nothing if the source cannot be read.
 
-    (Whoever goes on to read it will say why.)
+    (Reading it will then give the reason.)
     """
     path = Path(source)
     try:
@@ -196,7 +196,7 @@ def read_whole(path: str | os.PathLike[str], most: int) -> bytes:
 
 
 def _at_once(path: str, flags: int) -> int:
-    """Open a file; a pipe too, without a wait for somebody who writes into it."""
+    """Open a file, or a pipe without waiting for a writer."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
@@ -432,7 +432,7 @@ def unpacked_limit(packed: int) -> float:
 
 
 def size_of(text: str) -> int | None:
-    """A number of bytes as people write it; None where it is none.
+    """A number of bytes as people write it; None if it is not one.
 
     >>> size_of("20G") == 20 * 2**30, size_of("512 MB") == 512 * 2**20, size_of("a lot")
     (True, True, None)
@@ -550,9 +550,8 @@ def flush_to_disk(file: IO[bytes]) -> None:
 
 
 # -- what is being written, and what killed processes left of it -------------------------------------------------------
-#
-# Whoever writes holds a lock on the hidden file that it writes to, and the system drops the lock with the process,
-# however that ends. So what can be locked was left behind. Where there are no locks, or none that other machines see,
+# A writing process holds a lock on the hidden file that it writes to, and the system drops the lock with the process,
+# however that ends. So what can be locked was left behind. If there are no locks, or none that other machines see,
 # age decides.
 
 
@@ -584,7 +583,7 @@ def left_of(path: Path, *, folders: bool = False) -> list[tuple[Path, bool]]:
 
 
 def shortened_name(name: str, most: int = 100) -> str:
-    """A name of at most so many bytes: its own, or how it begins and a number that tells it from others."""
+    """A name of at most so many bytes: its own, or its beginning and a number that distinguishes it."""
     encoded = os.fsencode(name)
     if len(encoded) <= most:
         return name
@@ -592,7 +591,7 @@ def shortened_name(name: str, most: int = 100) -> str:
 
 
 def take_lock(file: IO[bytes]) -> bool | None:
-    """Lock an open file: whether it is ours now, or None where there are no locks."""
+    """Lock an open file: whether it is ours now, or None if there are no locks."""
     try:
         import fcntl
 
@@ -605,7 +604,7 @@ def take_lock(file: IO[bytes]) -> bool | None:
 
 
 def is_old(path: Path) -> bool:
-    """Whether nobody has changed a file for a day."""
+    """Whether a file has not been changed for a day."""
     return time.time() - path.stat().st_mtime > 86_400
 
 
@@ -618,7 +617,7 @@ def _begun(path: Path, lock: ExitStack) -> BinaryIO:
             if locked:  # and stays so when the file is closed, until it has its name
                 lock.callback(os.close, os.dup(file.fileno()))
             return file
-        file.close()  # somebody who cleared up has taken it for a leftover before it was locked
+        file.close()  # another process removed it as a leftover before it was locked
 
 
 def _machine() -> str:

@@ -25,7 +25,7 @@ from ranksift.errors import InputError
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
-# What arrays hold; what nobody means to be a limit; where a field keeps what is declared of it.
+# What arrays hold; a number too large to be meant as a limit; where a field keeps its declaration.
 _MOST = 2**63
 _HUGE = 10**15
 _DECLARED = "ranksift"
@@ -50,7 +50,7 @@ class Kind:
     words
         The values, where they are a few words.
     example
-        A value to name where the default is none.
+        A value to name if there is no default.
     most
         A bound that goes without saying: only who exceeds it is told.
 
@@ -277,7 +277,7 @@ def parameter(default: Any, kind: Kind, meaning: str, **how: Any) -> Any:
     Parameters
     ----------
     default
-        Its value where none is given.
+        Its value if none is given.
     kind
         What it may be.
     meaning
@@ -344,7 +344,7 @@ class Parameterised:
         documented(cls)
 
     def check_parameters(self) -> None:
-        """Refuse parameters that are not what they should be, as a word in place of a number."""
+        """Refuse parameters that are not what they should be, as a word instead of a number."""
         check(self)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:

@@ -97,4 +97,6 @@ def _unwritable(error: OSError) -> InputError:
     """The error for a temporary folder that takes no more."""
     reason = error.strerror or str(error)
     folder = tempfile.gettempdir() if os.path.isdir(tempfile.gettempdir()) else "the temporary folder"
-    return InputError(f"cannot be written ({reason})", source=folder, remedy="make room, or name another by TMPDIR")
+    return InputError(
+        f"cannot be written ({reason})", source=folder, remedy="make room, or name another folder with TMPDIR"
+    )

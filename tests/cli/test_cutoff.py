@@ -203,7 +203,7 @@ def test_single_documents_apart(ranksift: Command, lone: Path):
 def test_nothing_to_set_apart_is_told(ranksift: Command, files: Files):
     command = ["cutoff", "compare", files["qrels"], files["unfiltered"], "--rules", "global"]
     done = ranksift(*command, "--apart")
-    assert done.err == "note: there is nothing to set apart: no query has a single document\n"
+    assert done.err == "note: there is nothing to show separately: no query has a single document\n"
     assert done.out == ranksift(*command).out
 
 
@@ -400,7 +400,7 @@ class TestVerdict:
     def test_fewer_queries_than_folds(self, said):
         told = said(enumerate([("a", 1, 1), ("b", 0, -1)]))
         assert told == (
-            "It is not known whether the cutoff is worth it. What it does on queries that it was not fitted on is not "
+            "It is not known whether the cutoff is worth it. Its effect on queries that it was not fitted on is not "
             "known."
         )
 

@@ -103,7 +103,7 @@ def test_what_it_says_of_texts_is_true(told):
     assert bad[3] < bad[:3].min()
     assert hidden[:3].tolist() == [0, 0, 0]
     assert 0 < hidden[3] < 0.2
-    assert f"{bad[0]:.0%} of the first ten posts" in text
+    assert f"Of the first ten posts of a thread, {bad[0]:.0%} are bad" in " ".join(text.split())
     assert f"It hides {hidden[3]:.0%} of the posts" in " ".join(text.split())
     parts = [set(rs.read_examples(folder / "forum" / f"{part}.jsonl").query_ids) for part in ("train", "validation")]
     assert not set.union(*parts) & {*test.query_ids}
@@ -174,7 +174,7 @@ def test_without_the_extra_for_texts_a_line_tells_what_to_install(library, tmp_p
     assert run(["demo", "--out", str(tmp_path / "demo")]) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "pip install 'ranksift[text]'" in out
-    assert "then ranksift demo tells it." in out
+    assert "then ranksift demo shows it." in out
     assert not (tmp_path / "demo" / "forum").exists()
 
 
@@ -184,7 +184,7 @@ def test_without_the_libraries_a_line_tells_what_to_install(tmp_path: Path, caps
     assert run(["demo", "--out", str(tmp_path / "demo")]) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "This chapter needs LightGBM; pip install 'ranksift[trees]', or" in out
-    assert "pip install '.[trees]', then ranksift demo tells it." in out
+    assert "pip install '.[trees]', then ranksift demo shows it." in out
     assert not (tmp_path / "demo" / "models").exists()
 
 
@@ -267,7 +267,7 @@ def test_again_into_the_same_folder_and_into_an_interrupted_one(told, tmp_path, 
 def test_files_of_others_are_not_overwritten(tmp_path: Path, capsys, name: str):
     (tmp_path / name).write_text("q 0 d 1\n")
     assert run(["demo", "--out", str(tmp_path)]) == 2
-    assert capsys.readouterr().err.endswith("already exists, and no demo made it; name another folder: --out\n")
+    assert capsys.readouterr().err.endswith("already exists, and was not made by a demo; name another folder: --out\n")
     assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [(name, "q 0 d 1\n")]
 
 

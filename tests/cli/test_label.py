@@ -141,7 +141,7 @@ def test_a_run_as_prior_orders_the_documents(run: Command, data: Path, tmp_path:
     run("new", tmp_path / "p")
     done = run("import", tmp_path / "p", data, "--prior", prior)
     assert done.code == 0
-    assert "note: 24 of 32 documents have no prior, and come last" in done.err
+    assert "note: 24 of 32 documents have no prior score, and come last" in done.err
     with Store.open(tmp_path / "p") as store:
         assert [item.doc_id for item in store.items("q1")] == DOCS[::-1]
 
@@ -180,7 +180,7 @@ def test_the_whole_life_of_a_project(run: Command, project: Path, data: Path, tm
     assert run("import", project, more).out.startswith("Added 1 query and 1 document")
     run("queries", project, "retire", "q5")
     assert "retired" in run("queries", project).out
-    assert run("queries", project, "reinstate", "q5").out == "1 query to be assigned again\n"
+    assert run("queries", project, "reinstate", "q5").out == "1 query can be assigned again\n"
     assert "retired" not in run("queries", project).out
     run("queries", project, "retire", "q5")
     run("people", project, "add", "Zoe")
@@ -197,7 +197,7 @@ def test_the_whole_life_of_a_project(run: Command, project: Path, data: Path, tm
 
 
 def test_status_says_what_is_to_come(run: Command, project: Path):
-    assert "nothing is assigned yet" in run("status", project).err
+    assert "nothing has been assigned yet" in run("status", project).err
     run("assign", project, "--per-query", 2)
     given = work(project, "Bob", only=("q1", "q2"))
     done = run("status", project)
@@ -218,7 +218,7 @@ def test_status_says_what_is_to_come(run: Command, project: Path):
 
 def test_verification_goes_to_somebody_else(run: Command, project: Path):
     run("assign", project, "--to", "Bob")
-    assert "nothing is to be verified" in run("assign", project, "--verify", 3).err
+    assert "there is nothing to verify" in run("assign", project, "--verify", 3).err
     work(project, "Bob")
     assert run("assign", project, "--verify", 3).out.startswith("Assigned 4 tasks to 1 person")
     with Store.open(project) as store:
@@ -233,14 +233,14 @@ def test_the_assignment_of_the_paper(run: Command, project: Path):
     with Store.open(project) as store:
         seen = [(task.person, task.query_id) for task in store.tasks()]
     assert len(seen) == len(set(seen))
-    assert "assigned already" in run("assign", project, "--paper").err
+    assert "already assigned" in run("assign", project, "--paper").err
     assert run("assign", project, "--paper", "--per-query", 2).code == 2
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--to", "Zoe"], "nobody here is called 'Zoe'; choose among Ann, Bob, Eve"),
+        (["--to", "Zoe"], "there is nobody called 'Zoe'; choose among Ann, Bob, Eve"),
         (["--per-query", "3"], "add assessors"),
         (["--strategy", "nothing"], "there is no strategy 'nothing'"),
         (["--overlap", "2"], "--overlap"),
@@ -289,8 +289,8 @@ def test_exports_refuse(run: Command, project: Path, tmp_path: Path):
         ([], "no query is finished"),
         (["--rule", "median"], "no rule is called 'median'"),
         (["--assessor", "Zoe"], "no assessor is called 'Zoe'"),
-        (["--features", "x.csv"], "--features are of examples"),
-        (["--what", "log", "--rule", "mean"], "log has what everybody said"),
+        (["--features", "x.csv"], "--features is only for examples"),
+        (["--what", "log", "--rule", "mean"], "log contains the answers of all assessors"),
         (["--what", "log"], "rows are not written as .qrels"),
     ]
     for arguments, said in cases:
@@ -333,7 +333,7 @@ def test_the_environment_names_the_project(
     run: Command, project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
     done = run("status", "-")
-    assert (done.code, "RANKSIFT_LABEL_PROJECT names, and it is not set" in done.err) == (2, True)
+    assert (done.code, "RANKSIFT_LABEL_PROJECT names, but the variable is not set" in done.err) == (2, True)
     monkeypatch.setenv("RANKSIFT_LABEL_PROJECT", str(project))
     assert run("status", "-").out == run("status", project).out
     assert run("people", "-", "add", "Zoe").code == 0

@@ -79,7 +79,7 @@ def test_the_format_stays(ranksift, tmp_path, name, made):
         ((*WORDS, "--shares", "64 16 20"), "shares of 64 / 16 / 20; give three that sum to 1"),
         ((*WORDS, "--shares", "most"), "--shares 'most': not a number"),
         ((*WORDS, "--by", "forum"), "no column 'forum'; it has "),
-        ((*WORDS, "--by", "doc"), "column 'doc': query 'q1' was of "),
+        ((*WORDS, "--by", "doc"), "column 'doc': query 'q1' had "),
     ],
 )
 def test_errors(ranksift, forum, tmp_path, options, message):
@@ -94,7 +94,7 @@ def test_what_is_split_is_not_overwritten(ranksift, tmp_path):
     before = (tmp_path / "test.csv").read_bytes()
     done = ranksift("split", tmp_path / "test.csv", "-o", tmp_path)
     assert done.code == 2
-    assert "would be overwritten by a part of it; name another folder: --out DIR" in done.err
+    assert "would be overwritten by one of its parts; name another folder: --out DIR" in done.err
     assert (tmp_path / "test.csv").read_bytes() == before
     (tmp_path / "file").write_text("")
     assert ranksift("split", tmp_path / "test.csv", "-o", tmp_path / "file").code == 2

@@ -233,7 +233,10 @@ def test_the_card_says_what_a_model_was_made_of(ranksift: Command, letor, tmp_pa
         (["--seed", "4", "--set", "seed=5"], "seed is given both by --seed and by --set; leave one out\n"),
         (["--set", "C=1", "--set", "C=2"], "--set names 'C' twice; name it once\n"),
         (["--cutoff-set", "by=zscore"], "--cutoff-set needs a rule, and none is named; name it: --cutoff RULE\n"),
-        (["--set", "C=[1, 10]", "--folds", "3"], "2 values of C, and no validation examples; give these, or one C\n"),
+        (
+            ["--set", "C=[1, 10]", "--folds", "3"],
+            "2 values of C, and no validation examples; give some, or a single C\n",
+        ),
         (
             ["--cutoff", "risk", "--cutoff-set", "alpha=abc"],
             "alpha='abc' is not a number between 0 and 1; write alpha=0.05, for example\n",
@@ -309,7 +312,7 @@ class TestTheCut:
     def test_too_few_queries_to_check_it(self, ranksift: Command, tmp_path):
         product_reviews(4).examples.save(tmp_path / "train.csv")
         done = self.train(ranksift, tmp_path, "--out", tmp_path / "model")
-        said = "the cut was not checked: that takes 10 held-out queries; give more as --validation"
+        said = "the cutoff was not checked: this takes 10 held-out queries; give more as --validation"
         assert done.err.endswith(f"note: {said}\n")
         done = self.train(ranksift, tmp_path, "--at-most", "Empty<=0.1", "--out", tmp_path / "other")
         assert done.code == 2

@@ -291,5 +291,5 @@ def test_standard_output(capsysbinary):
 
 
 def test_an_array_needs_its_queries():
-    with pytest.raises(rs.InputError, match=r"which query a row is of; use Examples\.from_arrays"):
+    with pytest.raises(rs.InputError, match=r"which query a row belongs to; use Examples\.from_arrays"):
         rs.read_examples(np.ones((3, 2)))

@@ -137,7 +137,7 @@ def test_texts_and_features():
         ((["a?"] * 2, ["x", "y"]), {"position": [1, math.inf]}, "row 2: position inf is not finite"),
         ((["a?"] * 2, ["x", "y"]), {"author": [1, 2.5]}, "row 2: the author is a float; write a name, or nothing"),
         (({"q": "a?"}, ["x"]), {}, "a dictionary with the text of each query needs groups"),
-        (({"q": "a?"}, ["x"], None, ["r"]), {}, "row 1: no text of query 'r'; give one of each query"),
+        (({"q": "a?"}, ["x"], None, ["r"]), {}, "row 1: no text of query 'r'; give one per query"),
         ((["a?"], ["x"], [math.inf]), {}, "label of row 1 is infinite"),
     ],
 )

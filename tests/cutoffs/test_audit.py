@@ -306,7 +306,7 @@ class TestHow:
         with pytest.warns(RankSiftWarning, match=r"audit\(cutoff, qrels, run\) is an old spelling"):
             old = audit(fixed(0.7), QRELS, RUN)
         assert str(old) == str(audited(fixed(0.7), QRELS, RUN))
-        with pytest.raises(InputError, match="rank_scores does not go with qrels, run"):
+        with pytest.raises(InputError, match="rank_scores cannot be combined with qrels, run"):
             audit(fixed(0.7), QRELS, RUN, rank_scores=[1.0])
 
     def test_scores_on_another_scale_are_refused_unless_told_otherwise(self):

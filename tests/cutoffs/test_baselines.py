@@ -110,7 +110,7 @@ class TestOracle:
     def test_it_is_no_rule_to_use(self, tmp_path):
         lists = Lists.from_arrays([0.9, 0.4, 0.3], [1, -1, 2], ["q", "q", "r"])
         oracle = Oracle().fit_lists(lists)
-        with pytest.raises(InputError, match="cuts by labels, and there are none"):
+        with pytest.raises(InputError, match="cuts by labels, but there are none"):
             oracle.keep([0.8, 0.5])
         with pytest.raises(InputError, match="not a rule that can be used"):
             oracle.save(tmp_path / "cutoff.json")

@@ -284,7 +284,7 @@ class TestTable:
         run = {q: {"a": float(i % 3 > 0) + i / 100} for i, q in enumerate(qrels)}
         first, *others = compared(qrels, run, rules=["filter-only", "global", "rank-only"], gains={-1: -10}).reading()
         assert first == "filter-only is the best rule by nDCG_f@3: 0.9667; so is global."
-        assert not any("told apart from global" in sentence for sentence in others)
+        assert not any("distinguished from global" in sentence for sentence in others)
 
     def test_good_documents_that_nobody_retrieved_are_explained(self):
         qrels, run = as_files(*drawn())
@@ -401,7 +401,7 @@ class TestBadInput:
             compare_cutoffs(Lists.from_arrays(*drawn()), test=test)
 
     def test_options_of_lists_beside_lists(self):
-        with pytest.raises(InputError, match="gains is given beside Lists"):
+        with pytest.raises(InputError, match="gains is given in addition to Lists"):
             compare_cutoffs(Lists.from_arrays(*drawn()), gains="exp")
 
     def test_no_label_at_all(self):
@@ -466,5 +466,5 @@ class TestOldSpelling:
         assert str(old) == str(new)
 
     def test_a_second_score_of_the_other_kind(self):
-        with pytest.raises(InputError, match="cut_scores does not go with scores, labels, groups"):
+        with pytest.raises(InputError, match="cut_scores cannot be combined with scores, labels, groups"):
             compare_cutoffs(*drawn(), cut_scores={"q": {"d": 1.0}})

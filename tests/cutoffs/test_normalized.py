@@ -89,7 +89,7 @@ class TestFlatLists:
         assert cut.threshold_ == without.threshold_ == 0.5
 
     def test_all_flat(self):
-        with pytest.warns(rs.RankSiftWarning, match="no list has different scores"):
+        with pytest.warns(rs.RankSiftWarning, match="no list has scores that differ"):
             cut = NormalizedCutoff("nDCG_f@3").fit([2.0, 1.0], [1, -1], ["q", "r"])
         assert cut.keep([2.0, 1.0], ["a", "b"]).tolist() == [True, False]
         assert cut.keep([2.0, 1.0], ["a", "a"]).tolist() == [True, True]

@@ -279,8 +279,8 @@ class TestFiles:
     @pytest.mark.parametrize(
         ("change", "fault"),
         [
-            (lambda d: d.update(extra=1), "is not thresholds and measures"),
-            (lambda d: d.pop("measures"), "is not thresholds and measures"),
+            (lambda d: d.update(extra=1), "does not consist of thresholds and measures"),
+            (lambda d: d.pop("measures"), "does not consist of thresholds and measures"),
             (lambda d: d.update(thresholds="inf"), "are not a list from inf to -inf"),
             (lambda d: d.update(thresholds=["inf"]), "are not a list from inf to -inf"),
             (lambda d: d["thresholds"].pop(), "are not a list from inf to -inf"),
@@ -289,8 +289,8 @@ class TestFiles:
             (lambda d: d["thresholds"].insert(1, True), "is not a list of"),
             (lambda d: d["thresholds"].insert(1, 10**400), "is not a list of"),
             (lambda d: d["thresholds"].insert(1, d["thresholds"][1]), "do not fall"),
-            (lambda d: d.update(measures={}), "of no measure"),
-            (lambda d: d.update(measures=[]), "of no measure"),
+            (lambda d: d.update(measures={}), "has no measure"),
+            (lambda d: d.update(measures=[]), "has no measure"),
             (lambda d: d["measures"].update(Emty=d["measures"]["Empty"]), "Emty"),
             (lambda d: d["measures"].update({"Fdocs @3": d["measures"]["Empty"]}), "which is Fdocs@3|not"),
             (lambda d: d["measures"]["Empty"].pop(), "Empty of a trade-off is not a list of"),
@@ -306,7 +306,7 @@ class TestFiles:
 
     @pytest.mark.parametrize("given", [None, [], "x", 1])
     def test_nothing_like_it(self, given):
-        with pytest.raises(InputError, match="is not thresholds and measures"):
+        with pytest.raises(InputError, match="does not consist of thresholds and measures"):
             Tradeoff.from_dict(given)
 
     @pytest.mark.parametrize("at_most", ["GoodFiltered<=0.2", {"GoodFiltered": 0.2}, Limits.of("GoodFiltered<=0.2")])
@@ -357,7 +357,7 @@ class TestPicture:
         assert np.isnan(bold).any()
 
     def test_what_is_not_there_cannot_be_drawn(self):
-        with pytest.raises(InputError, match="the trade-off has no GoodFiltered, which is drawn"):
+        with pytest.raises(InputError, match="the trade-off has no GoodFiltered, which the drawing needs"):
             Tradeoff.of(Lists.from_arrays(*drawn()), "nDCG_f@3 Fdocs@3").plot()
         with pytest.raises(InputError, match="the trade-off has no AP; it has: Empty"):
             Tradeoff.of(Lists.from_arrays(*drawn()), "Empty").best("AP")

@@ -70,5 +70,5 @@ def test_errors(folder):
         semeval2015(folder)
     other = b"qid,cgold,cgold_yn,f1\nQ1_C2,Good,,0\n"
     (folder / "lexical.wei.train.csv.gz").write_bytes(gzip.compress(other))
-    with pytest.raises(rs.InputError, match=r"lexical.wei.train.csv.gz:1: other answers than in the first file"):
+    with pytest.raises(rs.InputError, match=r"lexical.wei.train.csv.gz:1: answers other than those in the first file"):
         semeval2015(folder)

@@ -103,7 +103,7 @@ def test_labels_of_ones_own():
     ("threads", "says"),
     [
         ([], "threads: there is no question; give at least one"),
-        ([THREAD, THREAD], "question 'q' was there before; give each question once, with its answers"),
+        ([THREAD, THREAD], "question 'q' occurs twice; give each question once, with its answers"),
         ([Thread("q", "?", ())], "question 'q' has no answers; give each question once, with its answers"),
     ],
 )

@@ -53,7 +53,7 @@ def test_labels_and_errors():
     assert thread_texts(THREADS, {"Good": 1, "Bad": -5}).labels[2] == -5
     with pytest.raises(rs.InputError, match="no label for 'Good', the word for answer 'c1' of question 'q1'"):
         thread_texts(THREADS, {"Bad": -1})
-    with pytest.raises(rs.InputError, match="question 'q1' was there before"):
+    with pytest.raises(rs.InputError, match="question 'q1' occurs twice"):
         thread_texts([THREADS[0], THREADS[0]])
     with pytest.raises(rs.InputError, match="row 1: the text of the document is empty"):
         thread_texts([Thread("q", "Why?", (Answer("c", " "),))])

@@ -358,7 +358,7 @@ def test_a_large_value_in_one_query_does_not_hide_the_spread_of_the_others():
 
 
 def test_values_too_large_to_be_summed_are_refused():
-    with pytest.raises(rs.InputError, match="run 'run1', query 'q0', measure AP is too large to be summed"):
+    with pytest.raises(rs.InputError, match="run 'run1', query 'q0', measure AP is too large to add up"):
         scores([[0.5, 0.5], [-1e101, 0.5]])
 
 

@@ -159,7 +159,7 @@ def test_reads_what_evaluate_writes(tmp_path):
     np.testing.assert_array_equal(scores.values, computed.values)
     np.testing.assert_allclose(scores.aggregate(), computed.aggregate(), rtol=1e-15)
     computed = rs.evaluate(qrels, runs, "Fdocs@2")
-    with pytest.warns(rs.RankSiftWarning, match="Fdocs@2: a table has no denominators, so its mean over queries"):
+    with pytest.warns(rs.RankSiftWarning, match="Fdocs@2: a table has no denominators, so the mean over queries"):
         scores = rs.Scores.from_frame(computed.per_query())
     np.testing.assert_array_equal(scores.values, computed.values)
 
@@ -221,9 +221,9 @@ def test_two_years_of_a_measure_are_not_mixed(tmp_path):
 FAULTS = {
     "": ": the file is empty; give a header line and at least one row",
     "\n\n": ":2: no header line; name the columns in the first line",
-    "topic,a,b\n": ":1: a header and no row below it; give at least one row",
-    "a,b\n": ":1: a header and no row below it",
-    "run,query,value\n": ":1: a header and no row below it",
+    "topic,a,b\n": ":1: a header without rows below it; give at least one row",
+    "a,b\n": ":1: a header without rows below it",
+    "run,query,value\n": ":1: a header without rows below it",
     "topic\nq1\n": ":1: one column only, 'topic'; give a column of topics and one for each system",
     "topic;a;b\nq1;0.5;0.5\n": ":1: one column only, 'topic;a;b' (columns are separated by ';'?); give",
     "topic\ta\tb\nq1\t1\t2\n": ":1: one column only, 'topic\\ta\\tb' (columns are separated by '\\t'?); give",
@@ -258,7 +258,7 @@ FAULTS = {
     "run,query,measure,value\na,q,AP,1\na,q,RR,1\na,q,AP,1\n": ":4: run 'a', query 'q', measure AP is listed twice",
     "run,query,value\na,q1,1\nb,q1,1\nb,q2,1\n": ": 1 of 4 values is missing, the first that of run 'a', query 'q2'",
     "run,query,value\na,q1,1\na,q2,1\nb,q1,1\n": ": 1 of 4 values is missing, the first that of run 'b', query 'q2'",
-    "topic,a\nq1,1e300\n": "the value of run 'a', query 'q1', measure x is too large to be summed",
+    "topic,a\nq1,1e300\n": "the value of run 'a', query 'q1', measure x is too large to add up",
 }
 
 

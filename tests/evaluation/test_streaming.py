@@ -377,8 +377,8 @@ def test_a_full_disk_is_one_line(tmp_path, monkeypatch):
     run = write(tmp_path / "apart.run", [("q", "a", 2.0), ("r", "b", 1.0), ("q", "c", 1.0)])
     found = outcome({"q": {"c": 1}}, run, "RR", memory=1)
     assert (
-        found
-        == f"{tempfile.gettempdir()}: cannot be written (No space left on device); make room, or name another by TMPDIR"
+        found == f"{tempfile.gettempdir()}: cannot be written (No space left on device); "
+        "make room, or name another folder with TMPDIR"
     )
 
 

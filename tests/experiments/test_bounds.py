@@ -1,7 +1,7 @@
-"""The page on random and perfect rankings: what it computes, and that the documentation shows what is computed now.
+"""The page on random and perfect rankings: what it computes, and that its results are that.
 
-The whole page takes most of a minute, so that parts of it are held to what is computed: the printed row of ListNet
-beside its models, and the figure of expected scores.
+To measure everything takes half a minute, so that parts of it are: the printed row of ListNet beside its models, and
+what is expected of random rankings.
 """
 
 import re
@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments import bounds, publish
-from experiments.bounds import figures, letor, printed
+from experiments.bounds import EXPERIMENT, letor, printed
+from experiments.bounds.chance import means
 from experiments.bounds.counts import counts
-from experiments.bounds.origins import listnet_rows, listnet_table, perfect_msp
+from experiments.bounds.measure import group, histograms, listnet
+from experiments.bounds.origins import listnet_rows, perfect_msp
 from experiments.bounds.readings import (
     DCG_EXACT,
     DCG_PRINTED,
@@ -22,6 +23,7 @@ from experiments.bounds.readings import (
     MSP_PRINTED,
     PRINTED,
     READINGS,
+    WRITTEN,
     Measured,
     averaged,
     part,
@@ -31,15 +33,16 @@ from experiments.bounds.readings import (
 )
 from experiments.bounds.trials import Trial, drawn_queries, trials
 from experiments.bounds.unpaired import unpaired
+from experiments.bounds.words import in_range
+from experiments.experiment import rounded
+from tests.experiments.claims import apart, failing
 
-PAGE = publish.DOCS / "upper-and-lower-bounds.md"
 LISTNET = "RankLib, 500 epochs, rate 10⁻⁵"
 
 
 @pytest.fixture(scope="module")
 def data(data_dir: Path) -> Path:
-    absent = [name for name in bounds.NEEDS if not (data_dir / name).is_dir()]
-    if absent:
+    if absent := EXPERIMENT.absent(data_dir):
         pytest.skip(f"no {' and no '.join(absent)} in {data_dir}")
     return data_dir
 
@@ -57,28 +60,46 @@ def measured(mq2007: letor.Collection) -> Measured:
     return Measured.of(replace(mq2007, models=few, rankings=rankings))
 
 
-# -- the page ------------------------------------------------------------------------------------------
+# -- the results ---------------------------------------------------------------------------------------
 
 
-def test_page_shows_the_row_of_listnet_that_is_computed_now(measured: Measured) -> None:
+def test_rows_of_listnet_are_what_is_measured_now(measured: Measured) -> None:
+    kept = EXPERIMENT.kept["listnet"]
+    assert kept["setting"] == LISTNET
+    assert not [*apart(rounded(listnet(measured.scores, LISTNET)), kept["rows"])]
     rows = listnet_rows(measured.scores, LISTNET)
-    assert listnet_table(rows) in PAGE.read_text(encoding="utf-8"), "the page is stale: run make experiments"
     assert all(row.inside == len(KS) for (_, _, reading), row in rows.items() if reading in PRINTED)
     assert all(row.inside == 0 for (_, i, reading), row in rows.items() if reading not in PRINTED and i > 0)
+    assert (in_range(kept["rows"], PRINTED), in_range(kept["rows"], WRITTEN)) == ((25, 25), (0, 25))
 
 
-def test_figure_of_expected_scores_is_that_of_the_page(measured: Measured) -> None:
-    name = "upper-and-lower-bounds-expected.svg"
-    assert (publish.DOCS / name).read_text(encoding="utf-8") == figures.expected(measured), f"{name} is stale"
+def test_expectations_are_what_is_measured_now(measured: Measured) -> None:
+    kept = EXPERIMENT.kept
+    assert not [*apart(histograms(measured), kept["histograms"])]
+    assert not [*apart(perfect_msp(measured, 30), kept["perfect"])]
+    assert not [*apart(rounded(group(measured, letor.SETTINGS[LISTNET])), kept["systems"]["groups"][LISTNET])]
+    for reading in READINGS:
+        assert not [*apart(rounded(means(measured.random, reading.random)), kept["chance"]["expected"][reading.name])]
 
 
-def test_page_is_whole() -> None:
-    page = PAGE.read_text(encoding="utf-8")
-    shown = set(re.findall(r"!\[[^\]]+\]\(([^)]+)\)", page))
-    assert shown == {f"upper-and-lower-bounds-{what}.svg" for what in ("printed", "expected", "queries")}
-    assert all((publish.DOCS / name).is_file() for name in shown)
-    assert "python -m experiments.bounds" in page
-    assert not re.search(r"\bnan\b|\binf\b|\bNone\b|−0\.0+\b(?!\d)|\{", page)
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        (("perfect",), 0.5, "is more than a perfect ranking can get"),
+        (("listnet", "rows", "MSP V1", "MSP as printed", "low", 2), 0.3, "lie where real ListNet models do"),
+        (("chance", "V2", "DCG", 4), 0.01, "A V2 of 0 is better than random"),
+        (("tau", "drawn", "MSP, k p²", "uninformative", 1), 0.99, "Orders and tests change"),
+        (("counts", "MAP", "unpaired"), 20, "fit unpaired t-tests"),
+        (("significant", "whole", "DCG", "all", "paired", 2), 0.9, "it finds fewer on all queries"),
+        (("significant", "drawn", "DCG", "ideal", "unpaired", 2), 0.1, "Unpaired, the paper's finding holds"),
+        (("differences", "DCG", "ideal", "shifted"), 0.0955, "Percentage differences are not evidence"),
+        (("across sets", "MSP, exact", "systems", 2), 0.6, "V2 orders systems more similarly"),
+        (("by learning rate", "MQ2008", 0), 0.01, "no measure can turn it into agreement"),
+        (("soundness", "DCG", "all", 2, "needed"), 700, "The normalisation makes scores more dependable"),
+    ],
+)
+def test_a_result_that_is_changed_fails_its_claim(path: tuple[str | int, ...], value: object, words: str) -> None:
+    assert words in failing(EXPERIMENT, path, value)
 
 
 # -- the collections -----------------------------------------------------------------------------------
@@ -213,11 +234,3 @@ def test_printed_counts_are_those_of_unpaired_tests(mq2007: letor.Collection) ->
         found = counts(Measured(mq2007, scores, scores))
     assert all(abs(n.printed - n.unpaired) <= 5 for n in found.values())
     assert all(n.paired > n.printed + 20 for n in found.values())
-
-
-def test_absent_data_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("RANKSIFT_DATA", str(tmp_path))
-    publish.publish(bounds)
-    assert "skipped, no letor4_listnet_predictions and no letor4_mq2007_agg" in capsys.readouterr().out

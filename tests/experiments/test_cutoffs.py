@@ -1,6 +1,5 @@
-"""The page on cutoffs: what it computes, and that the documentation shows what is computed now."""
+"""The page on cutoffs: what it computes, and that its results are that."""
 
-import re
 from itertools import product
 from pathlib import Path
 
@@ -9,13 +8,10 @@ import pytest
 from scipy.stats import ttest_rel
 
 import ranksift as rs
-from experiments import cutoffs, markdown, publish
-from experiments.cutoffs import figures, losses
+from experiments.cutoffs import EXPERIMENT, losses, measure
 from experiments.cutoffs.community import EXPECTED, MEASURE, NORMALISED, POSITIVE, Forum, K
-from experiments.cutoffs.loss_table import losses_tuned
 from experiments.cutoffs.model import LogisticRegression, out_of_fold
 from experiments.cutoffs.normaliser import normalised_gains
-from experiments.cutoffs.page import promised
 from experiments.cutoffs.printed import TABLE_6, TABLE_7
 from experiments.cutoffs.promises import by_size
 from experiments.cutoffs.questions import System
@@ -25,22 +21,22 @@ from experiments.cutoffs.rules import (
     SHOW_ALL,
     SHOW_NOTHING,
     Beside,
-    Difference,
     Outcome,
     first_best,
-    named,
     paired,
     rules,
 )
 from experiments.cutoffs.topics import Track
+from experiments.cutoffs.words import described, gap_closed, mark, named
+from experiments.experiment import rounded
 from ranksift.collection.lists import Lists
 from ranksift.cutoffs.rules import known_rules
+from tests.experiments.claims import apart, failing
 
 
 @pytest.fixture(scope="module")
 def data(data_dir: Path) -> Path:
-    absent = [name for name in cutoffs.NEEDS if not (data_dir / name).is_dir()]
-    if absent:
+    if absent := EXPERIMENT.absent(data_dir):
         pytest.skip(f"no {' and no '.join(absent)} in {data_dir}")
     return data_dir
 
@@ -50,46 +46,51 @@ def forum(data: Path) -> Forum:
     return Forum(data)
 
 
-@pytest.fixture(scope="module")
-def page() -> str:
-    return (publish.DOCS / "cutoffs.md").read_text(encoding="utf-8")
-
-
 # -- the page ----------------------------------------------------------------------------------------------------
 
 
-def test_documentation_shows_what_is_computed_now(forum: Forum, page: str) -> None:
-    """The whole page takes a minute; these parts go through every rule."""
-    stale = [row for row in forum.tested.table().splitlines() if row not in page]
-    assert not stale, "cutoffs.md is stale: run make experiments"
-    tuned, _ = promised(forum, [])
-    for name, drawn in {
-        "tradeoff": figures.tradeoff(forum),
-        "thresholds": figures.thresholds(forum, tuned[0]),
-    }.items():
-        shown = (publish.DOCS / f"cutoffs-{name}.svg").read_text(encoding="utf-8")
-        assert shown == drawn, f"cutoffs-{name}.svg is stale: run make experiments"
+def test_results_are_what_is_measured_now(forum: Forum) -> None:
+    """All of them take half a minute; these parts go through every rule."""
+    kept = EXPERIMENT.kept
+    found = rounded({"test": forum.tested.told(*measure.COSTS), **measure.promises(forum, [])})
+    assert not [*apart(found["test"], kept["forum"]["test"])]
+    assert not [*apart(found["tuned"], kept["tuned"][:1]), *apart(found["risks"], kept["risks"][:2])]
+    curves = rounded({"trade-off": measure.tradeoff(forum), "thresholds": measure.thresholds(forum)})
+    assert not [*apart(curves, {name: kept[name] for name in curves})]
 
 
-def test_page_refers_to_every_figure_and_states_its_command(page: str) -> None:
-    shown = set(re.findall(r"!\[[^\]]+\]\(([^)]+)\)", page))
-    assert shown == {path.name for path in publish.DOCS.glob("cutoffs-*.svg")}
-    assert "python -m experiments.cutoffs" in page
-    assert not re.search(r"\bnan\b|\binf\b|\bNone\b|−0\.0+\b(?!\d)", page)
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        (("forum", "test", "rules", "rank-only", "p"), 0.051, "A cut pays where the score knows what is forbidden"),
+        (("forum", "train", "rules", "shape", "p"), 0.04, "One threshold for all is hard to beat"),
+        (("forum", "test", "rules", "E[g] ≥ 0", "value"), 0.8, "right for DCG and wrong for nDCG_f"),
+        (("forum", "by gain", "E[g] ≥ 0", "test", 0), 0.6, "nearly as good as a cut that is tuned to it"),
+        (("web", "2012", "settings", 0, "gain"), -0.01, "A second score can be worth more than any cut on the first"),
+        (("web", "2013", "settings", 0, "p"), 0.04, "no difference distinguishable from chance"),
+        (("wikiqa", "CNN-Cnt", "against silence", "nDCG′", "p"), 0.04, "On WikiQA it is best to show nothing"),
+        (("wikiqa", "CNN", "c@1", "global"), 0.2, "c@1 asks for answers"),
+        (("by size", "global", "200", "mean"), 0.7, "From 100 questions on the global cut is within 0.005"),
+        (("losses", "chosen", "BCE", "values", 1), 0.7, "On validation every loss gains"),
+        (("losses", "changes", 1, 1), 0.2, "loses significantly"),
+        (("losses", "rows", "tuned", "LambdaRank", 0), 0.9, "LambdaRank is last both times"),
+        (("losses", "beside baselines", "tuned", 0, 1), 0.2, "all but LambdaRank are above all three"),
+        (("losses", "beside each other", "tuned", 0, 1), 0.01, "**Compared with each other**"),
+    ],
+)
+def test_a_result_that_is_changed_fails_its_claim(path: tuple[str | int, ...], value: object, words: str) -> None:
+    assert words in failing(EXPERIMENT, path, value)
 
 
-def test_every_rule_has_its_row(page: str) -> None:
+def test_every_rule_has_its_row() -> None:
+    page = EXPERIMENT.made_of(EXPERIMENT.kept).files[EXPERIMENT.page]
     for word in [*known_rules(), "filter-only", ORACLE]:
         if word != "fixed":
-            assert f"\n| {word} | " in page
+            assert page.count(f"\n| {word} | ") > 1
+            assert f"\n| {word} | " in described()
 
 
 # -- the losses --------------------------------------------------------------------------------------------------
-
-
-def test_the_page_shows_the_losses_that_are_kept(page: str) -> None:
-    assert markdown.page(losses_tuned(), fold=True).strip() in page, "cutoffs.md is stale: run make experiments"
-    assert "| over | under |" in page
 
 
 def test_a_loss_that_is_fitted_now_is_the_one_that_is_kept(data: Path) -> None:
@@ -136,9 +137,9 @@ def test_counts_are_those_of_the_provenance(forum: Forum) -> None:
 
 def test_showing_nothing_and_everything_add_up_to_one_on_single_answers(forum: Forum) -> None:
     """Paper 1's Table 6, there and here."""
-    single = Outcome(forum.tested.found.apart()["single-document queries"])
+    single = forum.tested.single
     alone = np.bincount(forum.test.answers.number) == 1
-    assert single.queries == alone.sum()
+    assert single.told()["queries"] == alone.sum()
     for nothing, shown in (*TABLE_6.values(), (single.value(SHOW_NOTHING), single.value(SHOW_ALL))):
         assert nothing + shown == pytest.approx(1.0)
     forbidden = forum.test.answers.label[alone[forum.test.answers.number]] < 0
@@ -245,21 +246,22 @@ def small(seed: int = 0, queries: int = 60) -> Lists:
 
 
 def test_differences_are_those_of_a_paired_t_test() -> None:
-    from scipy.stats import ttest_rel
-
     lists = small()
     found = Outcome(rs.compare_cutoffs(lists, rules=rules(MEASURE, K), k=K))
     values = found.found.scores.values[:, :, found.found.scores.column(MEASURE)]
     cut, shown = (values[found.found.scores.row(rule)] for rule in (GLOBAL, SHOW_ALL))
     difference = paired(found, SHOW_ALL, found, GLOBAL)
-    assert difference.mean == pytest.approx((shown - cut).mean())
+    assert difference.gain == pytest.approx((shown - cut).mean())
     assert difference.p == pytest.approx(ttest_rel(shown, cut).pvalue)
     assert (difference.won, difference.lost) == ((shown > cut + 1e-9).sum(), (shown < cut - 1e-9).sum())
-    assert found.against_global[SHOW_ALL].mean == pytest.approx(difference.mean)
+    assert found.against_global[SHOW_ALL].gain == pytest.approx(difference.gain)
     assert found.against_global[SHOW_ALL].p >= difference.p  # corrected
-    assert found.against(SHOW_ALL)[GLOBAL].mean == pytest.approx(-difference.mean)
+    assert found.against(SHOW_ALL)[GLOBAL].gain == pytest.approx(-difference.gain)
     assert GLOBAL not in found.against_global
-    assert found.only([SHOW_ALL, ORACLE]).scores.runs == (SHOW_ALL, ORACLE)
+    told = found.told()["rules"]
+    assert told[SHOW_ALL] == {"value": found.value(SHOW_ALL), **found.against_global[SHOW_ALL]._asdict()}
+    assert [rule for rule in told if "p" not in told[rule]] == [GLOBAL, ORACLE]
+    assert told[ORACLE] == {"value": found.value(ORACLE)}
 
 
 def test_a_rule_beside_the_score_survives_folds() -> None:
@@ -280,10 +282,16 @@ def test_rules_are_judged_on_queries_that_no_draw_fits_on() -> None:
 
 
 @pytest.mark.parametrize(
-    ("mean", "p", "mark"), [(0.1, 0.04, " ▲"), (-0.1, 0.05, " ▼"), (0.1, 0.051, ""), (-0.1, 0.9, "")]
+    ("gain", "p", "marked"), [(0.1, 0.04, " ▲"), (-0.1, 0.05, " ▼"), (0.1, 0.051, ""), (-0.1, 0.9, "")]
 )
-def test_marks(mean: float, p: float, mark: str) -> None:
-    assert Difference(mean, p, 1, 1).mark == mark
+def test_marks(gain: float, p: float, marked: str) -> None:
+    assert mark({"gain": gain, "p": p}) == marked
+    assert mark({"value": 0.5}) == ""
+
+
+def test_the_way_to_the_oracle_begins_at_the_better_of_all_and_nothing() -> None:
+    found = {SHOW_ALL: 0.4, SHOW_NOTHING: 0.5, "a": 0.6, ORACLE: 0.9}
+    assert gap_closed({"rules": {rule: {"value": value} for rule, value in found.items()}}, "a") == pytest.approx(0.25)
 
 
 def test_of_equals_the_global_cut_is_best() -> None:
@@ -305,13 +313,3 @@ def test_printed_baselines_are_what_they_must_be() -> None:
             assert (ranking, forbidden, filtered, empty) == (0, 0, 100, 100)
         if name.startswith("rank-only"):
             assert (filtered, empty) == (0, 0)
-
-
-def test_absent_data_is_named_and_nothing_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("RANKSIFT_DATA", str(tmp_path))
-    monkeypatch.setattr(publish, "DOCS", tmp_path / "docs")
-    publish.publish(cutoffs)
-    assert capsys.readouterr().out.startswith("experiments.cutoffs: skipped, no semeval2015_task3_cqa and no wikiqa")
-    assert not (tmp_path / "docs").exists()

@@ -1,4 +1,4 @@
-"""The page on the papers' tables: that it shows what is computed now, and the arithmetic on printed numbers."""
+"""The page on the papers' tables: its claims, its links, and the arithmetic on printed numbers."""
 
 import re
 from itertools import product
@@ -8,37 +8,49 @@ import numpy as np
 import pytest
 
 import ranksift as rs
-from experiments import papers, publish
-from experiments.papers import carmel, gienapp, karmaker, liu, niu
-from experiments.papers.verdict import Printed, fits, total
+from experiments.experiment import DOCS
+from experiments.papers import EXPERIMENT, carmel, karmaker, liu, niu
+from experiments.papers.verdict import VERDICTS, fits, verdicts
+from experiments.papers.words import total
 from experiments.top_k.printed import TABLES
-from experiments.web_track.years import YEARS, Year
 from ranksift.study.discrimination import percentage_absolute_difference
+from tests.experiments.claims import apart, failing
 
 
-@pytest.fixture(scope="module")
-def data(data_dir: Path) -> Path:
-    absent = [name for name in papers.NEEDS if not (data_dir / name).is_dir()]
-    if absent:
+def test_results_are_what_is_measured_now(data_dir: Path) -> None:
+    if absent := EXPERIMENT.absent(data_dir):
         pytest.skip(f"no {' and no '.join(absent)} in {data_dir}")
-    return data_dir
+    assert not [*apart(EXPERIMENT.measured(data_dir), EXPERIMENT.kept)]
 
 
-@pytest.fixture(scope="module")
-def page(data: Path) -> str:
-    return papers.files(data)["papers.md"]
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        (("liu", "tables", "1", "reproduced"), 49, "all numbers of their example table are right"),
+        (("liu", "rows", 3, "scores", 2), 0.7, "The rows are in the order of RBP′"),
+        (("karmaker", "perfect", "30", "above"), 0, "more than a perfect ranking gets"),
+        (("karmaker", "conflicts", 18, "verdict"), "possible", "counts of conflicts [contradict](#conflicts)"),
+        (("karmaker", "random", 0, "paper"), 0.3, "They are not independent"),
+        (("karmaker", "misprint", "fits"), True, "0.0116 is a misprint"),
+        (("karmaker", "no share of pairs"), [0.2], "all are shares of 28 pairs"),
+        (("karmaker", "text", "tau of MSP V2, MQ2007", "ideal"), 0.9, "on ideal queries of MQ2007 τ is 0.9"),
+        (("gienapp", "phi of random numbers"), 0.5, "is not evidence of reliability"),
+        (("gienapp", "phi", "2012", "program"), 0.5, "It explains the size of the values"),
+        (("carmel", "gains", "written", "nDCG_min", 0), -1.0, "cannot have come from the written gains"),
+        (("carmel", "shares", "off by"), 0.5, "is right except for last digits"),
+        (("carmel", "rankers", "nor on SemEval-2015"), [], "all trained rankers but LambdaRank"),
+        (("niu", "judgments", "grades", "product"), 11.78, "minutes are [not the product]"),
+        (("niu", "err", "top-k TD2003", "low"), 0.01, "All 40 printed values are higher"),
+    ],
+)
+def test_a_result_that_is_changed_fails_its_claim(path: tuple[str | int, ...], value: object, words: str) -> None:
+    assert words in failing(EXPERIMENT, path, value)
 
 
-def test_documentation_shows_what_is_computed_now(page: str) -> None:
-    assert (publish.DOCS / "papers.md").read_text(encoding="utf-8") == page, "papers.md is stale: run make experiments"
-
-
-def test_page_is_whole_and_links_to_what_is_there(page: str) -> None:
-    assert "python -m experiments.papers" in page
-    assert not re.search(r"\bnan\b|\binf\b|\bNone\b|−0\.0+\b(?!\d)", page)
+def test_page_links_to_what_is_there() -> None:
+    page = (DOCS / "papers.md").read_text(encoding="utf-8")
     for target, anchor in re.findall(r"\]\(([^)#]*)(?:#([^)]*))?\)", page):
-        path = publish.DOCS / target if target else publish.DOCS / "papers.md"
-        text = page if not target else path.read_text(encoding="utf-8")
+        text = (DOCS / target).read_text(encoding="utf-8") if target else page
         headings = {slug(line.lstrip("# ")) for line in text.splitlines() if line.startswith("#")}
         assert not anchor or anchor in headings, f"{target}#{anchor}"
 
@@ -48,17 +60,15 @@ def slug(heading: str) -> str:
     return re.sub(r"\s+", "-", re.sub(r"[^\w\s-]", "", heading, flags=re.ASCII).strip().lower())
 
 
-@pytest.fixture(scope="module")
-def years(data: Path) -> dict[int, Year]:
-    return {year: Year(data, year) for year in YEARS}
-
-
-def test_every_row_accounts_for_all_numbers_of_its_table(years: dict[int, Year]) -> None:
-    systems = dict.fromkeys(YEARS, 48)
-    rows = [*carmel.tables(years, systems), *liu.tables(), *gienapp.tables(years, systems), *niu.tables()]
-    assert [row.numbers for row in rows] == [8, 3, 45, 15, 18, 4, 108, 50, 4, 35, 10, 15, 24, 6, 18, 220, 220]
-    assert total(rows) == tuple(np.sum([row.counts for row in rows], axis=0))
-    assert Printed("", "", "", 1, 2, 3, 4).numbers == 10
+def test_every_number_of_every_table_has_a_verdict() -> None:
+    papers = {paper: found["tables"] for paper, found in EXPERIMENT.kept.items()}
+    numbers = [of["numbers"] for paper in ("carmel", "liu", "gienapp", "niu") for of in papers[paper].values()]
+    assert numbers == [8, 3, 45, 15, 18, 4, 108, 50, 4, 35, 10, 15, 24, 6, 18, 220, 220]
+    tables = [of for paper in papers.values() for of in paper.values()]
+    assert all(of["numbers"] == sum(of[verdict] for verdict in VERDICTS) for of in tables)
+    assert min(of[verdict] for of in tables for verdict in VERDICTS) == 0
+    assert total(tables)["refuted"] == sum(of["refuted"] for of in tables)
+    assert total([verdicts(10, reproduced=1, explained=2, refuted=3)] * 2)["out of reach"] == 8
 
 
 def test_conflicts_that_two_sets_of_significant_pairs_can_have() -> None:
@@ -93,8 +103,8 @@ def test_printed_digits_are_rounded_or_cut_off() -> None:
 
 def test_what_follows_from_the_tables_of_karmaker_and_feng() -> None:
     assert [sum(r.agrees for r in found) for found in (karmaker.taus(), karmaker.pads(), karmaker.swaps())] == [8, 8, 4]
-    impossible = [case[:4] for case in karmaker.conflicts() if case[-1] == "impossible"]
-    assert impossible == [("MQ2007", "MAP", 1, "all"), ("MQ2007", "MAP", 2, "all")]
+    impossible = [case[:4] for case in karmaker.conflicts() if case.verdict == "impossible"]
+    assert impossible == [("MQ2007", "MAP", "MSP V1", "all"), ("MQ2007", "MAP", "MSP V2", "all")]
 
 
 def test_pad_is_multiplied_by_more_on_uninformative_queries_and_is_not_larger_there() -> None:
@@ -110,22 +120,18 @@ def test_minutes_of_grades_do_not_follow_from_any_mean_of_means() -> None:
     """Every query has 50 judgments, every assessor ten queries: rounding is all that may set the two apart."""
     seconds, printed, judgments = niu.study.TABLE_1["grades"]
     assert (seconds + 0.005) * judgments / 60 < printed - 0.005
-    row = niu.tables()[0]
-    assert (row.refuted, row.out_of_reach) == (1, 4)
+    row = niu.seconds_minutes_judgments()
+    assert (row["refuted"], row["out of reach"]) == (1, 4)
 
 
-def test_what_cannot_be_is_counted(years: dict[int, Year]) -> None:
-    table_7 = carmel.tables(years, dict.fromkeys(YEARS, 48))[-1]
-    assert (table_7.reproduced, table_7.refuted) == (12, 1)
+def test_what_cannot_be_is_counted() -> None:
+    table_7 = EXPERIMENT.kept["carmel"]["tables"]["7"]
+    assert (table_7["reproduced"], table_7["refuted"]) == (12, 1)
 
 
 def test_what_follows_from_the_tables_of_niu_and_others() -> None:
-    assert [
-        minutes == pytest.approx(printed, abs=0.005) for minutes, printed in map(niu.minutes, ("pairs", "grades"))
-    ] == [
-        False,
-        False,
-    ]
+    for found in map(niu.minutes, ("pairs", "grades")):
+        assert found["product"] != pytest.approx(found["minutes"], abs=0.005)
     assert niu.above_both(TABLES["top-k MQ2007"]) == (32, 33)
 
 
@@ -147,12 +153,4 @@ def test_the_empty_list_with_the_gains_of_carmel_and_others() -> None:
 
 
 def test_table_1_of_liu_and_others() -> None:
-    assert liu.agreeing() == (50, 50)
-
-
-def test_absent_data_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("RANKSIFT_DATA", str(tmp_path))
-    publish.publish(papers)
-    assert "experiments.papers: skipped, no letor4_listnet_predictions" in capsys.readouterr().out
+    assert liu.measure()["tables"]["1"] == verdicts(50, reproduced=50)

@@ -1,25 +1,20 @@
-"""The page on risk control: what it computes, and that the documentation shows what is computed now."""
+"""The page on risk control: what it computes, and that its results are that."""
 
-import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from experiments import publish, risk
+from experiments.experiment import rounded
+from experiments.risk import EXPERIMENT, measure
 from experiments.risk.collections import collections
 from experiments.risk.halves import held_out
-from experiments.risk.page import dropped, how_many_queries, interval, the_populations
 from experiments.risk.populations import SEED, Population, made_up
-from experiments.risk.rules import BETTING, MEAN, PLUG_IN, Rule, rules
-from experiments.risk.trials import ALPHA, DELTA, outcomes
+from experiments.risk.rules import BETTING, PLUG_IN, Rule, rules
+from experiments.risk.trials import ALPHA, DELTA, kept, outcomes
 from ranksift.collection.lists import Lists
 from ranksift.cutoffs.risk import RiskCutoff
-
-
-@pytest.fixture(scope="module")
-def shown() -> str:
-    return (publish.DOCS / "risk-control.md").read_text(encoding="utf-8")
+from tests.experiments.claims import apart, failing
 
 
 @pytest.fixture(scope="module")
@@ -27,37 +22,53 @@ def populations() -> list[Population]:
     return made_up()
 
 
-def cells(page: str, first: str) -> list[list[str]]:
-    """Rows of tables that begin with these words."""
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.split("\n") if line.startswith("|")]
-    return [row for row in rows if row[0] == first]
+def test_populations_are_those_that_are_made_now(populations: list[Population]) -> None:
+    """As the numbers of queries needed, quick to make: most of the results take a minute."""
+    found = {population.name: measure.about(population, ALPHA) for population in populations}
+    assert not [*apart(rounded(found), EXPERIMENT.kept["populations"])]
+    assert not [*apart(rounded(measure.fewest()), EXPERIMENT.kept["fewest queries"])]
 
 
-def test_page_refers_to_every_figure_and_states_its_command(shown: str) -> None:
-    figures = set(re.findall(r"!\[[^\]]+\]\(([^)]+)\)", shown))
-    assert figures == {f"risk-control-{name}.svg" for name in ("broken", "price", "answers")}
-    assert all((publish.DOCS / name).is_file() for name in figures)
-    assert "python -m experiments.risk" in shown
-    assert not re.search(r"\bnan\b|\binf\b|(?<!delta=)\bNone\b(?! of)", shown)
-
-
-def test_documentation_shows_the_populations_that_are_made_now(shown: str, populations: list[Population]) -> None:
-    """As the numbers of queries needed, quick to make: most of the page takes a minute."""
-    for section in (the_populations(populations), how_many_queries()):
-        rows = [line for line in section.split("\n") if line.startswith("|")]
-        assert len(rows) > 4
-        assert all(row in shown for row in rows)
-
-
-def test_documentation_shows_what_samples_of_50_give_now(shown: str, populations: list[Population]) -> None:
+def test_trials_are_what_samples_of_50_give_now(populations: list[Population]) -> None:
+    trials = EXPERIMENT.kept["trials"]
     for index, name in ((4, "short lists"), (7, "first place")):
         population = populations[index]
         assert population.name == name
         found = outcomes(population, 50, rules(ALPHA, (DELTA,)), np.random.default_rng([SEED, index, 50]))
-        mean = found[Rule(MEAN, ALPHA)]
-        assert f"{mean.mean:.4f} ± {mean.error:.4f}" in [row[1] for row in cells(shown, name)]
-        assert found[Rule(BETTING, ALPHA, DELTA)].share <= DELTA
+        assert not [*apart(rounded(measure.told(found)), trials[name]["50"])]
+        assert found[Rule(BETTING, ALPHA, DELTA)].share == kept(trials, name, 50, BETTING)["broken"] <= DELTA
         assert found[Rule(PLUG_IN, ALPHA)].interval[0] > DELTA  # it promises nothing, and keeps nothing
+
+
+def test_collections_are_what_real_queries_give_now(data_dir: Path) -> None:
+    if absent := EXPERIMENT.absent(data_dir):
+        pytest.skip(f"no {' and no '.join(absent)} in {data_dir}")
+    every = collections(data_dir)
+    population, alpha = every[2]
+    in_file = EXPERIMENT.kept["collections"]
+    assert list(in_file) == [each.name for each, _ in every]
+    assert not [*apart(rounded(measure.drawn_and_split(2, population, alpha)), in_file[population.name]["rules"])]
+    for each, asked in every:
+        assert rounded(measure.about(each, asked)).items() <= in_file[each.name].items()
+    assert not [*apart(rounded(measure.curve(*every[-1])), EXPERIMENT.kept["answers"])]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        (("trials", "spread", "100", 2, "broken"), 0.052, "**The promise is kept** in all 315 settings"),
+        (("trials", "spread", "1000", 0, "broken"), 0.1, "Without a bound it is a coin toss"),
+        (("trials", "spread", "1000", 1, "mean"), 0.06, "in no setting above α by more than chance"),
+        (("trials", "first place", "50", 2, "broken"), 0.11, "the promise is broken nearly as often as is allowed"),
+        (("trials", "uninformative", "200", 2, "dropped"), 0.5, "Bad scores cost documents, not the guarantee"),
+        (("fewest queries", "0.05", "0.1", 0), 44, "The first number is where (1 − α)ⁿ ≤ δ"),
+        (("collections", "Web 2013, indri-ql-cata", "rules", "betting", "dropped"), 0.1, "Fifty topics are too few"),
+        (("collections", "SemEval-2015", "rules", "in expectation", "risk"), 0.11, "below α everywhere"),
+        (("collections", "WikiQA, CNN-Cnt", "rules", "betting", "broken"), 0.12, "The promise holds on real queries"),
+    ],
+)
+def test_a_result_that_is_changed_fails_its_claim(path: tuple[str | int, ...], value: object, words: str) -> None:
+    assert words in failing(EXPERIMENT, path, value)
 
 
 def test_the_true_risk_is_that_of_all_queries(populations: list[Population]) -> None:
@@ -70,20 +81,6 @@ def test_the_true_risk_is_that_of_all_queries(populations: list[Population]) -> 
             np.mean(population.lists.score[good] < cut.threshold_), abs=1e-12
         )
         assert population.ideal(0.07) <= cut.threshold_
-
-
-def test_documentation_shows_what_real_queries_give_now(shown: str, data_dir: Path) -> None:
-    absent = [name for name in risk.NEEDS if not (data_dir / name).is_dir()]
-    if absent:
-        pytest.skip(f"no {' and no '.join(absent)} in {data_dir}")
-    population, alpha = collections(data_dir)[2]
-    drawn = outcomes(population, 25, rules(alpha, (DELTA,)), np.random.default_rng([SEED, 102, 0]))
-    halves = held_out(population, rules(alpha, (DELTA,)), np.random.default_rng([SEED, 102, 1]), 500)
-    plug_in = Rule(PLUG_IN, alpha)
-    (row,) = [each for each in cells(shown, population.name) if each[1] == PLUG_IN]
-    assert row[2] == interval(drawn[plug_in])
-    assert row[3] == f"{halves[plug_in].risk.mean():.3f}"
-    assert row[5] == f"{100 * dropped(halves[plug_in]):.0f}"
 
 
 def test_a_half_is_judged_by_a_threshold_of_the_other() -> None:

@@ -1,4 +1,4 @@
-"""The web-track page: what it computes, and that the documentation shows what is computed now."""
+"""The web-track page: what it computes, and that its results are that."""
 
 import re
 from pathlib import Path
@@ -6,36 +6,43 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments import markdown, publish, web_track
+from experiments import markdown
+from experiments.web_track import EXPERIMENT
 from experiments.web_track.printed import TABLE_3
 from experiments.web_track.statistics import Change, kendall_tau, places
 from experiments.web_track.years import LABELS, YEARS, Year
+from tests.experiments.claims import apart, failing
 
 
 @pytest.fixture(scope="module")
 def data(data_dir: Path) -> Path:
-    absent = [name for name in web_track.NEEDS if not (data_dir / name).is_dir()]
-    if absent:
+    if absent := EXPERIMENT.absent(data_dir):
         pytest.skip(f"no {' and no '.join(absent)} in {data_dir}")
     return data_dir
 
 
-@pytest.fixture(scope="module")
-def files(data: Path) -> dict[str, str]:
-    return dict(web_track.files(data))
+def test_results_are_what_is_measured_now(data: Path) -> None:
+    assert not [*apart(EXPERIMENT.measured(data), EXPERIMENT.kept)]
 
 
-def test_documentation_shows_what_is_computed_now(files: dict[str, str]) -> None:
-    for name, text in files.items():
-        assert (publish.DOCS / name).read_text(encoding="utf-8") == text, f"{name} is stale: run make experiments"
-
-
-def test_page_refers_to_every_figure_and_states_its_command(files: dict[str, str]) -> None:
-    page = files["web-track.md"]
-    figures = set(re.findall(r"!\[[^\]]+\]\(([^)]+)\)", page))
-    assert figures == set(files) - {"web-track.md"}
-    assert "python -m experiments.web_track" in page
-    assert not re.search(r"\bnan\b|\binf\b|\bNone\b|−0\.0+\b(?!\d)", page)
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        (("changes", "2012", "nDCG_f@300", "means", 0), -0.1, "The two contradict each other"),
+        (("changes", "2012", "nDCG_org@300", "corrected", 0), 0.01, "cannot distinguish it from chance"),
+        (("changes", "2013", "nDCG_f@300", "corrected", 1), 0.2, "nDCG_f does not reward filtering as such"),
+        (
+            ("years", "2012", "runs", "indri-ql-cata", "scores", "nDCG_f@20"),
+            0.7,
+            "unfiltered lists are worse than none",
+        ),
+        (("years", "2014", "at 300", "unbounded", 1), 0.2, "Over prevails in 2011 and 2012 and under in 2013 and 2014"),
+        (("years", "2012", "pairs", 0, "sublist"), False, "All changes in a pair are therefore due to the filter"),
+        (("agreeing ratios", 1), 29, "All 30 cells of Gienapp et al.'s Table 1 follow"),
+    ],
+)
+def test_a_result_that_is_changed_fails_its_claim(path: tuple[str | int, ...], value: object, words: str) -> None:
+    assert words in failing(EXPERIMENT, path, value)
 
 
 @pytest.mark.parametrize("year", YEARS)
@@ -66,18 +73,6 @@ def test_filtered_runs_are_sublists(data: Path) -> None:
     for plain, filtered in year.pairs:
         assert year.is_sublist(filtered, plain)
         assert not year.is_sublist(plain, filtered)
-
-
-def test_absent_data_is_named_and_nothing_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("RANKSIFT_DATA", str(tmp_path))
-    monkeypatch.setattr(publish, "DOCS", tmp_path / "docs")
-    publish.publish(web_track)
-    assert capsys.readouterr().out == (
-        "experiments.web_track: skipped, no trec_web_qrels and no trec_web_runs (set RANKSIFT_DATA to their folder)\n"
-    )
-    assert not (tmp_path / "docs").exists()
 
 
 def test_kendall_tau_agrees_with_scipy() -> None:

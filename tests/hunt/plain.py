@@ -150,7 +150,7 @@ def delimited(text: str, separator: str) -> tuple[list[str], list[list[tuple[str
             while True:
                 end = body.find('"', at)
                 if end < 0:
-                    raise Refused("a quoted field does not end")
+                    raise Refused("a quoted field has no closing quotation mark")
                 word += body[at:end]
                 at = end + 1
                 if body[at : at + 1] != '"':

@@ -75,7 +75,7 @@ def test_a_cutoff_needs_scores_and_a_ranker_a_query(ranker, cutoff):
 
 def test_a_model_of_features_refuses_texts():
     model = RankSVM().fit(rs.Examples.from_arrays([[0.1], [0.9], [0.3]], [0, 2, 1], ["q", "q", "q"]))
-    with pytest.raises(InputError, match="RankSVM was fitted to features, and texts are given"):
+    with pytest.raises(InputError, match="RankSVM was fitted to features, but texts are given"):
         Sifter.of(model).sift(QUERY, TEXTS, [])
 
 

@@ -91,12 +91,12 @@ def test_rotation_keeps_its_promises(people, queries, tools, assignments, seed) 
 @pytest.mark.parametrize(
     ("queries", "people", "more", "words"),
     [
-        (50, 3, {}, "2 tools × 2 assignments need 4 assessors, and there are 3"),
+        (50, 3, {}, "2 tools × 2 assignments need 4 assessors, but there are 3"),
         (3, 5, {}, "3 queries are too few for 5 assessors"),
         (5, 5, {"assignments": 0}, "0 assignments"),
         (5, 5, {"tools": ("pairs", "pairs")}, "not different"),
         (0, 5, {}, "no query"),
-        (5, 0, {}, "nobody"),
+        (5, 0, {}, "no one"),
     ],
 )
 def test_an_impossible_rotation_is_refused_in_one_line(queries, people, more, words) -> None:
@@ -115,7 +115,7 @@ def test_rotation_takes_only_queries_that_nobody_has_seen() -> None:
     made = rotation([*names(4), *late], people, existing=[*existing, withdrawn])
     assert {task.query_id for task in made} == {*late} - {"late0"}
     assert len({(task.query_id, task.person) for task in [*before, *made]}) == len(before) + len(made)
-    with pytest.raises(InputError, match="every query is assigned already, and some assessor could see one with both"):
+    with pytest.raises(InputError, match="every query is already assigned, and an assessor could see one with both"):
         rotation(names(4), people, existing=existing)
 
 
@@ -159,7 +159,7 @@ def test_what_was_withdrawn_before_it_was_begun_is_given_again() -> None:
     again = ordinary(names(6), [1, 2], per_query=2, existing=existing)
     assert {(task.query_id, task.person) for task in again} == {(task.query_id, task.person) for task in wrong}
     begun = [replace(existing[0], judgments=1), *existing[1:]]
-    with pytest.raises(InputError, match=f"{existing[0].query_id}: nobody is left who has not seen it"):
+    with pytest.raises(InputError, match=f"{existing[0].query_id}: everyone has already seen it"):
         ordinary(names(6), [1, 2], per_query=2, existing=begun)
 
 
@@ -170,7 +170,7 @@ def test_what_was_begun_and_withdrawn_is_given_anew_where_nobody_else_is_left() 
     assert {task.person for task in ordinary(["q"], [1, 2, 3, 4], per_query=2, existing=begun)} == {3, 4}
     assert 3 in {task.person for task in ordinary(["q"], [1, 2, 3], per_query=2, existing=begun)}
     for stays in (replace(begun[0], active=True, purpose="verify"), replace(begun[0], tool="grades")):
-        with pytest.raises(InputError, match="nobody is left who has not seen it"):
+        with pytest.raises(InputError, match="everyone has already seen it"):
             ordinary(["q"], [1, 2], per_query=2, existing=[*begun, stays])
 
 
@@ -241,7 +241,7 @@ def test_another_tool_counts_as_seen_but_not_as_done() -> None:
     (task,) = ordinary(["q0"], [1, 2], existing=graded)
     assert (task.person, task.tool) == (2, "pairs")
     assert ordinary(["q0"], [1, 2], tool="grades", existing=graded) == []
-    with pytest.raises(InputError, match="q0: nobody is left who has not seen it"):
+    with pytest.raises(InputError, match="q0: everyone has already seen it"):
         ordinary(["q0"], [1], existing=graded)
 
 
@@ -264,7 +264,7 @@ def test_strategies_of_tasks_are_those_of_their_tool() -> None:
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ({"per_query": 3}, "3 assessors per query are asked for, and there are 2"),
+        ({"per_query": 3}, "3 assessors per query were asked for, but there are 2"),
         ({"per_query": 2, "overlap": 0.1}, "3 assessors per query, one of them to see agreement"),
         ({"per_query": 0}, "0 assessors"),
         ({"overlap": 1.5}, "1.5 is not a share"),

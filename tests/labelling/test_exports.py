@@ -136,9 +136,9 @@ def test_documents_that_nobody_could_judge_are_left_out_and_counted():
     rest = [prefer("e", ">", "d"), prefer("d", ">", "c"), prefer("c", ">", "b")]
     made.add("ann", [*said, *rest])
     assert made.labels() == {"e": 2, "d": 1, "c": 0, "b": 0}
-    note = "1 document (q1 a) could not be judged by anybody: left out"
+    note = "1 document (q1 a) could not be judged by anyone: left out"
     assert labelled(made.contents).notes == (note,)
-    assert labelled(made.contents, assessor="ann").notes == (note.replace("anybody", "ann"),)
+    assert labelled(made.contents, assessor="ann").notes == (note.replace("anyone", "ann"),)
     found = examples(made.contents, labelled(made.contents))
     assert [*found.docs] == [*"abcde"]
     assert np.isnan(found.labels[0])
@@ -154,7 +154,7 @@ def test_documents_that_nobody_could_grade_are_left_out(rule):
     made = Made(docs="abc")
     made.add("ann", [graded("a", 4), Judgment("cannot", "b"), graded("c", 1)], tool="grades")
     assert made.labels(rule) == {"a": 4, "c": 1}
-    assert labelled(made.contents, rule).notes == ("1 document (q1 b) could not be judged by anybody: left out",)
+    assert labelled(made.contents, rule).notes == ("1 document (q1 b) could not be judged by anyone: left out",)
     made.add("bob", [Judgment("cannot", "a"), graded("b", 3), graded("c", 1)], tool="grades", purpose="overlap")
     assert made.labels(rule) == ({"a": 4, "c": 1} if rule == "first" else {"a": 4, "b": 3, "c": 1})
 
@@ -185,7 +185,7 @@ def test_undone_judgments_do_not_count_and_are_said():
     made = Made(k=1, docs="ab")
     made.add("ann", [prefer("a", ">", "b"), Judgment("undo"), prefer("a", "<", "b")])
     assert made.labels() == {"b": 1, "a": 0}
-    assert "1 judgment undone: in the log, and nowhere else" in labelled(made.contents).notes
+    assert "1 judgment undone: in the log only" in labelled(made.contents).notes
     assert [row["answer"] for row in preferences(made.contents)] == ["right"]
     assert [(row["kind"], row["counts"]) for row in log_rows(made.contents)] == [
         ("prefer", False), ("undo", False), ("prefer", True)
@@ -219,8 +219,8 @@ def test_what_was_withdrawn_and_retired_is_said():
     assert [*found.labels] == ["q1", "q3"]
     assert set(found.notes) == {
         "1 query (q2) of 2 not finished with pairs: left out",
-        "1 query (q3) retired: what was finished of it counts",
-        "1 task withdrawn: in the log, and nowhere in the labels",
+        "1 query (q3) retired: what was finished before counts",
+        "1 task withdrawn: in the log, but not in the labels",
     }
 
 
@@ -338,7 +338,7 @@ def test_both_tools_are_not_mixed():
     made.add("bob", [graded("a", 0), graded("b", 4)], tool="grades")
     assert made.labels() == {"a": 1, "b": 0}
     assert made.labels(tool="grades") == {"a": 0, "b": 4}
-    assert labelled(made.contents).notes == ("what was labelled with grades is left out; --tool takes it",)
+    assert labelled(made.contents).notes == ("what was labelled with grades is left out; --tool includes it",)
 
 
 def test_a_rule_that_is_none():

@@ -104,7 +104,7 @@ def test_some_documents_may_be_text_and_others_html(table):
 
 def test_a_deeper_pool_adds_what_is_new_and_a_table_has_no_row_twice(table, tmp_path: Path):
     known = collect([table(ROWS)]).queries
-    with pytest.raises(rs.InputError, match=r"data.jsonl:2: document 'd2' of query 'q1' is in the project already"):
+    with pytest.raises(rs.InputError, match=r"data.jsonl:2: document 'd2' of query 'q1' is already in the project"):
         collect([table([{**ROWS[1], "doc_id": "new"}, ROWS[1]])], known=known)
     (tmp_path / "pool.txt").write_text("q1 0 d1 0\nq1 0 d3 0\nq2 0 d1 0\n")
     texts = table([{"doc_id": "d3", "doc": "three"}], "texts.jsonl")
@@ -134,8 +134,8 @@ BAD = [
     ({"doc": "a\0b"}, "NUL"),
     ({"query_id": "q7", "query": " "}, "query 'q7' has no text"),
     ({"query": 5}, "the text of the query is a int"),
-    ({"query": "Another?"}, "another text of query 'q1' than before"),
-    ({"doc_id": "d1"}, "document 'd1' of query 'q1' stands here twice"),
+    ({"query": "Another?"}, "query 'q1' had another text before"),
+    ({"doc_id": "d1"}, "document 'd1' of query 'q1' occurs twice here"),
     ({"media": "pdf"}, "'pdf' is not a kind of document; write text or html"),
     ({"language": 'fa" onload="x'}, "is not a language"),
     ({"title": ["a"]}, "the title is a list"),
@@ -198,7 +198,7 @@ def test_further_documents_of_a_query_that_the_project_has(table):
     assert collect([table([row])], known=known).queries == (
         Query("q1", "A dentist?", "For a child", items=(Item("d9", "D"),)),
     )
-    with pytest.raises(rs.InputError, match=":1: another text of query 'q1' than before"):
+    with pytest.raises(rs.InputError, match=":1: query 'q1' had another text before"):
         collect([table([{**row, "query": "A vet?"}])], known=known)
 
 
@@ -254,7 +254,7 @@ def test_topics_of_other_collections(tmp_path: Path, name: str, text: str, numbe
 
 
 BAD_TOPICS = [
-    ("<top>\n<num> 1\n<title> a\n</top>\n<top>\n<num> 1\n<title> b\n</top>", 5, "topic '1' stands here twice"),
+    ("<top>\n<num> 1\n<title> a\n</top>\n<top>\n<num> 1\n<title> b\n</top>", 5, "topic '1' occurs twice here"),
     ("<top>\n<num> 1\n<title> a\n</top>\n\n<top>\n<num> 2\n</top>", 6, "topic '2' has no text"),
     ("<top>\n<title> a\n</top>", 1, "has no number"),
     ("<topics>\n<topic><query>a</query></topic></topics>", 2, "has no number"),
@@ -341,7 +341,7 @@ def test_a_query_without_a_text_is_refused_or_left_out(pool: Path):
 
 def test_a_text_that_is_there_twice_is_refused(pool: Path, table):
     texts = table([{"doc_id": doc, "text": doc} for doc in "aba"], "twice.jsonl")
-    with pytest.raises(rs.InputError, match=r"twice\.jsonl:3: document 'a' stands here twice"):
+    with pytest.raises(rs.InputError, match=r"twice\.jsonl:3: document 'a' occurs twice here"):
         collect(topics=pool / "topics.tsv", pools=[pool / "qrels.txt"], texts=[texts])
 
 
@@ -349,7 +349,7 @@ def test_a_text_that_is_there_twice_is_refused(pool: Path, table):
     ("given", "said"),
     [
         ({}, "nothing to label is given"),
-        ({"pools": ["qrels.txt"]}, "a pool is given without texts; .*--texts"),
+        ({"pools": ["qrels.txt"]}, "a pool is given, but no texts; .*--texts"),
         ({"texts": ["texts.jsonl"]}, "nothing to label"),
         ({"data": ["qrels.txt"]}, r"qrels\.txt: not a table of queries and documents; .*--pool"),
         ({"pools": ["-"], "texts": ["texts.jsonl"]}, "standard input is not read here"),

@@ -26,7 +26,7 @@ def test_a_run_orders_and_proposes_nothing(tmp_path: Path):
     found = with_prior(QUERIES, run)
     assert [item.prior for query in found.queries for item in query.items] == [-1.0, 7.5, None, 3.0]
     assert not any(item.proposed_forbidden for query in found.queries for item in query.items)
-    assert found.notes == ("1 of 4 documents have no prior, and come last",)
+    assert found.notes == ("1 of 4 documents have no prior score, and come last",)
 
 
 def test_a_run_of_other_documents_is_refused(tmp_path: Path):
@@ -88,7 +88,7 @@ def test_a_stricter_margin_proposes_less(reviews):
 def test_a_model_without_a_cut_only_orders(reviews):
     _, ours, queries = reviews
     found = with_prior(queries, RankBoost(gains=GAINS).fit(ours), data=ours)
-    assert found.notes == ("nothing is proposed to be forbidden: the model has no cut",)
+    assert found.notes == ("no document is proposed as forbidden: the model has no cut",)
     assert not any(item.proposed_forbidden for query in found.queries for item in query.items)
 
 

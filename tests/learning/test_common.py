@@ -149,7 +149,7 @@ class TestEveryRanker:
     def test_other_features_are_refused(self, name, examples, fitted):
         model = fitted(name)
         fewer = Examples.from_arrays(examples.features[:, :2], examples.labels, examples.query)
-        with pytest.raises(InputError, match="has 2 features, and the model was fitted to 4; missing is '3'"):
+        with pytest.raises(InputError, match="has 2 features, and the model was fitted to 4; '3' is missing"):
             model.score(fewer)
 
 
@@ -245,7 +245,7 @@ def test_a_warning_that_is_an_error_leaves_the_model_as_it_was(examples):
     model, before = RankSVM().fit(examples), RankSVM().fit(examples).score(examples)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with pytest.raises(RankSiftWarning, match="cannot tell when to stop"):
+        with pytest.raises(RankSiftWarning, match="cannot decide when to stop"):
             model.fit(examples, one_label)
         with pytest.raises(RankSiftWarning):
             (never := RankSVM()).fit(examples, one_label)

@@ -213,7 +213,7 @@ def test_expected_share_is_lowest_at_what_showing_a_document_adds():
     descent.step(cost)
     (score,) = Outputs.of("expected_share", np.zeros(1)).score(outputs.detach().numpy()[None])
     assert score == pytest.approx((3 - 1) / 4, abs=1e-4)
-    with pytest.raises(InputError, match="1 outputs a document; give two"):
+    with pytest.raises(InputError, match="1 outputs per document; give two"):
         losses.expected_share(torch.zeros(3, 1), [1, 2, 3])
 
 

@@ -524,7 +524,9 @@ class TestLambdaMARTf:
 
     @pytest.mark.parametrize("measure", ["AP", "nDCG_min@3", "Fdocs@3"])
     def test_other_measures_are_refused_unless_they_stop_it(self, measure, training, validation):
-        with pytest.raises(InputError, match=r"is nothing to rank and cut by; use nDCG_f@10 or DCG@10, or stop_by"):
+        with pytest.raises(
+            InputError, match=r"cannot be used for ranking and cutting; use nDCG_f@10 or DCG@10, or stop_by"
+        ):
             LambdaMARTf(gains=GAINS, measure=measure).fit(training)
         usual = {"gains": GAINS, "trees": 60, "patience": 60}
         stopped = LambdaMARTf(measure=measure, stop_by="measure", **usual).fit(training, validation)
@@ -681,9 +683,9 @@ class TestExpectedGainRanker:
     @pytest.mark.parametrize("measure", ["AP", "nDCG_min@3", "Fdocs@3"])
     def test_a_measure_without_such_a_rule_is_refused(self, measure, training):
         model = ExpectedGainRanker(measure=measure)
-        with pytest.raises(InputError, match=r"is nothing to rank and cut by; use nDCG_f@10 or DCG@10$"):
+        with pytest.raises(InputError, match=r"cannot be used for ranking and cutting; use nDCG_f@10 or DCG@10$"):
             model.fit(training)
-        with pytest.raises(InputError, match="is nothing to rank and cut by"):
+        with pytest.raises(InputError, match="cannot be used for ranking and cutting"):
             model.natural_space()
 
     def test_the_model_inside_may_have_a_measure_of_its_own(self, training, validation):

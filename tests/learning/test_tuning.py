@@ -676,7 +676,7 @@ class TestFailures:
             ("LambdaMART", {"stop_by": ["loss", "luck"]}, "stop_by='luck' is unknown; use 'loss' or 'measure'"),
             ("LambdaMART", {"draws": [3, -1]}, "draws=-1"),
             ("LambdaMARTf", {"l2": [0.3, -1.0]}, "l2=-1.0"),
-            ("LambdaMARTf", {"measure": ["nDCG_f@10", "AP"]}, "measure=AP is nothing to rank and cut by"),
+            ("LambdaMARTf", {"measure": ["nDCG_f@10", "AP"]}, "measure=AP cannot be used for ranking and cutting"),
             ("RandomForests", {"document_share": [0.5, 1.0]}, "document_share=1.0 is not a number between 0 and 1"),
             ("BoostedTrees", {"gamma": [1.0, -1.0]}, "gamma=-1.0"),
             ("ExpectedGainRanker", {"calibration": ["platt", "beta"]}, "calibration='beta' is unknown"),

@@ -214,7 +214,7 @@ def test_groups_of_queries_without_ids():
         (
             {"qid": [1, 1], "f": [1, 2], "forum": [1, 2]},
             {"groups": "forum"},
-            "row 2: column 'forum': query '1' was of '1'",
+            "row 2: column 'forum': query '1' had '1'",
         ),
         ({}, {"seed": -1}, "seed=-1"),
     ],

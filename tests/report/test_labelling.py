@@ -113,12 +113,12 @@ def test_a_project_at_its_beginning_says_what_to_do() -> None:
     queries = (Query("q1", "x", items=(Item("a", ""), Item("b", ""))), Query("q2", "y"))
     empty = Contents(Project("New"), queries, (), (), ())
     text = words(report_of.labelling_page(empty, samples=10))
-    assert "Nothing is assigned yet" in text
+    assert "Nothing has been assigned yet" in text
     assert "Assign queries to assessors" in text
-    assert "Nothing is judged yet" in text
+    assert "Nothing has been judged yet" in text
     begun = replace(empty, tasks=(task("q1", "ann", 1, done=False),), people=(Person(1, "ann", "assessor"),))
     text = words(report_of.labelling_page(begun, samples=10))
-    assert "Assign 1 query that nobody has" in text
+    assert "Assign 1 query that no assessor has" in text
     assert "Give some queries to a second assessor" in text
 
 

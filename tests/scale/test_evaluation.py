@@ -101,7 +101,7 @@ def test_errors_name_the_file_and_the_line(cluster, tmp_path):
     local = outcome(judgments, {"bm25": {"q": {"a": 9.0, "z": 4.0}, "r": {"c": 2.0}}}, "AP RR")
     assert_same(on_ray(judgments, folder, "AP RR", on_duplicate="best"), local)
     assert on_ray(judgments, tmp_path / "gone.run", "AP").startswith(f"{tmp_path}/gone.run: ")
-    assert on_ray(qrels, folder, "AP").startswith("a dict is no file that all machines can read; name a file")
+    assert on_ray(qrels, folder, "AP").startswith("a dict is not a file that all machines can read; name a file")
     judgments.write_text("q 0 a 1e300\n")
     assert "is too large to be kept exactly" in on_ray(judgments, folder, "AP", on_duplicate="best")
 
@@ -200,8 +200,8 @@ def test_the_command_prints_what_it_prints_without_a_cluster(cluster, tmp_path):
             ["--engine", "ray", "--address", "127.0.0.1:9"],
             "there is no Ray cluster at 127.0.0.1:9 (Connection refused)",
         ),
-        (["--engine", "ray", "--address", "nowhere"], "--address 'nowhere' is no HOST:PORT"),
-        (["--address", "auto"], "--address is of a Ray cluster; give --engine ray too"),
+        (["--engine", "ray", "--address", "nowhere"], "--address 'nowhere' is not of the form HOST:PORT"),
+        (["--address", "auto"], "--address is only for a Ray cluster; give --engine ray too"),
         (["--engine", "ray", "--cache", "kept"], "--cache is of one machine; leave it out, or leave --engine ray out"),
     ],
 )

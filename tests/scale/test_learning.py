@@ -188,4 +188,4 @@ def test_more_processes_than_there_are_cores(cluster, tmp_path, capsys):
     assert run([*given, "--engine", "ray", "--workers", "9"]) == 2
     assert capsys.readouterr().err.startswith("the cluster has fewer than 9 CPUs; ask for fewer processes: --workers")
     assert run([*given, "--workers", "2"]) == 2
-    assert capsys.readouterr().err.startswith("--workers is of a Ray cluster; give --engine ray too")
+    assert capsys.readouterr().err.startswith("--workers is only for a Ray cluster; give --engine ray too")

@@ -147,19 +147,23 @@ WRONG = [
     ({"query": "a", "documents": ["b"], "top_n": 1.5}, 422, "top_n has to be an integer"),
     ({"query": "a", "documents": ["b"], "top_n": 1, "top_k": 2}, 422, "send one of them"),
     ({"query": "a", "documents": ["b"], "topn": 1}, 422, "topn is not known here"),
-    ({"query": "a", "documents": ["b"] * 1001}, 422, "documents has 1,001 entries, and a request may have 1,000"),
+    (
+        {"query": "a", "documents": ["b"] * 1001},
+        422,
+        "documents has 1,001 entries, but a request may have at most 1,000",
+    ),
     ({"query": "a", "documents": ["b"], "features": [[1, 2], [3, 4]]}, 422, "1 documents, and 2 rows"),
     ({"model": "text", "query": "a", "documents": ["b"], "features": [[1, 2]]}, 422, "features are given"),
     ({"model": "absent", "query": "a", "documents": ["b"]}, 404, "No model is called 'absent'"),
     ({"model": "cutoff", "query": "a", "documents": ["b"]}, 422, "'cutoff' is not a ranker"),
-    ({"model": None, "query": "a", "documents": ["b"]}, 422, "write which as model, one of 'text'"),
-    ({"model": "features", "query": "a", "documents": ["b"]}, 422, "was fitted to features, and texts are given"),
-    ({"model": "features", "features": [[1]]}, 422, "features[0] has 1 values, and the model was fitted to 2"),
+    ({"model": None, "query": "a", "documents": ["b"]}, 422, "set model to one of 'text'"),
+    ({"model": "features", "query": "a", "documents": ["b"]}, 422, "was fitted to features, but texts are given"),
+    ({"model": "features", "features": [[1]]}, 422, "features[0] has 1 values, but the model was fitted to 2"),
     ({"model": "features", "features": [{"age": 1}]}, 422, "features[0] has no 'bm25'"),
     ({"model": "features", "features": [["a", 1]]}, 422, "features[0][0] has to be a number"),
     ({"model": "features", "features": [[1e301, 1]]}, 422, "features[0][0] has to be from"),
     ({"model": "features", "features": [[1, 2]], "return_documents": True}, 422, "the request has none"),
-    ({"model": "text", "features": [[1, 2]]}, 422, "reads texts, and none are given"),
+    ({"model": "text", "features": [[1, 2]]}, 422, "reads texts, but none are given"),
 ]
 
 

@@ -1,45 +1,50 @@
 """Memory that was freed does not stay with the service."""
 
-import asyncio
 import ctypes
 import subprocess
 import sys
 
 import pytest
 
-from ranksift.serving import batching
-from ranksift.serving.batching import Batcher
-
-# Pieces that glibc takes from its heap, not from the system, with one in a hundred still in use.
-GAPS = """
+# Pieces of many sizes, freed by the thread that took them; some small ones stay behind them, as answers do.
+BATCHES = """
+import random, sys, threading
 from pathlib import Path
-from ranksift.serving.memory import give_back
-megabytes = lambda: int(Path("/proc/self/status").read_text().split("VmRSS:")[1].split()[0]) // 1024
-pieces = [bytearray(100_000) for _ in range(3000)]
-pieces = pieces[::100]
+
+if sys.argv[1] == "set":
+    from ranksift.serving.memory import keep_little
+    assert keep_little()
+
+def megabytes():
+    return int(Path("/proc/self/status").read_text().split("VmRSS:")[1].split()[0]) // 1024
+
+def score():
+    draw, kept = random.Random(0), []
+    for batch in range(30):
+        pieces = []
+        for _ in range(40):
+            pieces.append(b"\\1" * draw.randrange(300_000, 3_000_000))
+            kept.append(bytes(2000))
+        draw.shuffle(pieces)
+        while pieces:
+            pieces.pop()
+    print(megabytes() - before)
+
 before = megabytes()
-print(give_back(), before, megabytes())
+thread = threading.Thread(target=score)
+thread.start()
+thread.join()
 """
 
 
-@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="the C library is not glibc")
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallopt"), reason="the C library is not glibc")
 def test_freed_memory_goes_back_to_the_system():
-    said = subprocess.run([sys.executable, "-c", GAPS], capture_output=True, text=True, check=True).stdout.split()
-    assert said[0] == "True"
-    assert int(said[2]) < int(said[1]) - 200
-
-
-@pytest.mark.parametrize(("seconds", "times"), [(0.0, 3), (1e9, 0)])
-def test_a_batcher_gives_memory_back_now_and_then(monkeypatch, seconds, times):
-    given = []
-    monkeypatch.setattr(batching, "_TIDY", seconds)
-    monkeypatch.setattr(batching, "give_back", lambda: given.append(True))
-
-    async def ask() -> None:
-        batcher = Batcher(lambda numbers: list(numbers), budget=1)
-        for number in range(3):
-            assert await batcher.ask(number, size=1) == number
-        batcher.close()
-
-    asyncio.run(ask())
-    assert len(given) == times
+    grown = {
+        how: int(
+            subprocess.run([sys.executable, "-c", BATCHES, how], capture_output=True, text=True, check=True).stdout
+        )
+        for how in ("set", "as it is")
+    }
+    small = 30 * 40 * 2000 / 2**20  # what is not freed
+    assert grown["set"] < small + 8
+    assert grown["as it is"] > small + 30, "this does not show what it is for"

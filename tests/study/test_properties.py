@@ -204,8 +204,8 @@ class TestResult:
         pools = [p for n in (1, 2, 3) for p in combinations_with_replacement((-1, 0, 1, 2), n)]
         lists = [(p, shown) for p in pools for n in range(len(p) + 1) for shown in set(permutations(p, n))]
         assert str(found).startswith(f"Properties of measures, in all {len(lists)} lists of up to 3 documents")
-        assert "k is from 1 to 4" in str(found)
-        assert "k is from" not in str(study.properties("RR", documents=2))
+        assert "k runs from 1 to 4" in str(found)
+        assert "k runs from" not in str(study.properties("RR", documents=2))
 
     def test_what_is_not_there_is_refused(self):
         found = study.properties("RR", documents=2)

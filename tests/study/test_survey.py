@@ -326,7 +326,7 @@ class TestWords:
 
     def test_two_topics_have_no_smaller_sets(self):
         found = study.survey(drawn(topics=2), only=["stability"])
-        assert "No set of fewer topics" in found.of("stability").reading()[0]
+        assert "No smaller set of topics" in found.of("stability").reading()[0]
         assert [c.name for c in found.table().columns] == ["measure"]
 
     def test_a_measure_that_decides_nothing_is_not_the_most_stable(self):

@@ -228,7 +228,7 @@ class TestNotes:
         q = next(iter(kept))
         more = {**kept, q: {**kept[q], "new": 9.0}}
         (added,) = rs.verdict(qrels, base, {"more": more}).notes
-        assert added.endswith("lists 1 document that run does not: it is more than a filter")
+        assert added.endswith("lists 1 document that run does not: it does more than filter")
         (swapped,) = rs.verdict(qrels, {"kept": kept}, {"run": base}).notes
         assert swapped.endswith("filter; if the two are swapped, give the run before filtering first")
         turned = {**kept, q: {d: -x for d, x in kept[q].items()}}

@@ -1,7 +1,7 @@
 """``ranksift cutoff``: which results should not be shown.
 
 ``fit`` learns a rule from labelled documents, ``apply`` drops documents of a run by it, ``compare`` judges all rules on
-queries that they were not fitted on, ``audit`` tells what a rule did.
+queries that they were not fitted on, ``audit`` shows what a rule did.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def fit(
         typer.Option(
             "--page",
             metavar="FILE",
-            help="A page (.html) with a slider that shows what every threshold shows and hides.",
+            help="Write a page (.html) with a slider that shows what every threshold shows and hides.",
         ),
     ] = None,
     folds: Annotated[
@@ -146,7 +146,9 @@ def fit(
         if page.suffix.lower() not in (".html", ".htm"):
             raise InputError("a page is HTML", source=str(page), remedy="name it .html")
     can = type(learned) is GlobalCutoff and cut_scores is None and page is None
-    limited = "--memory is for --rule global, without --cut-scores and --page: all else holds all documents in memory"
+    limited = (
+        "--memory is for --rule global, without --cut-scores and --page: everything else holds all documents in memory"
+    )
     parts = _in_parts(files, can, limited, memory)
     if parts is None or not isinstance(learned, GlobalCutoff):
         data = _read(files, cut_scores)
@@ -212,10 +214,7 @@ def apply(
     shorter.save("-" if out is None else out)
     empty = int((shorter.lengths == 0).sum() - (given.lengths == 0).sum())
     dropped = len(given) - len(shorter)
-    note(
-        f"{dropped} of {len(given)} documents dropped; {empty} of {len(given.query_ids)} queries are left without "
-        "results"
-    )
+    note(f"{dropped} of {len(given)} documents dropped; {empty} of {len(given.query_ids)} queries have no results left")
 
 
 @cutoff.command()
@@ -291,7 +290,7 @@ def compare(
     can = fits and not whole and all(isinstance(word, float) or word in IN_PARTS for word in wanted)
     limited = (
         f"--memory is for the rules {', '.join(IN_PARTS)} and thresholds, without --cut-scores, --judge-on, --plot "
-        "and --apart: all else holds all documents in memory"
+        "and --apart: everything else holds all documents in memory"
     )
     in_parts = _in_parts(files, can, limited, memory)
     with warnings.catch_warnings():
@@ -317,7 +316,9 @@ def compare(
     parts = found.apart() if apart else {}
     if apart and len(parts) == 1:
         single = "single-document queries" in parts
-        note(f"there is nothing to set apart: {'all queries have' if single else 'no query has'} a single document")
+        note(
+            f"there is nothing to show separately: {'all queries have' if single else 'no query has'} a single document"
+        )
         parts = {}
     every = [found, *parts.values()]
     if form == "json":
@@ -493,7 +494,7 @@ def _rule(name: str, given: dict[str, Any], delta: str | None, settings: list[st
                 f"the rule {name} has no parameter {key!r}", remedy=f"it has: {', '.join(known) or 'none'}"
             )
     made = kind(**parameters)
-    made.check_parameters()  # a typing error is told before files are read
+    made.check_parameters()  # a typing error is reported before files are read
     return made
 
 

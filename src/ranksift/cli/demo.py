@@ -41,7 +41,7 @@ def demo(
         Path, typer.Option("--out", "-o", metavar="FOLDER", help="The folder for the data and the page.")
     ] = Path("out/demo"),
 ) -> None:
-    """Tell the whole story on built-in data; it ends in a page to look at."""
+    """Walk through every step on built-in data, and write a page with the results."""
     from ranksift.cli.demo_stage import Stage
     from ranksift.cli.demo_story import CHAPTERS
     from ranksift.datasets.synthetic import synthetic_collection, write_collection
@@ -85,7 +85,9 @@ def _refuse_to_overwrite(folder: Path, qrels: Qrels, names: list[str]) -> None:
     there = [name for name in names if (folder / name).exists()]
     if there and not _made_by_a_demo(folder, qrels):
         raise InputError(
-            "already exists, and no demo made it", source=str(folder / there[0]), remedy="name another folder: --out"
+            "already exists, and was not made by a demo",
+            source=str(folder / there[0]),
+            remedy="name another folder: --out",
         )
 
 

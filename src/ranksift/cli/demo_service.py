@@ -34,7 +34,7 @@ def served(model: str) -> Iterator[int]:
         said = process.stderr.readline()
         found = re.match(r"Serving .*: http://[^/]*:(\d+)/", said)
         if found is None:
-            raise InputError(f"the service does not start ({said.strip() or 'it says nothing'})")
+            raise InputError(f"the service does not start ({said.strip() or 'it printed no message'})")
         yield int(found[1])
     finally:
         process.terminate()
@@ -47,7 +47,7 @@ def served(model: str) -> Iterator[int]:
 
 
 def asked(port: int, path: str, question: Any) -> Any:
-    """What the service answers to a question."""
+    """The answer of the service to a request."""
     connection = HTTPConnection("127.0.0.1", port, timeout=_PATIENCE)
     try:
         connection.request("POST", path, json.dumps(question), {"content-type": "application/json"})

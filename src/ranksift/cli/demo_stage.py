@@ -1,4 +1,4 @@
-"""Where the story is told: in the terminal as it goes, and on a page afterwards."""
+"""Where the story appears: in the terminal as it goes, and on a page afterwards."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Stage:
         write("\n" + textwrap.fill(words.replace("`", ""), 96) + "\n")
 
     def run(self, command: str) -> int:
-        """Run ``ranksift ...`` as a shell would, and show what it prints; 0, or 1 where a check failed."""
+        """Run ``ranksift ...`` as a shell would, and show what it prints; 0, or 1 if a check failed."""
         from ranksift.cli.check import FAILED
         from ranksift.cli.main import INTERRUPTED, run
 
@@ -62,7 +62,7 @@ class Stage:
         output = stream.getvalue()
         if code == INTERRUPTED:
             raise KeyboardInterrupt
-        if code not in (0, FAILED):  # a full disk; what follows would only tell what is missing then
+        if code not in (0, FAILED):  # a full disk; later commands would only report missing files
             raise InputError(output.rstrip().rpartition("\n")[2])
         self.printed(command, output, code)
         return code

@@ -1,4 +1,4 @@
-"""The story that ``ranksift demo`` tells, one function per chapter.
+"""The story of ``ranksift demo``, one function per chapter.
 
 To add a chapter, write its function and name it in :data:`CHAPTERS`.
 """
@@ -51,14 +51,14 @@ def a_collection(stage: Stage) -> None:
     """Show what is in it."""
     stage.say(
         """Fifty synthetic queries. Assessors gave good documents the labels 1 to 3, harmless ones 0, and spam, which
-        nobody should ever see, -2. Spam is written to look relevant."""
+        should never be shown, -2. Spam is written to look relevant."""
     )
     stage.run("ranksift describe qrels.txt")
     stage.say(
-        """Five systems answer them. `unfiltered` ranks by relevance and falls for spam. `filtered` is the same ranker
-        with a spam filter, `overfiltered` with a filter that drops too much. `weak` ranks worse, but is not fooled
-        by spam. `perfect` shows what is relevant, best first, and nothing else; where nothing is relevant it shows
-        nothing."""
+        """Five systems answer them. `unfiltered` ranks by relevance and is fooled by spam. `filtered` is the same
+        ranker with a spam filter, `overfiltered` with a filter that drops too much. `weak` ranks worse, but is not
+        fooled by spam. `perfect` shows what is relevant, best first, and nothing else; if nothing is relevant it
+        shows nothing."""
     )
 
 
@@ -70,9 +70,9 @@ def blind_measures(stage: Stage) -> None:
     hopeless = scores.degenerate.get("nDCG@10", 0)
     stage.say(
         f"""`Fdocs@10` is the share of forbidden documents among the first ten results. {shown["unfiltered"]:.0%} of
-        what `unfiltered` shows is spam, against {shown["weak"]:.0%} of `weak`, and still nDCG and AP prefer it: to
-        them spam is just another document without relevance. And `perfect` cannot reach 1, because in {hopeless}
-        queries nothing is relevant: there the right answer is an empty list, and nDCG gives 0 to everybody."""
+        what `unfiltered` shows is spam, against {shown["weak"]:.0%} of `weak`, but nDCG and AP still prefer it: to
+        them, spam is just another irrelevant document. And `perfect` cannot reach 1, because in {hopeless}
+        queries nothing is relevant: there the right answer is an empty list, and nDCG gives 0 to every system."""
     )
 
 
@@ -86,7 +86,7 @@ def unbounded_measures(stage: Stage) -> None:
     stage.say(
         f"""`nDCG_org` divides by an ideal that spam can make tiny or negative: `perfect` gets {org["perfect"]:.2f} and
         `unfiltered` {org["unfiltered"]:.2f}. `nDCG_min` measures between the worst and the best order of all judged
-        documents; a system that leaves spam out does better than the best order, so its values pass 1. `UBQ` counts
+        documents; a system that leaves spam out does better than the best order, so its values exceed 1. `UBQ` counts
         the queries in which that happens."""
     )
     stage.draw(
@@ -103,11 +103,11 @@ def ranking_and_filtering(stage: Stage) -> None:
     scores = evaluate(stage.qrels, stage.runs, names)
     usual, ours = ({run: row[i] for run, row in zip(scores.runs, scores.aggregate(), strict=True)} for i in (0, 1))
     stage.say(
-        f"""`nDCG_f` compares a list with the best and the worst sublist of the judged documents, so that 0 and 1 hold
-        whatever is left out. Now `filtered` ({ours["filtered"]:.2f}) is far ahead of `unfiltered`
+        f"""`nDCG_f` compares a list with the best and the worst sublist of the judged documents, so that values
+        stay between 0 and 1 whatever is left out. Now `filtered` ({ours["filtered"]:.2f}) is far ahead of `unfiltered`
         ({ours["unfiltered"]:.2f}), and even `weak` ({ours["weak"]:.2f}) is: the order of the systems has changed.
         `GoodFiltered` is the price of a filter: the share of documents that are not forbidden and are not shown.
-        `overfiltered` pays too much."""
+        `overfiltered` pays too high a price."""
     )
     order = sorted(scores.runs, key=lambda run: -ours[run])
     stage.answer_with(
@@ -128,7 +128,7 @@ def significance(stage: Stage) -> None:
         '-m "nDCG@10 nDCG_f@10 Fdocs@10" --baseline unfiltered --test randomization'
     )
     stage.say(
-        """A letter behind a number names the runs that are significantly worse: the table can go into a paper as it is
+        """A letter after a number names the runs that are significantly worse: the table can go into a paper unchanged
         (`--format latex` or `markdown`). nDCG finds `unfiltered` significantly better than `weak`; nDCG_f finds the
         opposite, as significantly."""
     )
@@ -145,11 +145,11 @@ def explanation(stage: Stage) -> None:
             ["good", "bad", "warn", "rest"],
         ),
         """What separates each system from the ideal list. unfiltered loses most to spam it shows, overfiltered to good
-        documents it does not show, weak to their order. The ideal list is below 1 where no list can be better than
+        documents it does not show, weak to their order. The ideal list is below 1 if no list can be better than
         another.""",
     )
     query = _telling_query(stage)
-    stage.say("One query, document by document: what each gave or cost, and what filtering it would have gained.")
+    stage.say("One query, document by document: what each one added or cost, and what filtering it would have gained.")
     stage.run(f"ranksift explain qrels.txt unfiltered.run -m {MEASURE} --query {query}")
 
 
@@ -174,9 +174,9 @@ def knowing_when_to_stop(stage: Stage) -> None:
     stage.run("""ranksift evaluate qrels.txt *.run -m 'nDCG nDCG_qwa(scale="max") c_at_1 Empty'""")
     stage.say(
         """`nDCG_qwa` puts a terminal document at the end of every list: stopping after the last good document is
-        rewarded, and so is an empty list where there is nothing to find. `c_at_1` does the same for a system that
-        gives one answer: none is better than a wrong one. `perfect` stops in time and leaves questions without an
-        answer alone; nDCG cannot tell."""
+        rewarded, and so is an empty list if there is nothing to find. `c_at_1` does the same for a system that
+        gives one answer: none is better than a wrong one. `perfect` stops in time and returns nothing for questions
+        without an answer; nDCG cannot see this."""
     )
 
 
@@ -184,8 +184,8 @@ def worth_of_measures(stage: Stage) -> None:
     """Study the measures on the same runs."""
     stage.say(
         """Back to the five systems. Which measure should decide? A good one has bounds, comes to the same conclusion
-        on other topics, tells runs apart, and owes its variance to the runs and not to the topics. All of that can be
-        measured, on one's own runs or on a table of scores."""
+        on other topics, tells runs apart, and varies because of the runs and not because of the topics. All of this
+        can be measured, on your own runs or on a table of scores."""
     )
     if not can_draw():
         stage.say("The report needs pictures: `pip install 'ranksift[report]'`, then `ranksift demo` shows it here.")
@@ -194,13 +194,13 @@ def worth_of_measures(stage: Stage) -> None:
         'ranksift study qrels.txt *.run -m "nDCG@10 nDCG_org@10 nDCG_min@10 nDCG_f@10" --gains="-2=-10" --out study'
     )
     stage.say(
-        """nDCG finds more pairs of runs different than nDCG_f does, and is sure of the wrong thing: to it spam is
-        harmless. Being stable is not being right. Of the measures that see spam, nDCG_f is the one that is bounded, and
-        it needs the fewest topics."""
+        """nDCG finds more pairs of runs different than nDCG_f does, but it is sure of the wrong thing: it sees
+        spam as harmless. Stable does not mean right. Of the measures that see spam, nDCG_f is the one that is bounded,
+        and it needs the fewest topics."""
     )
     stage.say(
-        """The page `study/index.html` has every table and figure with a reading in plain words; beside it lie the
-        figures as SVG and PDF and the tables as CSV and LaTeX. `--preset forbidden-2022` takes the parameters of the
+        """The page `study/index.html` has every table and figure with an explanation in plain words; next to it are the
+        figures as SVG and PDF and the tables as CSV and LaTeX. `--preset forbidden-2022` uses the parameters of the
         paper behind nDCG_f."""
     )
 
@@ -208,8 +208,8 @@ def worth_of_measures(stage: Stage) -> None:
 def cutoff(stage: Stage) -> None:
     """Fit a threshold on a second score, apply it, and judge it beside other rules."""
     stage.say(
-        """`unfiltered` ranks well and shows spam. Beside it stands a classifier that scores how safe a document looks,
-        in `safety.scores`. Which of its scores is too low? The threshold that maximises nDCG_f is found exactly, over
+        """`unfiltered` ranks well but shows spam. A separate classifier scores how safe each document looks, in
+        `safety.scores`. Which of its scores are too low? The threshold that maximises nDCG_f is found exactly, over
         all cuts."""
     )
     synthetic_safety().save("safety.scores")
@@ -220,8 +220,8 @@ def cutoff(stage: Stage) -> None:
         'ranksift evaluate qrels.txt unfiltered.run filtered.run cut.trec -m "nDCG_f@10 Fdocs@10" --gains="-2=-10"'
     )
     stage.say(
-        """`cutoff.json` is a few lines that an application can apply without RankSift. What it gives on queries that it
-        has not seen, beside other rules and beside the best that any cut could do:"""
+        """`cutoff.json` is a few lines that an application can apply without RankSift. Here is how it does on queries
+        that it has not seen, compared with other rules and with the best that any cutoff could do:"""
     )
     stage.run(f'ranksift cutoff compare qrels.txt unfiltered.run {second} --gains="-2=-10" --k 10')
 
@@ -229,7 +229,7 @@ def cutoff(stage: Stage) -> None:
 def training(stage: Stage) -> None:
     """Train LambdaMART with the best threshold, and LambdaMART-f; judge both on products that they have not seen."""
     stage.say(
-        """Where documents have features, the ranker itself can be trained. The folder `reviews` has synthetic reviews
+        """If documents have features, the ranker itself can be trained. The folder `reviews` has synthetic reviews
         of products: 14 features each, and a label that is -1 for spam, 0 without helpful votes, 1 or 2 with some. Spam
         is worth -10, a review without votes 0.1."""
     )
@@ -238,18 +238,18 @@ def training(stage: Stage) -> None:
     _write_reviews(Path("reviews"))
     data = f'reviews/train.csv --validation reviews/validation.csv --gains="{GAINS}"'
     stage.say(
-        """The usual way is to train a ranker, then to look for the threshold on its scores that is best on validation
+        """The usual way is to train a ranker, and then to find the threshold on its scores that is best on validation
         data:"""
     )
     stage.run(f"ranksift train {data} --model LambdaMART -m nDCG_f@10 --cutoff global --out models/lambdamart")
     stage.say(
         """LambdaMART-f learns both at once. Its score is what showing a document is expected to add to nDCG_f, so 0 is
-        where to cut. Held-out products check that: is the cut better than to show nothing, or everything?"""
+        the natural cutoff. Held-out products check it: is the cutoff better than showing nothing, or everything?"""
     )
     stage.run(f"ranksift train {data} --model LambdaMARTf --out models/lambdamart-f")
     stage.say(
-        """`GoodFiltered` is the price: more than half of the good reviews are hidden. Whoever cannot accept that sets a
-        limit, also on a saved model. All of it on products that nobody has seen:"""
+        """`GoodFiltered` is the price: more than half of the good reviews are hidden. If that is too many, set
+        a limit, even on a saved model. All of this on new products:"""
     )
     for name in ("lambdamart", "lambdamart-f"):
         stage.run(f"ranksift rank models/{name} reviews/test.csv --out {name}.trec")
@@ -265,9 +265,9 @@ def training(stage: Stage) -> None:
     (usual, spam), (ours, less) = scores.aggregate().tolist()
     stage.say(
         f"""nDCG_f is {usual:.3f} with the threshold and {ours:.3f} with LambdaMART-f; {spam:.1%} and {less:.1%} of the
-        first ten reviews are spam. The scores of LambdaMART are made to order the reviews of one product, and one
-        threshold has to cut them all; those of LambdaMART-f are made to be cut. The folders in `models` hold all that
-        `ranksift rank` needs, as text and numbers: a card, the trees, the cut."""
+        first ten reviews are spam. The scores of LambdaMART are made to order the reviews of one product, but one
+        threshold has to cut them all; those of LambdaMART-f are made to be cut. The folders in `models` hold
+        everything that `ranksift rank` needs, as text and numbers: a card, the trees, the cutoff."""
     )
     stage.draw(
         dumbbells(
@@ -281,7 +281,7 @@ def training(stage: Stage) -> None:
 def labelling(stage: Stage) -> None:
     """Let assessors order the posts of a forum by few preferences, and export what they found."""
     stage.say(
-        """So far there were judgments to begin with. `forum.jsonl` has synthetic threads: somebody asks for a dentist
+        """So far, there were judgments to start from. `forum.jsonl` has synthetic threads: someone asks for a dentist
         or a plumber, others answer, chat, or name the wrong kind of place. Which posts are worth reading? Giving a post
         one of five grades is hard, and two people rarely agree on it; which of two posts is better is easier to say.
         `ranksift label` asks for few such preferences, on pages for teams with a key for each answer."""
@@ -303,7 +303,7 @@ def labelling(stage: Stage) -> None:
     stage.run("ranksift label assign labels --overlap 0.25")
     stage.say(
         f"""Two simulated assessors, who are wrong about {ERRORS:.0%} of the pairs, put the useful posts in order and
-        flag what nobody should have to read. A quarter of the threads goes to both."""
+        flag posts that nobody should have to read. A quarter of the threads goes to both."""
     )
     with Store.open("labels") as store:
         seconds = sum(_answered(store, task, _truth(forum, task.query_id)) for task in store.tasks())
@@ -311,10 +311,10 @@ def labelling(stage: Stage) -> None:
     stage.run("ranksift label status labels")
     pairs, given = np.mean([n * (n - 1) / 2 for n in sizes]), _judgments("labels") / len(sizes)
     stage.say(
-        f"""It took {given:.0f} judgments per thread; to compare all pairs would take {pairs:.0f}. Real assessors, at
+        f"""It took {given:.0f} judgments per thread; comparing all pairs would take {pairs:.0f}. Real assessors, at
         5.5 seconds per pair, would need {seconds / 3600:.1f} hours in all. The export turns their answers into labels:
-        the best post has 10, the next one 9, and so on, and what was flagged has -1. `ranksift label demo` opens such a
-        project in the browser, with assessors that play along."""
+        the best post has 10, the next one 9, and so on, and flagged posts have -1. `ranksift label demo` opens such a
+        project in the browser, with simulated assessors."""
     )
     stage.run("ranksift label export labels --what examples --out labelled.jsonl")
 
@@ -323,7 +323,7 @@ def texts(stage: Stage) -> None:
     """Train a ranker from words and those labels, and judge what it shows and hides."""
     stage.say(
         """These labels are examples to learn from. An encoder, MiniLM, reads each question with each post; with
-        `--freeze` it stays as it is, and LambdaMART-f learns from what it has read: no GPU is needed. Where to cut is
+        `--freeze` it is not changed, and LambdaMART-f learns from its vectors: no GPU is needed. Where to cut is
         learned as well, on threads that are held out in turn. A flagged post takes away half of what the best one
         gives."""
     )
@@ -343,9 +343,10 @@ def texts(stage: Stage) -> None:
     test.run(-test.texts.position, name="thread-order").save("thread-order.trec")
     test.run(np.array([len(doc) for doc in test.texts.docs]), name="longest-first").save("longest-first.trec")
     stage.say(
-        f"""Beside it stand two plain ways to order a thread: as it was written, and the longest post first. All on
-        {len(test.query_ids)} threads that neither the assessors nor the ranker have seen, judged by the true labels of
-        the forum: 2 for a post that helps, 1 for one that might, -1 for one that nobody should have to read."""
+        f"""For comparison, there are two simple ways to order a thread: as it was written, and the longest post first.
+        All on {len(test.query_ids)} threads that neither the assessors nor the ranker have seen, judged by the true
+        labels of the forum: 2 for a post that helps, 1 for one that might, -1 for one that nobody should have to
+        read."""
     )
     names = ("thread-order", "longest-first", "all-texts", "texts")
     measures, gains = "nDCG_f@10 Fdocs@10 GoodFiltered", "-1=-1"
@@ -358,8 +359,9 @@ def texts(stage: Stage) -> None:
     (order, before, _), *_, (value, after, hidden) = values
     said = " ".join(f"“{text}”" for text in surest)
     stage.say(
-        f"""{before:.0%} of the first ten posts of a thread are bad as it was written, and {after:.0%} as the model
-        shows it. It hides {hidden:.0%} of the posts that are worth reading. What it is surest to hide: {said}"""
+        f"""Of the first ten posts of a thread, {before:.0%} are bad in the order in which it was written, and
+        {after:.0%} in the order of the model. It hides {hidden:.0%} of the posts that are worth reading. What it is
+        surest to hide: {said}"""
     )
     stage.draw(
         dumbbells(
@@ -378,8 +380,9 @@ def texts(stage: Stage) -> None:
 def serving(stage: Stage) -> None:
     """Serve the ranker, and ask it once."""
     stage.say(
-        """Last, the ranker goes behind HTTP. `ranksift serve` speaks the language of rerank services, so that an
-        application that asks one of them can ask this one. What is better not shown is not among its results."""
+        """Finally, the ranker is served over HTTP. `ranksift serve` has the API of common rerank services, so an
+        application that uses one of them can use this one. Documents that should not be shown are not among its
+        results."""
     )
     if not _can(stage, "label", "text", "serve"):
         return
@@ -428,7 +431,7 @@ def _judgments(project: str) -> int:
 
 
 def _truth(forum: Examples, query: str) -> Truth:
-    """What the posts of a thread are worth: by their labels, and equal ones are told apart by lot."""
+    """What the posts of a thread are worth: by their labels; ties are broken at random."""
     from ranksift.labelling.simulation import Truth
 
     q = forum.query_ids.index(query)
@@ -458,7 +461,7 @@ def _answered(store: Store, task: Task, truth: Truth) -> float:
 
 
 def _can(stage: Stage, *extras: str) -> bool:
-    """Whether all is installed that a chapter needs; else the chapter says what is missing."""
+    """Whether everything that a chapter needs is installed; if not, the chapter says what is missing."""
     from ranksift.learning.libraries import require
 
     try:
@@ -469,7 +472,7 @@ def _can(stage: Stage, *extras: str) -> bool:
 
             find_encoder("minilm")
     except InputError as missing:
-        stage.say(f"{missing}, then `ranksift demo` tells it.")
+        stage.say(f"{missing}, then `ranksift demo` shows it.")
         return False
     return True
 

@@ -1,4 +1,4 @@
-"""``ranksift distil``: one text network in place of several."""
+"""``ranksift distil``: one text network instead of several."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def distil(
     reading = options.reading_of(labels, skip_bad_rows)
     place_for_a_model(out)
     if out.resolve() == Path(model).resolve():
-        raise InputError("is the model that is to be distilled", source=str(out), remedy="name another folder: --out")
+        raise InputError("is the model to be distilled", source=str(out), remedy="name another folder: --out")
     ranker = load(model)
     if not isinstance(ranker, Distillable):
         what = f"is a {type(ranker).__name__}, which has no text networks inside"
@@ -70,7 +70,7 @@ def distil(
 
 
 def _table(told: dict[str, Any]) -> Table:
-    """What held-out queries say of the networks and of the one in their place."""
+    """The values on held-out queries of the networks and of the one that replaces them."""
     from ranksift.evaluation.table import Table
 
     lost, one = told["held_out"], told["in_their_place"]
@@ -81,5 +81,5 @@ def _table(told: dict[str, Any]) -> Table:
         ["standard error", lost["standard_error"]],
     ]
     network = "One network" if one == 1 else f"{one} networks"
-    title = f"{network} in place of {told['networks']}, on {lost['queries']} held-out queries"
+    title = f"{network} instead of {told['networks']}, on {lost['queries']} held-out queries"
     return Table(["", lost["measure"]], rows, title=title)

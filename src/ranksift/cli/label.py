@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from ranksift.labelling.store import Store
 
 label = typer.Typer(
-    help="Label the top k: a tool for teams that asks few questions, and what comes of the answers.",
-    epilog=f"PROJECT is a folder or postgresql://...; - is the one that the variable {VARIABLE} names.",
+    help="Label the top k of each query with few judgments, alone or as a team.",
+    epilog=f"PROJECT is a folder or postgresql://...; - uses the project that the variable {VARIABLE} names.",
     no_args_is_help=True,
     rich_markup_mode=None,
     add_completion=False,
@@ -35,10 +35,12 @@ ToolChoice = Annotated[
     Literal["pairs", "grades"] | None,
     typer.Option("--tool", help="What assessors judge: pairs of documents, or grades."),
 ]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="The seed of what is drawn by lot.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="The seed of the random numbers.")]
 Url = Annotated[
     str,
-    typer.Option("--url", metavar="URL", envvar="RANKSIFT_LABEL_URL", help="Where the pages are, for personal links."),
+    typer.Option(
+        "--url", metavar="URL", envvar="RANKSIFT_LABEL_URL", help="The address of the pages, for personal links."
+    ),
 ]
 HERE = "http://127.0.0.1:8765"
 _SHOWN = 10
@@ -47,17 +49,24 @@ _SHOWN = 10
 @label.command()
 def new(
     project: Place,
-    title: Annotated[str, typer.Option("--title", help="What assessors see. [default: the folder's name]")] = "",
+    title: Annotated[
+        str, typer.Option("--title", help="The title that assessors see. [default: the folder's name]")
+    ] = "",
     k: Annotated[
-        int, typer.Option("--k", min=1, max=1000, help="How many documents of each query are to be ordered.")
+        int, typer.Option("--k", min=1, max=1000, help="How many of the best documents of each query to put in order.")
     ] = 10,
     strategy: Annotated[
-        str, typer.Option("--strategy", metavar="NAME", help="Which pair is asked next; see: ranksift label simulate.")
+        str,
+        typer.Option(
+            "--strategy",
+            metavar="NAME",
+            help="How the next pair is chosen; ranksift label simulate compares the strategies.",
+        ),
     ] = "tournament",
     guidelines: Annotated[
         Path | None,
         typer.Option(
-            "--guidelines", metavar="FILE", help="A file of plain text that assessors see while judging, one key away."
+            "--guidelines", metavar="FILE", help="A plain text file that assessors can open with one key while judging."
         ),
     ] = None,
     grades: Annotated[
@@ -71,10 +80,10 @@ def new(
     forbidden_label: Annotated[
         int, typer.Option("--forbidden-label", max=-1, help="The label of forbidden documents in exported judgments.")
     ] = -1,
-    lead: Annotated[str, typer.Option("--lead", metavar="NAME", help="Who leads the project.")] = "lead",
+    lead: Annotated[str, typer.Option("--lead", metavar="NAME", help="The name of the lead.")] = "lead",
     url: Url = HERE,
 ) -> None:
-    """Make a project, and print the personal link of its lead.
+    """Create a project, and print the personal link of its lead.
 
     ranksift label new restaurants --title Restaurants --k 10 --lead Ann
     """
@@ -92,7 +101,7 @@ def new(
     with _store().create(project, Project(told, words, k, strategy, names, forbidden_label)) as store:
         person, token = store.add_person(lead, "lead")
         show(f"Made {store.place}, led by {person.name}: {_link(url, token)}")
-    note("the link is shown once: whoever has it is let in; people PROJECT link NAME makes a new one")
+    note("the link is shown only once, and anyone who has it can sign in; people PROJECT link NAME creates a new one")
 
 
 _MOST_GRADES = 9
@@ -122,23 +131,31 @@ def import_(
     depth: Annotated[int | None, typer.Option("--depth", min=1, help="How many documents of each run to take.")] = None,
     language: Annotated[
         str,
-        typer.Option("--language", metavar="TAG", help="The language of everything that does not say its own, as fa."),
+        typer.Option(
+            "--language",
+            metavar="TAG",
+            help="The language of queries and documents that do not state their own, such as fa.",
+        ),
     ] = "",
-    html: Annotated[bool, typer.Option("--html", help="Documents are HTML, where nothing else is said.")] = False,
+    html: Annotated[
+        bool, typer.Option("--html", help="Treat documents as HTML unless the data say otherwise.")
+    ] = False,
     prior: Annotated[
         str | None,
         typer.Option(
-            "--prior", metavar="MODEL-or-RUN", help="Orders the documents, and proposes what is obviously forbidden."
+            "--prior",
+            metavar="MODEL-or-RUN",
+            help="A model or a run that orders the documents first, and proposes those that are obviously forbidden.",
         ),
     ] = None,
     prior_data: Annotated[
         str | None, typer.Option("--prior-data", metavar="FILE", help="The features that the model of --prior reads.")
     ] = None,
     skip_missing: Annotated[
-        bool, typer.Option("--skip-missing", help="Leave out what has no text, and say how many they are.")
+        bool, typer.Option("--skip-missing", help="Skip documents without a text, and report how many there are.")
     ] = False,
 ) -> None:
-    """Add queries with their documents: all of them, or where something is wrong none.
+    """Add queries with their documents; if anything is wrong, nothing is added.
 
     ranksift label import restaurants data.jsonl
 
@@ -147,7 +164,7 @@ def import_(
     from ranksift.labelling.imports import collect
 
     if prior is None and prior_data is not None:
-        raise InputError("--prior-data is read by a model, and none is named", remedy="name its folder: --prior")
+        raise InputError("--prior-data needs a model, and none is named", remedy="name its folder: --prior")
     with _store().open(project) as store:
         found = collect(
             data or (),
@@ -177,13 +194,17 @@ def people(
     project: Place,
     action: Annotated[
         Literal["list", "add", "link", "retire", "reinstate"],
-        typer.Argument(metavar="[list|add|link|retire|reinstate]", show_default=False),
+        typer.Argument(
+            metavar="[list|add|link|retire|reinstate]", help="What to do; list is the default.", show_default=False
+        ),
     ] = "list",
-    names: Annotated[list[str] | None, typer.Argument(metavar="NAME...", show_default=False)] = None,
-    lead: Annotated[bool, typer.Option("--lead", help="Who is added may do everything, and see all labels.")] = False,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME...", help="The people.", show_default=False)
+    ] = None,
+    lead: Annotated[bool, typer.Option("--lead", help="Add leads, who may do everything and see all labels.")] = False,
     url: Url = HERE,
 ) -> None:
-    """List who may sign in, add people, make new personal links, retire somebody, or reinstate them.
+    """List who may sign in, add people, create new personal links, or retire and reinstate people.
 
     ranksift label people restaurants add Bob Eve
 
@@ -192,11 +213,11 @@ def people(
     given = names or []
     if (action == "list") is bool(given):
         what = (
-            f"list takes no name, and {given[0]!r} is given" if given else f"{action} takes a name, and none is given"
+            f"list takes no name, but {given[0]!r} is given" if given else f"{action} takes a name, but none is given"
         )
         raise InputError(what, remedy=f"write: people PROJECT {'list' if given else action + ' NAME'}")
     if lead and action != "add":
-        raise InputError("--lead is of people who are added", remedy="write: people PROJECT add NAME --lead")
+        raise InputError("--lead is only for people who are added", remedy="write: people PROJECT add NAME --lead")
     with _store().open(project) as store:
         if action == "list":
             show(_people_table(store))
@@ -215,7 +236,7 @@ def people(
             else:
                 free = [task for task in store.tasks(person=person.id) if not task.done]
                 store.retire(person.id)
-                show(f"{person.name} is retired; what was judged stays")
+                show(f"{person.name} is retired; their judgments stay")
                 if free:
                     note(f"{_count(len(free), 'open task')} withdrawn: assign PROJECT (--verify) gives them to others")
 
@@ -225,7 +246,7 @@ def _check_new(store: Store, names: Sequence[str]) -> None:
     there = {person.name for person in store.people()}
     for place, name in enumerate(names):
         if name in there or name in names[:place]:
-            raise InputError(f"there is a person called {name!r} already", remedy="choose another name")
+            raise InputError(f"there is already a person called {name!r}", remedy="choose another name")
 
 
 def _people_table(store: Store) -> Table:
@@ -250,16 +271,22 @@ def _people_table(store: Store) -> Table:
 def queries(
     project: Place,
     action: Annotated[
-        Literal["list", "retire", "reinstate"], typer.Argument(metavar="[list|retire|reinstate]", show_default=False)
+        Literal["list", "retire", "reinstate"],
+        typer.Argument(metavar="[list|retire|reinstate]", help="What to do; list is the default.", show_default=False),
     ] = "list",
-    ids: Annotated[list[str] | None, typer.Argument(metavar="QUERY...", show_default=False)] = None,
+    ids: Annotated[
+        list[str] | None, typer.Argument(metavar="QUERY...", help="The ids of the queries.", show_default=False)
+    ] = None,
 ) -> None:
-    """List queries, or retire some: no more tasks, and what was judged stays; or take retired ones back.
+    """List queries, retire some (no new tasks, but their judgments stay), or take retired ones back.
 
     ranksift label queries restaurants retire q17
     """
     if (action == "list") is bool(ids):
-        raise InputError("list takes no query, and the others take one", remedy="write: queries PROJECT retire QUERY")
+        raise InputError(
+            "list takes no query, and retire and reinstate take at least one",
+            remedy="write: queries PROJECT retire QUERY",
+        )
     with _store().open(project) as store:
         if action != "list":
             for query_id in ids or ():
@@ -267,7 +294,7 @@ def queries(
             for query_id in ids or ():
                 (store.retire_query if action == "retire" else store.reinstate_query)(query_id)
             which = _count(len(ids or ()), "query", "queries")
-            show(f"{which} retired; what was judged stays" if action == "retire" else f"{which} to be assigned again")
+            show(f"{which} retired; the judgments stay" if action == "retire" else f"{which} can be assigned again")
             return
         done = {task.query_id for task in store.tasks(active_only=False) if task.done}
         rows = [
@@ -290,17 +317,22 @@ def assign(
     project: Place,
     per_query: Annotated[int, typer.Option("--per-query", min=1, help="How many assessors judge each query.")] = 1,
     overlap: Annotated[
-        float, typer.Option("--overlap", min=0, max=1, help="Which share of the queries one more assessor judges.")
+        float, typer.Option("--overlap", min=0, max=1, help="The share of the queries that one more assessor judges.")
     ] = 0.0,
     paper: Annotated[
-        bool, typer.Option("--paper", help="Compare pairs and grades: nobody sees a query with both.")
+        bool, typer.Option("--paper", help="Compare pairs with grades: no assessor judges a query with both.")
     ] = False,
     verify: Annotated[
         int | None,
         typer.Option("--verify", min=1, help="How many pairs of each finished query go to a second assessor."),
     ] = None,
     tool: ToolChoice = None,
-    strategy: Annotated[str | None, typer.Option("--strategy", metavar="NAME", help="[default: the project's]")] = None,
+    strategy: Annotated[
+        str | None,
+        typer.Option(
+            "--strategy", metavar="NAME", help="How the next pair is chosen. [default: the project's strategy]"
+        ),
+    ] = None,
     to: Annotated[
         list[str],
         typer.Option(
@@ -309,7 +341,7 @@ def assign(
     ] = NONE,
     seed: Seed = 0,
 ) -> None:
-    """Give queries to assessors; call it again whenever queries or people change: it adds what is missing.
+    """Assign queries to assessors; run it again when queries or people change: it adds what is missing.
 
     ranksift label assign restaurants --per-query 2
 
@@ -321,10 +353,10 @@ def assign(
 
     if paper and (tool or verify or per_query > 1 or overlap):
         raise InputError(
-            "--paper says all of the assignment", remedy="leave out --tool, --verify, --per-query, --overlap"
+            "--paper decides the whole assignment", remedy="leave out --tool, --verify, --per-query, --overlap"
         )
     if verify and tool == "grades":
-        raise InputError("--verify asks about pairs", remedy="leave --tool out")
+        raise InputError("--verify only asks about pairs", remedy="leave --tool out")
     with _store().open(project) as store:
         settings, tasks = store.project, store.tasks(active_only=False)
         which = strategy or settings.strategy
@@ -352,7 +384,7 @@ def assign(
         elif paper:
             made = assignment.rotation(ids, chosen, strategy=which, k=settings.k, existing=tasks, seed=seed)
             if before := len(ids) - len({task.query_id for task in made}):
-                notes.append(f"{_count(before, 'query', 'queries')} assigned already: left as it is")
+                notes.append(f"{_count(before, 'query', 'queries')} already assigned: left unchanged")
         else:
             made = assignment.ordinary(
                 ids,
@@ -369,7 +401,10 @@ def assign(
         show(f"Assigned {_count(len(done), 'task')} to {_count(len({t.person for t in done}), 'person', 'people')}")
         shown = sum(task.with_proposals for task in done)
         if shown:
-            notes.append(f"proposals of the model are shown in {shown} of them, drawn by lot; the report compares them")
+            notes.append(
+                f"proposals of the model are shown in {shown} of them, drawn at random; "
+                "the report compares them with the others"
+            )
     for one in notes:
         note(one)
 
@@ -382,7 +417,7 @@ def _finished(store: Store) -> list[Finished]:
     assessors = Counter(task.query_id for task in tasks)
     found = Finished.orders(store, [task for task in tasks if assessors[task.query_id] == 1])
     if not found:
-        what = "no query that only one assessor has is finished, so that nothing is to be verified"
+        what = "no query that has only one assessor is finished, so there is nothing to verify"
         raise InputError(what, remedy="label first")
     return found
 
@@ -390,11 +425,9 @@ def _finished(store: Store) -> list[Finished]:
 @label.command()
 def status(
     project: Place,
-    form: Annotated[
-        Literal["table", "json"], typer.Option("--format", "-f", help="How the output is written.")
-    ] = "table",
+    form: Annotated[Literal["table", "json"], typer.Option("--format", "-f", help="The output format.")] = "table",
 ) -> None:
-    """Show how far a project is, and when it will be done.
+    """Show the progress of a project, and when it is expected to be done.
 
     ranksift label status restaurants
     """
@@ -415,18 +448,18 @@ def status(
         parts.append(Table(columns, [tuple(row.values()) for row in rows]))
     show(*parts)
     if not contents.tasks:
-        note("nothing is assigned yet: assign PROJECT")
+        note("nothing has been assigned yet: assign PROJECT")
 
 
 def _standing(contents: Contents) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """How far all is, and each assessor."""
+    """The progress of the project, and of each assessor."""
     from ranksift.labelling.cost import answers, progress
     from ranksift.labelling.task_state import task_state
 
     items = {query.query_id: [item.doc_id for item in query.items] for query in contents.queries}
     logs: dict[str, list[Any]] = {task.key: [] for task in contents.tasks}
     for entry in sorted(contents.entries, key=lambda one: one.number):
-        logs.setdefault(entry.task, []).append(entry.judgment)  # others go on working meanwhile
+        logs.setdefault(entry.task, []).append(entry.judgment)  # others continue to work meanwhile
     states = {
         task.key: task_state(task, items[task.query_id], logs[task.key])
         for task in contents.tasks
@@ -469,14 +502,14 @@ What = Literal["qrels", "preferences", "order", "log", "examples"]
 @label.command()
 def export(
     project: Place,
-    what: Annotated[What, typer.Option("--what", "-w", help="What is exported.")] = "qrels",
+    what: Annotated[What, typer.Option("--what", "-w", help="What to export.")] = "qrels",
     out: Annotated[
         str,
         typer.Option(
             "--out",
             "-o",
             metavar="FILE",
-            help="Write to this file; its suffix tells the format. [default: standard output]",
+            help="Write to this file; its suffix sets the format; - is standard output.",
         ),
     ] = "-",
     rule: Annotated[
@@ -484,11 +517,11 @@ def export(
         typer.Option(
             "--rule",
             metavar="NAME",
-            help="Which label counts of several assessors': adjudicated, majority, mean or first.",
+            help="How the labels of several assessors are combined: adjudicated, majority, mean or first.",
         ),
     ] = "adjudicated",
     assessor: Annotated[
-        str | None, typer.Option("--assessor", metavar="NAME", help="Export what this assessor said, and nothing else.")
+        str | None, typer.Option("--assessor", metavar="NAME", help="Export the judgments of this assessor only.")
     ] = None,
     tool: ToolChoice = None,
     features: Annotated[
@@ -507,9 +540,11 @@ def export(
     from ranksift.labelling import exports
 
     if features is not None and what != "examples":
-        raise InputError("--features are of examples", remedy="add --what examples, or leave them out")
+        raise InputError("--features is only for examples", remedy="add --what examples, or leave it out")
     if what in ("preferences", "log") and (assessor or tool or rule != "adjudicated"):
-        raise InputError(f"{what} has what everybody said", remedy="leave out --rule, --assessor and --tool")
+        raise InputError(
+            f"{what} contains the answers of all assessors", remedy="leave out --rule, --assessor and --tool"
+        )
     with _store().open(project) as store:
         contents = exports.Contents.of(store, contents=what == "examples" and features is None)
     if what == "preferences":
@@ -544,9 +579,11 @@ def _write_labels(contents: Contents, found: Labelled, what: What, out: str, fea
 @label.command()
 def backup(
     project: Place,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Text; .gz and .zst are packed.", show_default=False)],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The file to write; .gz and .zst are compressed.", show_default=False)
+    ],
 ) -> None:
-    """Write everything into one file, while others go on working.
+    """Write the whole project into one file, even while people are working.
 
     ranksift label backup restaurants restaurants.jsonl.gz
     """
@@ -562,7 +599,7 @@ def restore(
     ],
     project: Place,
 ) -> None:
-    """Make a project of a backup, in a folder or in PostgreSQL.
+    """Restore a backup as a new project, in a folder or in PostgreSQL.
 
     ranksift label restore restaurants.jsonl.gz postgresql://ann@db/restaurants
     """
@@ -576,16 +613,20 @@ def demo(
     folder: Annotated[
         Path | None,
         typer.Option(
-            "--project", metavar="FOLDER", help="Where the project is made. [default: a folder that is removed]"
+            "--project",
+            metavar="FOLDER",
+            help="The folder of the project. [default: a temporary folder, removed at the end]",
         ),
     ] = None,
     port: Annotated[
         int, typer.Option("--port", min=0, max=65535, help="The port of the pages; 0 takes a free one.")
     ] = 8765,
-    no_serve: Annotated[bool, typer.Option("--no-serve", help="Play to the end, and print what came out.")] = False,
+    no_serve: Annotated[
+        bool, typer.Option("--no-serve", help="Run to the end without serving the pages, and print the result.")
+    ] = False,
     seed: Seed = 0,
 ) -> None:
-    """Open a project on a synthetic forum, with assessors that play along, and label beside them.
+    """Open a project on a synthetic forum with simulated assessors, and label alongside them.
 
     ranksift label demo
     """
@@ -617,7 +658,7 @@ def _person(store: Store, name: str, *, active: bool = True) -> Person:
         if person.name == name:
             return person
     known = ", ".join(person.name for person in people) or ("nobody: add people first" if active else "nobody")
-    what = f"nobody here is called {name!r}" if active else f"nobody called {name!r} was retired"
+    what = f"there is nobody called {name!r}" if active else f"nobody called {name!r} was retired"
     raise InputError(what, remedy=f"choose among {known}")
 
 

@@ -1,4 +1,4 @@
-"""``ranksift label agreement``: how far the assessors of a project agree.
+"""``ranksift label agreement``: how well the assessors of a project agree.
 
 ``--format json`` has the keys of :meth:`ranksift.report.labelling.Findings.to_dict`, after ``ranksift`` (the version).
 """
@@ -20,18 +20,21 @@ if TYPE_CHECKING:
 def agreement(
     project: Place,
     symmetrised: Annotated[
-        bool, typer.Option("--symmetrised", help="In matrices take both assessors as the first one in turn.")
+        bool,
+        typer.Option(
+            "--symmetrised", help="Make the preference matrices symmetric: each assessor is the first one in turn."
+        ),
     ] = False,
     samples: Annotated[
-        int, typer.Option("--samples", min=1, max=100_000, help="How many samples the bootstrap over queries draws.")
+        int, typer.Option("--samples", min=1, max=100_000, help="The number of bootstrap samples of queries.")
     ] = 1000,
     seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of the bootstrap.")] = 0,
     form: Annotated[
-        Literal["table", "markdown", "json"], typer.Option("--format", "-f", help="How the output is written.")
+        Literal["table", "markdown", "json"], typer.Option("--format", "-f", help="The output format.")
     ] = "table",
-    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write it there.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write to this file.")] = None,
 ) -> None:
-    """Show how far assessors agree: preference matrices, κ and α with intervals, two people at a time.
+    """Show how well assessors agree: preference matrices, κ and α with intervals, pair by pair.
 
     ranksift label agreement restaurants
     """

@@ -1,4 +1,4 @@
-"""``ranksift label demo``: a project on a synthetic forum, and assessors that play along through the JSON API."""
+"""``ranksift label demo``: a project on a synthetic forum, and simulated assessors that use the JSON API."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PATIENCE = 60.0
 
 
 def play_and_print(folder: Path | None, seed: int) -> None:
-    """Play to the end, and print what came out."""
+    """Run to the end without serving the pages, and print the result."""
     with _opened(folder, seed) as (store, made, people), _served(store, 0) as url:
         from ranksift.labelling.demonstration import play_all
 
@@ -47,14 +47,14 @@ def play_and_serve(folder: Path | None, port: int, seed: int) -> None:
         play_all(url, made, people, tasks=ids[:_BEFORE])
         show(
             f"A lead sees progress, agreement and exports:  {url}/in/{people.lead}",
-            f"You label, beside Bob, Eve and Sam:           {url}/in/{people.visitor}",
+            f"You label, with Bob, Eve and Sam:             {url}/in/{people.visitor}",
             f"The JSON API:                                 {url}/api",
         )
-        note(f"{len(tasks_of(store, VISITOR))} queries wait for you; Ctrl-C ends it")
+        note(f"{len(tasks_of(store, VISITOR))} queries are waiting for you; Ctrl-C stops the demo")
         stop = threading.Event()
         try:
             play_all(url, made, people, pause=_PACE, stop=stop)
-            note("Bob, Eve and Sam are done; the pages stay until Ctrl-C")
+            note("Bob, Eve and Sam are done; the pages stay until you press Ctrl-C")
             while not stop.wait(3600):
                 pass
         finally:
@@ -62,7 +62,7 @@ def play_and_serve(folder: Path | None, port: int, seed: int) -> None:
 
 
 def _told(store: Store, made: Demonstration) -> list[Table | str]:
-    """What came out: costs, agreement, and what the labels are worth."""
+    """The results: costs, agreement, and the quality of the labels."""
     from ranksift.collection.run import read_run
     from ranksift.evaluation.evaluate import evaluate
     from ranksift.labelling.agreement import agreement_among, flags, pairwise
@@ -101,7 +101,7 @@ def _told(store: Store, made: Demonstration) -> list[Table | str]:
 
 @contextmanager
 def _opened(folder: Path | None, seed: int) -> Iterator[tuple[Store, Demonstration, People]]:
-    """The project in a folder; in one that is removed, where none is named."""
+    """The project in a folder; in one that is removed, if none is named."""
     try:
         from ranksift.labelling.store import Store
     except ImportError as error:

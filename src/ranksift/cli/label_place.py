@@ -26,7 +26,7 @@ def place_of(project: str) -> str:
     place = os.environ.get(VARIABLE, "")
     if not place:
         raise InputError(
-            f"- is the project that {VARIABLE} names, and it is not set", remedy="set it, or name a folder"
+            f"- is the project that {VARIABLE} names, but the variable is not set", remedy="set it, or name a folder"
         )
     return place
 
@@ -35,7 +35,7 @@ Place = Annotated[
     str,
     typer.Argument(
         metavar="PROJECT",
-        help=f"Its folder, or postgresql://...; - is the one that {VARIABLE} names.",
+        help=f"The folder of the project, or postgresql://...; - uses the project that {VARIABLE} names.",
         show_default=False,
         callback=place_of,
     ),

@@ -1,4 +1,4 @@
-"""``ranksift label report``: how far a project is, how far its assessors agree and what it costs, on one page."""
+"""``ranksift label report``: the progress of a project, the agreement of its assessors and the cost, on one page."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ from ranksift.cli.output import show, write
 
 def report(
     project: Place,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="PAGE.html", help="The page.", show_default=False)],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="PAGE.html", help="The page to write.", show_default=False)
+    ],
     samples: Annotated[
-        int, typer.Option("--samples", min=1, max=100_000, help="How many samples the bootstrap draws.")
+        int, typer.Option("--samples", min=1, max=100_000, help="The number of bootstrap samples.")
     ] = 1000,
     seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of the bootstrap.")] = 0,
 ) -> None:
-    """Write one page: how far the project is, what agreement, what it costs, and what to do next.
+    """Write a one-page report: progress, agreement, cost, and what to do next.
 
     ranksift label report restaurants --out page.html
     """

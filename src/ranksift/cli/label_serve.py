@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def serve(
     project: Place,
-    host: Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0 for all.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0 listens on all.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on; 0 takes a free one.")] = 8765,
     root_path: Annotated[
         str, typer.Option(help="The prefix of all addresses behind a proxy.", metavar="PREFIX", show_default="none")
@@ -35,14 +35,16 @@ def serve(
     proxy: Annotated[
         str,
         typer.Option(
-            help="Addresses of proxies whose X-Forwarded headers are believed, with commas between.",
+            help="Comma-separated addresses of proxies whose X-Forwarded headers are trusted.",
             metavar="ADDRESSES",
             show_default="none",
         ),
     ] = "",
-    idle: Annotated[int, typer.Option(min=5, help="Seconds after which an idle assessor's clock stops.")] = 60,
+    idle: Annotated[
+        int, typer.Option(min=5, help="Seconds without activity after which an assessor's clock stops.")
+    ] = 60,
 ) -> None:
-    """Serve the pages on which assessors judge and leads follow, and the JSON API.
+    """Serve the web pages for assessors and leads, and the JSON API.
 
     ranksift label serve forum
     """
@@ -79,7 +81,7 @@ def serve(
 
 
 def _invite(store: Store, base: str) -> None:
-    """Print a new link of the first lead, as long as nobody has used any: whoever works keeps theirs."""
+    """Print a new link of the first lead, as long as no one has used one: people who work keep theirs."""
     if store.signed_in() or any(task.judgments for task in store.tasks(active_only=False)):
         return
     lead = next((person for person in store.people() if person.role == "lead" and person.active), None)

@@ -1,4 +1,4 @@
-"""``ranksift label simulate``: what a strategy costs and finds, before anybody has judged anything."""
+"""``ranksift label simulate``: what a strategy costs and finds, before anything has been judged."""
 
 from __future__ import annotations
 
@@ -14,43 +14,61 @@ from ranksift.cli.output import progress, show, write_json
 def simulate(
     strategies: Annotated[
         list[str],
-        typer.Option("--strategy", "-s", metavar="NAME", help="Repeat for more, or: all.  [default: tournament]"),
+        typer.Option(
+            "--strategy",
+            "-s",
+            metavar="NAME",
+            help="A strategy to simulate; may be repeated, or all.  [default: tournament]",
+        ),
     ] = options.NONE,
-    n: Annotated[int, typer.Option("--n", min=1, help="How many items a query has.")] = 50,
-    k: Annotated[int, typer.Option("--k", min=1, help="How many are to be found, in their order.")] = 10,
-    queries: Annotated[int, typer.Option("--queries", min=1, help="How many queries are simulated.")] = 1000,
+    n: Annotated[int, typer.Option("--n", min=1, help="The number of items per query.")] = 50,
+    k: Annotated[int, typer.Option("--k", min=1, help="How many of the best items to find, in order.")] = 10,
+    queries: Annotated[int, typer.Option("--queries", min=1, help="The number of queries to simulate.")] = 1000,
     noise: Annotated[
-        float, typer.Option("--noise", min=0, max=0.5, help="Which share of the pairs is judged wrongly.")
+        float, typer.Option("--noise", min=0, max=0.5, help="The share of pairs that are judged wrongly.")
     ] = 0.0,
     model: Annotated[
         Literal["flip", "thurstone"],
-        typer.Option("--noise-model", help="Any pair is confused as often, or closer ones more often."),
+        typer.Option(
+            "--noise-model", help="Whether all pairs are judged wrongly equally often, or close ones more often."
+        ),
     ] = "flip",
-    ties: Annotated[float, typer.Option("--ties", min=0, max=1, help="Which share of the pairs is tied.")] = 0.0,
+    ties: Annotated[float, typer.Option("--ties", min=0, max=1, help="The share of pairs that are tied.")] = 0.0,
     forbidden: Annotated[
-        float, typer.Option("--forbidden", min=0, max=1, help="Which share of the items is to be flagged.")
+        float, typer.Option("--forbidden", min=0, max=1, help="The share of items that are forbidden.")
     ] = 0.0,
     prior_tau: Annotated[
         float | None,
         typer.Option(
-            "--prior-tau", min=-1, max=1, help="Kendall's tau of a prior order with the truth, where there is one."
+            "--prior-tau",
+            min=-1,
+            max=1,
+            help="Kendall's tau between a prior order and the truth; default: no prior order.",
         ),
     ] = None,
     assessors: Annotated[
-        int, typer.Option("--assessors", min=1, max=2, help="2: a second one verifies, a third one settles.")
+        int,
+        typer.Option(
+            "--assessors", min=1, max=2, help="2: a second assessor verifies, and a third one settles disagreements."
+        ),
     ] = 1,
     shown: Annotated[
         Literal["neighbours", "all"],
         typer.Option(
-            "--shown", help="To the second: neighbours in the top k, or the last of it beside all others too."
+            "--shown",
+            help="What the second assessor sees: neighbours in the top k, or also its last item with each item below.",
         ),
     ] = "neighbours",
-    seconds_per_pair: Annotated[float, typer.Option("--seconds-per-pair", min=0, help="As in the paper.")] = 5.51,
-    seconds_per_grade: Annotated[float, typer.Option("--seconds-per-grade", min=0, help="As in the paper.")] = 13.87,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Same seed, same numbers.")] = 0,
-    format: Annotated[Literal["table", "json"], typer.Option("--format", help="How to print.")] = "table",
+    seconds_per_pair: Annotated[
+        float, typer.Option("--seconds-per-pair", min=0, help="Seconds per pair; the default is that of the paper.")
+    ] = 5.51,
+    seconds_per_grade: Annotated[
+        float, typer.Option("--seconds-per-grade", min=0, help="Seconds per grade; the default is that of the paper.")
+    ] = 13.87,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of the random numbers.")] = 0,
+    format: Annotated[Literal["table", "json"], typer.Option("--format", help="The output format.")] = "table",
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write here, not to the terminal.")
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write to this file instead of the terminal.")
     ] = None,
 ) -> None:
     """Simulate labelling: judgments, minutes and kappa-NDCG of strategies on synthetic queries.
@@ -100,7 +118,7 @@ def simulate(
     columns = ["strategy", "judgments", "sd", "se", "minutes", f"kNDCG@{k}", "right, %"]
     counted = "1 query" if queries == 1 else f"{queries:,} queries"
     notes = [
-        f"{counted} of {n:,} items, the top {k} in their order; means of a query",
+        f"{counted} of {n:,} items, the top {k} in their order; means per query",
         f"at least {found[0].floor:.1f} judgments by information theory, without ties and without a prior",
     ]
     show(Table(columns, rows, notes=notes), out=out)

@@ -50,7 +50,7 @@ OF_TWO_WORDS = ("study properties",)
 
 BAD_INPUT, INTERNAL, INTERRUPTED = 2, 70, 130
 
-# What a file system says of a path that somebody typed, wherever it is asked.
+# Errors of the file system about a path that a user typed.
 _OF_A_PATH = {EACCES, EISDIR, ELOOP, ENAMETOOLONG, ENOTDIR, EPERM, EROFS}
 
 
@@ -83,7 +83,7 @@ def _code(words: list[str]) -> int:
         result = application(_named(words))(words, prog_name="ranksift", standalone_mode=False, obj=typed)
     except KeyboardInterrupt:
         return INTERRUPTED
-    except SystemExit:  # typer leaves so when nobody reads the help any more
+    except SystemExit:  # typer exits like this when no one reads the help any more
         return 0
     except Exception as error:
         if type(error).__name__ == "NoArgsIsHelpError":  # a group of commands, and none of them named
@@ -175,7 +175,7 @@ def _complain(error: Exception) -> int:
         say(InputError(what, source=os.fsdecode(error.filename), remedy="check the path"))
         return BAD_INPUT
     if isinstance(error, MemoryError):
-        say("ranksift: not enough memory; use fewer runs, documents or features at once")
+        say("ranksift: not enough memory; use fewer runs, documents or features at a time")
         return BAD_INPUT
     fault = InputError(f"ranksift: a fault in RankSift; please report it: {type(error).__name__}: {error}",
                        remedy="RANKSIFT_DEBUG=1 shows where")  # fmt: skip

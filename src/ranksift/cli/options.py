@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ranksift.collection.run import Run
     from ranksift.measures.measure import Measure
 
-#: What is asked where nobody says what to measure.
+#: The default measures.
 DEFAULT_MEASURES = "nDCG_f@10 nDCG@10 AP Fdocs@10 GoodFiltered"
 
 # Bytes of runs that take more than a moment to read.
@@ -121,7 +121,7 @@ SkipBadRows = Annotated[
     bool,
     typer.Option("--skip-bad-rows", help="Leave out the rows of a table that cannot be read, and report how many."),
 ]
-#: How the format of results is chosen where there are tables for papers.
+#: How the format of results is chosen if there are tables for papers.
 FORMAT_HELP = (
     "The output format; by default a table, or the format given by the suffix of --out: .md, .tex, .json, .csv."
 )
@@ -168,14 +168,14 @@ def note_minus_one(labels: Floats, label: float | None, gains: str, measures: It
 
 
 def _minds_negative_labels(measure: Measure) -> bool:
-    """Whether a negative label is another thing to it than none."""
+    """Whether a measure treats a negative label differently from none."""
     return measure.takes("gains") and measure.gains is None and measure.name not in ("nDCG", "nDCG_0", "RBP")
 
 
 def check_standard_input(qrels: str, runs: list[str]) -> None:
     """Refuse to read standard input twice."""
     if [qrels, *runs].count("-") > 1:
-        raise InputError("- is named twice, and standard input can be read once", remedy="name a file instead")
+        raise InputError("- is named twice, but standard input can be read only once", remedy="name a file instead")
 
 
 def on_ray(engine: str, address: str | None) -> bool:
@@ -185,7 +185,7 @@ def on_ray(engine: str, address: str | None) -> bool:
     (True, False)
     """
     if address is not None and engine != "ray":
-        raise InputError("--address is of a Ray cluster", remedy="give --engine ray too")
+        raise InputError("--address is only for a Ray cluster", remedy="give --engine ray too")
     return engine == "ray"
 
 
@@ -209,7 +209,7 @@ def chosen(measures: list[str]) -> list[Measure]:
 
 
 def reading_of(labels: str | None, skip_bad_rows: bool) -> dict[str, Any]:
-    """How :func:`read_examples` is to read tables; empty where nothing is asked: LETOR's format has no such things."""
+    """How :func:`read_examples` is to read tables; empty if nothing is asked: LETOR's format has no such things."""
     asked = {"labels": words_of(labels), "skip_bad_rows": skip_bad_rows or None}
     return {name: value for name, value in asked.items() if value is not None}
 

@@ -62,7 +62,7 @@ def is_alone() -> bool:
 
 
 def is_first() -> bool:
-    """Whether this process speaks and writes: of several, the first one does."""
+    """Whether this process prints and writes: of several, only the first one does."""
     return is_alone() or os.environ.get("RANK", "0") == "0"
 
 
@@ -71,7 +71,7 @@ _silent = False
 
 @contextmanager
 def heard_once() -> Iterator[None]:
-    """Let only the first of several processes say and show what is said and shown within."""
+    """Let only the first of several processes print what is printed within."""
     global _silent
     before, _silent = _silent, not is_first()
     try:
@@ -87,7 +87,7 @@ def note(text: str) -> None:
 
 
 def say(text: object) -> None:
-    """Write a line to standard error; where nobody reads that any more, work goes on, and the exit code stays."""
+    """Write a line to standard error; if that is closed, work continues, and the exit code is the same."""
     try:
         print(text, file=sys.stderr, flush=True)
     except OSError:
@@ -178,7 +178,7 @@ def progress(doing: str, total: int | None = None) -> Callable[[Iterable[T]], It
 
 
 def _in_options(part: Table | str) -> Table | str:
-    """A paragraph, or the notes of a table, with options in place of Python."""
+    """A paragraph, or the notes of a table, with options instead of Python."""
     if isinstance(part, str):
         return as_options(part)
     return replace(part, notes=tuple(as_options(note) for note in part.notes))

@@ -28,7 +28,7 @@ def rank(
         typer.Option("--out", "-o", metavar="RUN", help="Write the run to this file. [default: standard output]"),
     ] = None,
     name: Annotated[
-        str | None, typer.Option("--name", help="The name of the run. [default: the model's folder]")
+        str | None, typer.Option("--name", help="The name of the run. [default: the name of the model's folder]")
     ] = None,
     at_most: Annotated[
         str | None,

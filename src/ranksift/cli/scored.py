@@ -1,4 +1,4 @@
-"""Scores of runs as several commands ask for them: in memory, or in parts where files are larger than that."""
+"""Scores of runs as several commands need them: in memory, or in parts if files are larger than memory."""
 
 from __future__ import annotations
 

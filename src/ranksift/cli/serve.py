@@ -26,16 +26,24 @@ def serve(
         list[str],
         typer.Argument(
             metavar="MODEL_OR_CUTOFF...",
-            help="Folders of models and files of cutoffs, each called by its own name, or as NAME=PATH.",
+            help="Folders of models and files of cutoffs, each served under its own name, or as NAME=PATH.",
             show_default=False,
         ),
     ],
-    host: Annotated[str, typer.Option("--host", help="The address to listen on; 0.0.0.0 for all.")] = "127.0.0.1",
+    host: Annotated[
+        str, typer.Option("--host", help="The address to listen on; 0.0.0.0 listens on all.")
+    ] = "127.0.0.1",
     port: Annotated[
         int, typer.Option("--port", min=0, max=65535, help="The port to listen on; 0 takes a free one.")
     ] = 8080,
     workers: Annotated[
-        int, typer.Option("--workers", min=1, max=64, help="Processes that share the port, each with its models.")
+        int,
+        typer.Option(
+            "--workers",
+            min=1,
+            max=64,
+            help="The number of processes that share the port, each with its own copy of the models.",
+        ),
     ] = 1,
     token: Annotated[
         str,
@@ -43,13 +51,17 @@ def serve(
             "--token",
             metavar="TEXT-or-@FILE",
             envvar=VARIABLE,
-            help="What clients have to send as bearer token; @FILE reads it from a file.",
+            help="The bearer token that clients must send; @FILE reads it from a file.",
             show_default="none",
         ),
     ] = "",
     cors: Annotated[
         list[str],
-        typer.Option("--cors", metavar="ORIGIN", help="Let pages of this origin ask; may be repeated; * is all."),
+        typer.Option(
+            "--cors",
+            metavar="ORIGIN",
+            help="Allow requests from web pages of this origin; may be repeated; * allows all.",
+        ),
     ] = NONE,
     root_path: Annotated[
         str,
@@ -58,10 +70,10 @@ def serve(
         ),
     ] = "",
     max_body: Annotated[
-        int, typer.Option("--max-body", min=1, max=1024, metavar="MIB", help="The largest body of a request.")
+        int, typer.Option("--max-body", min=1, max=1024, metavar="MIB", help="The largest size of a request's body.")
     ] = 8,
     max_documents: Annotated[
-        int, typer.Option("--max-documents", min=1, max=1_000_000, help="The most documents in a request.")
+        int, typer.Option("--max-documents", min=1, max=1_000_000, help="The largest number of documents in a request.")
     ] = 1000,
     body_timeout: Annotated[
         float, typer.Option("--body-timeout", min=0.1, metavar="SECONDS", help="How long a body may take to arrive.")
@@ -70,7 +82,13 @@ def serve(
         float, typer.Option("--timeout", min=0.1, metavar="SECONDS", help="How long an answer may take.")
     ] = 30.0,
     queue: Annotated[
-        int, typer.Option("--queue", min=1, metavar="TOKENS", help="How many tokens may wait; then the answer is 429.")
+        int,
+        typer.Option(
+            "--queue",
+            min=1,
+            metavar="TOKENS",
+            help="How many tokens may wait before further requests are answered with 429.",
+        ),
     ] = 400_000,
     batch: Annotated[
         int,
@@ -78,21 +96,21 @@ def serve(
             "--batch",
             min=0,
             metavar="TOKENS",
-            help="How many waiting tokens are scored at once; 0: what suits the device.",
+            help="How many waiting tokens are scored together; 0 chooses a number for the device.",
         ),
     ] = 0,
     reload: Annotated[
         float,
-        typer.Option("--reload", min=0, metavar="SECONDS", help="How often to look for new versions; 0: never."),
+        typer.Option("--reload", min=0, metavar="SECONDS", help="How often to look for new versions; 0 never looks."),
     ] = 2.0,
     drain: Annotated[
         float,
         typer.Option(
-            "--drain", min=0, metavar="SECONDS", help="How long requests are still taken once it is asked to stop."
+            "--drain", min=0, metavar="SECONDS", help="How long to keep accepting requests after being asked to stop."
         ),
     ] = 0.5,
 ) -> None:
-    """Serve models over HTTP: a rerank service that leaves out what is better not shown.
+    """Serve models over HTTP: a rerank service that leaves out documents that should not be shown.
 
     ranksift serve model
 
@@ -133,7 +151,10 @@ def serve(
     names = ", ".join(name for name, _ in settings.models)
     address = f"http://{as_in_urls(host)}:{door.getsockname()[1]}{settings.root_path}/"
     if not settings.token and host not in ("127.0.0.1", "::1", "localhost"):
-        print("note: whoever reaches this address may ask; --token TEXT asks them for a token", file=sys.stderr)
+        print(
+            "note: anyone who can reach this address can use the service; --token TEXT makes it ask for a token",
+            file=sys.stderr,
+        )
     print(f"Serving {names}: {address} (Ctrl-C stops it)", file=sys.stderr, flush=True)
     raise typer.Exit(run(settings, door))
 
@@ -148,7 +169,7 @@ def _token(given: str) -> str:
             text = file.read(_LONGEST_TOKEN + 2).decode("ascii")
     except UnicodeDecodeError:
         raise InputError(
-            "is not a token: it has other characters than ASCII's", source=str(path), remedy=_REMEDY
+            "is not a token: it has characters other than ASCII", source=str(path), remedy=_REMEDY
         ) from None
     except (OSError, ValueError) as error:
         what = f"cannot be read ({getattr(error, 'strerror', None) or error})"
@@ -171,5 +192,5 @@ _REMEDY = "write letters, digits and -._~+/= on one line"
 def _checked(token: str, source: str) -> str:
     allowed = token.isascii() and all(c.isalnum() or c in "-._~+/=" for c in token)
     if not allowed or len(token) > _LONGEST_TOKEN:
-        raise InputError("is not a token that a header can carry", source=source, remedy=_REMEDY)
+        raise InputError("is not a token that fits into a header", source=source, remedy=_REMEDY)
     return token

@@ -1,4 +1,4 @@
-"""Options in place of the Python parameters that messages of the library name."""
+"""Options instead of the Python parameters that messages of the library name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MAPPING = re.compile(r"(?<![(\w])(?<!, )(gains|labels|columns)=\{([^{}]+)\}")
 
 
 def as_options(message: str) -> str:
-    """What a message of the library says, in words of the command line.
+    """A message of the library, in the words of the command line.
 
     >>> as_options("use unjudged='drop', or allow_empty=True")
     'use --unjudged drop, or --allow-empty'

@@ -56,7 +56,7 @@ def split(
     for one in data:
         if any(file.exists() and Path(one).exists() and file.samefile(one) for file in files):
             raise InputError(
-                "would be overwritten by a part of it", source=one, remedy="name another folder: --out DIR"
+                "would be overwritten by one of its parts", source=one, remedy="name another folder: --out DIR"
             )
     examples = read_examples(data if len(data) > 1 else data[0], **reading)
     groups = None

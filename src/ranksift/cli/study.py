@@ -1,4 +1,4 @@
-"""``ranksift study``: what measures are worth on one's own runs, as a page with figures and tables."""
+"""``ranksift study``: how well measures work on your own runs, as a page with figures and tables."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ def _size(text: str) -> int | float:
 
 
 def _refuse_with_scores(given: list[str | None]) -> None:
-    """Refuse what has no meaning for ready scores."""
+    """Refuse options that have no meaning for ready scores."""
     for word in given:
         if word is not None:
             raise InputError(f"{word!r} and --scores are given", remedy="give ready scores, or judgments and runs")
@@ -240,7 +240,7 @@ def _ready(tables: list[str], measures: list[str]) -> dict[str, Any]:
 
 
 def _named(table: str) -> tuple[str, str]:
-    """What ``NAME=FILE`` says; a file's own name where there is no other."""
+    """What ``NAME=FILE`` says; a file's own name if there is no other."""
     name, sign, path = table.partition("=")
     return (name, path) if sign and name and not Path(table).exists() else (table, table)
 

@@ -1,7 +1,7 @@
 """``ranksift study properties``: which formal properties measures have.
 
 ``--format json`` has under ``measures`` for each measure, and in that for each property, ``holds`` (yes, graded,
-binary, no, or null where it has no meaning) and ``counterexample`` (words, or null), after ``ranksift`` (the version),
+binary, no, or null if it has no meaning) and ``counterexample`` (words, or null), after ``ranksift`` (the version),
 ``documents`` and ``lists``. ``--format csv`` has one row per measure and property.
 """
 

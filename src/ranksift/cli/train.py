@@ -155,7 +155,9 @@ def train(
         return
     on_ray = options.on_ray(engine, address)
     if workers is not None and not on_ray:
-        raise InputError("--workers is of a Ray cluster", remedy="give --engine ray too, or start it with torchrun")
+        raise InputError(
+            "--workers is only for a Ray cluster", remedy="give --engine ray too, or start it with torchrun"
+        )
     if at_most is not None and cutoff is None and model is not None and not method_named(model).brings_cut():
         cutoff = "global"
     ranker = configured(
@@ -222,11 +224,11 @@ def train(
     checked = [] if ranker.cut_choice_ is None else [ranker.cut_choice_.table(marked=at_most is None)]
     show(told(ranker, {"training": examples, "validation": held_out}), *checked, *_kept_to(ranker), *places(out, kept))
     if ranker.brings_cut() and rule is None and not checked:
-        note(f"the cut was not checked: that takes {FEWEST_TO_CHECK} held-out queries; give more as --validation")
+        note(f"the cutoff was not checked: this takes {FEWEST_TO_CHECK} held-out queries; give more as --validation")
 
 
 def training_folder(ranker: Ranker, model: Path, given: Path | None) -> TrainingFolder | None:
-    """Where a training is kept: beside the model, unless another folder is named; None where the method keeps none."""
+    """Where a training is kept: beside the model, unless another folder is named; None if the method keeps none."""
     from ranksift.learning.training_folder import TrainingFolder
 
     if not ranker.keeps_checkpoints():
@@ -289,7 +291,7 @@ def _draw_tradeoff(ranker: Ranker, at_most: str | None, path: Path) -> None:
     """The curve of all thresholds, with the model's own cut marked."""
     curve, rule = ranker.tradeoff_, ranker.cutoff_
     if curve is None or rule is None:
-        raise InputError("there is no cut to draw", remedy="leave --plot out, or give --validation and --cutoff")
+        raise InputError("there is no cutoff to draw", remedy="leave --plot out, or give --validation and --cutoff")
     of_rules = {"filter-all": math.inf, "rank-only": -math.inf}
     if rule.rule in ("fixed", "global"):  # others do not cut on the score itself
         of_rules[rule.rule] = vars(rule)["threshold_"]
@@ -341,8 +343,8 @@ def tell_what_is_odd(examples: Examples, held_out: Examples | None, ranker: Rank
 
         hint = f"; {ZERO_AS_FORBIDDEN}" if labels.min() == 0 else ""
         note(
-            f"{examples.name}: no gain is negative, so there is nothing to filter; {type(ranker).__name__} may drop "
-            f"good documents all the same, and LambdaMART drops none{hint}"
+            f"{examples.name}: no gain is negative, so there is nothing to filter; {type(ranker).__name__} may still "
+            f"drop good documents, and LambdaMART drops none{hint}"
         )
     if held_out is not None:
         both = len({*examples.query_ids} & {*held_out.query_ids})
@@ -418,7 +420,7 @@ def method_named(name: str) -> Ranker:
 
 
 def of_lists(cutoff: str | None) -> dict[str, Any]:
-    """What is taken for the measure where none is named: the method's own, or one of lists as they are cut."""
+    """What is taken for the measure if none is named: the method's own, or one of lists as they are cut."""
     return {} if cutoff is None else {"measure": "nDCG_f@10"}
 
 
@@ -432,7 +434,7 @@ def limited(cutoff: str | None, settings: list[str], at_most: str | None) -> lis
 
 
 def rule_named(name: str | None, measure: MeasureLike, settings: list[str]) -> Any:
-    """A cutoff by its word, fitted to a measure where it is one that is; None where none is named."""
+    """A cutoff by its word, fitted to a measure where it is one that is; None if none is named."""
     from ranksift.cutoffs.rules import rule_of
 
     own = options.settings_of(settings, "--cutoff-set")

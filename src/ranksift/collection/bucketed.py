@@ -77,7 +77,7 @@ class BucketedRun:
         return Run(by_rank(rows)), number
 
     def finish(self) -> None:
-        """Complain of what all parts together have shown."""
+        """Report errors found in all parts together."""
         self._buckets.finish()
 
 

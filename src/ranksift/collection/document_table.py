@@ -68,7 +68,7 @@ class DocumentTable(ABC):
         """A polars frame of all columns."""
 
     def to_pandas(self) -> pd.DataFrame:
-        """:meth:`to_frame` as a pandas frame, which takes no pyarrow."""
+        """:meth:`to_frame` as a pandas frame, without pyarrow."""
         from ranksift.collection.readers.frames import as_pandas
 
         return as_pandas(self.to_frame())

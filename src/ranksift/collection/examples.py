@@ -40,7 +40,7 @@ class Examples:
     offsets
         Query i owns the documents ``offsets[i]`` to ``offsets[i + 1]``.
     features
-        Documents × features; NaN where a value is missing.
+        Documents × features; NaN if a value is missing.
     labels
         One label per document; NaN if it is unjudged.
     docs
@@ -87,7 +87,7 @@ class Examples:
         Parameters
         ----------
         features
-            Documents × features; NaN where a value is missing.
+            Documents × features; NaN if a value is missing.
         labels
             One label per document; NaN or None if it is unjudged. None: all documents are unjudged.
         groups
@@ -95,7 +95,7 @@ class Examples:
         docs
             Ids of the documents (default: d1, d2, … in each query).
         feature_names
-            Default: 1, 2, 3, …, as LETOR files have it.
+            Default: 1, 2, 3, …, as in LETOR files.
         """
         try:
             matrix = np.asarray(features, dtype=np.float64)
@@ -183,7 +183,7 @@ class Examples:
         doc_ids
             Default: d1, d2, … in each query.
         position, author, time, parent
-            What is known of each document besides (:class:`Texts`).
+            What else is known about each document (:class:`Texts`).
         asker
             The author of the query of each document; or of each group, as a dictionary.
 
@@ -250,7 +250,7 @@ class Examples:
     ) -> Examples:
         """Bring checked rows together by the numbers of their queries.
 
-        A document without a name becomes d1, d2, … of its query. Texts of documents are given row by row, too.
+        A document without a name becomes d1, d2, … of its query. Texts of documents are also given row by row.
         """
         count = len(query_ids)
         offsets = ragged.offsets_of(np.bincount(query, minlength=count))
@@ -334,7 +334,7 @@ class Examples:
         return replace(self, features=self.features[:, [where[name] for name in wanted]], feature_names=wanted)
 
     def padded(self, names: Iterable[object]) -> Examples:
-        """The same documents with these features, in this order; one that they do not have is 0.
+        """The same documents with these features, in this order; features that they do not have are 0.
 
         >>> Examples.from_arrays([[1.0, 2.0]], None, ["q"]).padded([2, 3]).features.tolist()
         [[2.0, 0.0]]
@@ -390,9 +390,9 @@ class Examples:
         return replace(found, query_ids=self.query_ids, offsets=ragged.offsets_of(counts))
 
     def to_frame(self) -> pl.DataFrame:
-        """A polars frame: query_id, doc_id, label, and one column per feature; null where a value is missing.
+        """A polars frame: query_id, doc_id, label, and one column per feature; null if a value is missing.
 
-        With texts: query_id, query, doc_id, doc, label, the features, and what else is known of documents.
+        With texts: query_id, query, doc_id, doc, label, the features, and what else is known about the documents.
         """
         from ranksift.collection.readers.example_table import frame_of
 
@@ -462,7 +462,7 @@ class Fold(NamedTuple):
 
 
 def usual_docs(lengths: Ints) -> tuple[str, ...]:
-    """What documents of queries are called that have no names.
+    """The names of documents that have none.
 
     >>> usual_docs(np.array([2, 1]))
     ('d1', 'd2', 'd1')
@@ -517,7 +517,7 @@ def read_examples(
         an index that the file does not have is 0 for all documents. Default: every index up to the largest; every
         column of numbers but the query, the document and the label.
     labels
-        The label for each word of a table: ``{"good": 2, "bad": -1}``. A number that is not named stays as it is.
+        The label for each word of a table: ``{"good": 2, "bad": -1}``. Numbers that are not named are not changed.
     skip_bad_rows
         Leave out rows of a table that cannot be read (an empty text, a word where a number belongs, a damaged line)
         with a warning. By default, the first such row is refused.
@@ -542,7 +542,7 @@ def read_examples(
 
     if isinstance(source, np.ndarray):
         raise InputError(
-            "an array does not say which query a row is of",
+            "an array does not say which query a row belongs to",
             remedy="use Examples.from_arrays(features, labels, queries)",
         )
     if isinstance(source, list | tuple):
@@ -554,7 +554,7 @@ def read_examples(
         return together(parts)
     if isinstance(source, str | os.PathLike) and letor.is_letor(source):
         if labels is not None or skip_bad_rows:
-            what = "words as labels and bad rows to skip are for tables, and this is LETOR's format"
+            what = "labels as words and skipping of bad rows are only for tables, but this is LETOR's format"
             raise InputError(what, source=os.fspath(source), remedy="give a .csv, .tsv, .jsonl or .parquet file")
         return letor.read_letor(source, wanted)
     return example_table.read_example_table(source, wanted, _worth(labels), skip_bad_rows=skip_bad_rows)
@@ -590,7 +590,7 @@ def _of_groups(values: Mapping[Any, Any], group: list[Any] | None, noun: str, fa
         )
     row = next((row for row, key in enumerate(group) if key not in values), None)
     if row is not None:
-        raise fail(row, f"no {noun} of query {group[row]!r}", "give one of each query")
+        raise fail(row, f"no {noun} of query {group[row]!r}", "give one per query")
     return [values[key] for key in group]
 
 

@@ -1,4 +1,4 @@
-"""What a label is worth: the gain function, ``ls`` in Carmel et al. 2022 and ``g`` in Gienapp et al. 2020."""
+"""The gain function, ``ls`` in Carmel et al. 2022 and ``g`` in Gienapp et al. 2020."""
 
 from __future__ import annotations
 
@@ -80,13 +80,13 @@ class Gains:
         if not sane.all():
             worst = given[~sane][0]
             raise InputError(
-                f"the gain of label {worst:g} is too large to be summed",
+                f"the gain of label {worst:g} is too large to add up",
                 remedy="use linear gains or map it: {label: gain}",
             )
         return gains
 
     def unused(self, labels: ArrayLike) -> str:
-        """A note about a label that has a gain of its own and that is not among ``labels``; nothing where all are.
+        """A note about labels that are given a gain but are not among ``labels``; nothing if there are none.
 
         >>> Gains.of({-2: -10}).unused([0, 1])
         'gains name the label -2, which no judged document has (the labels are 0, 1)'
@@ -110,7 +110,7 @@ GainsLike: TypeAlias = "Gains | str | Mapping[float, float]"
 
 LINEAR = Gains()
 
-#: What to do where labels are 0 and 1, and nobody has said that 0 is more than useless.
+#: What to do if labels are 0 and 1, and nothing says that 0 is worse than useless.
 ZERO_AS_FORBIDDEN = 'if 0 means "must not be shown", use gains={0: -1}'
 
 #: The largest gain: sums and products of gains stay finite, so that no measure is 0 because its ideal overflowed.

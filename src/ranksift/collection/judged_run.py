@@ -196,7 +196,7 @@ class JudgedRun:
         return replace(shown, length=length, listed=np.where(cut, at - 1, self.listed))
 
     def ranks_with_nil(self, nil: str) -> tuple[JudgedRun, Ints]:
-        """Count a NIL document as one that keeps its place; its rank in each list, 0 where there is none.
+        """Count a NIL document as one that keeps its place; its rank in each list, 0 if there is none.
 
         Where unjudged documents were dropped, NIL was not one of them: what stands below it moves down.
         """
@@ -274,7 +274,7 @@ def refuse_judged_nil(qrels: Qrels, nil: str) -> None:
 
 
 def _first_places(run: Run, nil: str, of_run: Ints, count: int) -> Ints:
-    """The place of the first document called ``nil`` in each list, 0 where there is none."""
+    """The place of the first document called ``nil`` in each list, 0 if there is none."""
     places = np.zeros(count, dtype=np.int64)
     rows = _rows_called(nil, run)
     owner = np.searchsorted(run.offsets, rows, side="right") - 1

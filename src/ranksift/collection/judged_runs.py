@@ -1,4 +1,4 @@
-"""From judgments and runs as people have them to runs joined with the judgments: one route for everything."""
+"""From judgments and runs in any form to runs joined with the judgments: one route for everything."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Queries: TypeAlias = Literal["qrels", "run"] | Sequence[str]
 
 
 class RunSource(NamedTuple):
-    """What :func:`read_run` takes, and the name that the run shall have, where one is given."""
+    """What :func:`read_run` takes, and the name for the run, if one is given."""
 
     source: Any
     name: str | None
@@ -43,7 +43,7 @@ class OneJudgedRun(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class JudgedRuns:
-    """Runs that are read and joined with the judgments one after another, when somebody asks for them.
+    """Runs that are read and joined with the judgments one after another, when they are needed.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class JudgedRuns:
     ) -> JudgedRuns:
         """Read the judgments, and see which runs there are.
 
-        Runs that are ``JudgedRuns`` of the same judgments already are not read again, unless they are to be joined in
+        Runs that already are ``JudgedRuns`` of the same judgments are not read again, unless they must be joined in
         another way.
 
         Parameters
@@ -102,8 +102,7 @@ class JudgedRuns:
         nil
             Document ids that mean "no answer".
         keep
-            Whether a run that was joined is kept, so that it is read once however often it is asked for. What is kept
-            are its judged documents.
+            Whether a joined run is kept, so that it is read only once. Only its judged documents are kept.
 
         Examples
         --------
@@ -154,7 +153,7 @@ class JudgedRuns:
         return found._replace(judged=replace(found.judged, gains=self.gains))
 
     def in_parts(self, r: int, memory: int | str | None = None) -> RunParts | None:
-        """A run that would take more memory than it may, to be read in parts; None where it is read whole."""
+        """A run that would take more memory than it may, to be read in parts; None if it is read whole."""
         source, name = self.sources[r]
         may_take = None if self._kept is not None else memory_for(source, memory)
         return None if may_take is None else RunParts(source, name, self.on_duplicate, self.columns, may_take)
@@ -181,27 +180,27 @@ class JudgedRuns:
             refuse_judged_nil(self.qrels, name)
 
     def strangers(self, facts: RunFacts, name: str) -> tuple[str, ...]:
-        """A note about queries of the run that nobody judged; an error where that is all of them."""
+        """A note about unjudged queries of the run; an error if all of them are unjudged."""
         return strangers(self.facts, facts, name, self.which)
 
     def misfits(self, facts: RunFacts, name: str) -> Iterator[str]:
-        """Notes about a run that can be evaluated with these judgments, and perhaps should not be."""
+        """Notes about a run that can be evaluated with these judgments, but perhaps should not be."""
         return misfits(self.facts, facts, name, self.which, len(self.queries))
 
     @cached_property
     def facts(self) -> QrelsFacts:
-        """What notes about runs are made of, on the side of the judgments."""
+        """The facts about the judgments from which notes about runs are made."""
         return QrelsFacts.of(self.qrels)
 
     @property
     def settings(self) -> tuple[Any, ...]:
-        """What decides how a run is joined, beside the judgments."""
+        """The settings that decide, with the judgments, how a run is joined."""
         how = self.gains, self.unjudged, self.which, self.queries, sorted(self.nil), self.on_duplicate
         return *how, self.depth, sorted((self.columns or {}).items())
 
     @cached_property
     def pool(self) -> Pool:
-        """All that was judged of the queries that may count."""
+        """All judgments of the queries that may count."""
         return self.qrels.pool_of(self.queries)
 
     def counted(self, answered: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -43,9 +43,9 @@ class Lists:
     names
         The queries.
     documents
-        Ids of the documents, by the rows of the input; None where they have none.
+        Ids of the documents, by the rows of the input; None if they have none.
     two_scores
-        Whether documents are ranked by other scores than those on which the cut is made.
+        Whether documents are ranked by scores other than those on which the cut is made.
     """
 
     offsets: Ints
@@ -85,7 +85,7 @@ class Lists:
 
     @cached_property
     def gain(self) -> Floats:
-        """The gain of each document; of an unjudged one 0."""
+        """The gain of each document; 0 for an unjudged one."""
         return np.where(self.judged, self.gains(self.label), 0.0)
 
     @cached_property
@@ -105,7 +105,7 @@ class Lists:
         return replace(self, score=np.asarray(score, dtype=np.float64), _falling=None)
 
     def ids(self, at: Ints) -> list[Any]:
-        """What some documents are called; the numbers of their rows where they have no ids."""
+        """The ids of some documents; the numbers of their rows if they have no ids."""
         rows = self.row[at]
         found: list[Any] = rows.tolist() if self.documents is None else self.documents.take(rows).tolist()
         return found
@@ -235,7 +235,7 @@ class Lists:
     ) -> Lists:
         """Take a run and its judgments, or an unjudged run.
 
-        Every judged query counts, also one that the run does not answer.
+        Every judged query counts, even one that the run does not answer.
 
         Parameters
         ----------
@@ -300,7 +300,7 @@ class Lists:
 def lists_given(call: str, data: Sequence[Any], **how: Any) -> Lists:
     """Lists as they are; what they are made of, an old spelling, with a warning.
 
-    ``call`` is how they are given, with {} in their place. ``how`` are options of the old spelling, None where they are
+    ``call`` is how they are given, with {} in their place. ``how`` are options of the old spelling, None if they are
     not given.
     """
     caller = call.partition("(")[0]
@@ -309,7 +309,9 @@ def lists_given(call: str, data: Sequence[Any], **how: Any) -> Lists:
     if len(data) == 1 and isinstance(first, Lists):
         if options:
             name = next(iter(options))
-            raise InputError(f"{caller}: {name} is given beside Lists", remedy=f"give {name} to what makes them")
+            raise InputError(
+                f"{caller}: {name} is given in addition to Lists", remedy=f"give {name} to what makes them"
+            )
         return first
     make: Callable[..., Lists]
     if len(data) == 2:
@@ -321,7 +323,7 @@ def lists_given(call: str, data: Sequence[Any], **how: Any) -> Lists:
         remedy = "make them: Lists.from_arrays(scores, labels, groups), Lists.from_run(qrels, run)"
         raise InputError(what, remedy=remedy)
     if foreign in options:
-        raise InputError(f"{caller}: {foreign} does not go with {arguments}", remedy=f"leave {foreign} out")
+        raise InputError(f"{caller}: {foreign} cannot be combined with {arguments}", remedy=f"leave {foreign} out")
     old = f"({arguments})" if "test=" in call else arguments
     maker = "from_run" if len(data) == 2 else "from_arrays"
     warn_renamed(call.format(old), call.format(f"Lists.{maker}({arguments})"), stacklevel=4)

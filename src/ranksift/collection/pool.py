@@ -25,7 +25,7 @@ class Pool:
     labels
         One label per judged document.
     largest_label
-        Of the whole collection, whatever queries this pool holds (0 where there is none).
+        The largest label of the whole collection, whatever queries this pool holds (0 if there is none).
     all_labels
         Distinct labels of the whole collection.
     """
@@ -45,11 +45,11 @@ class Pool:
 
     @property
     def largest_label(self) -> float:
-        """The largest label of the collection, 0 where there is none."""
+        """The largest label of the collection, 0 if there is none."""
         return float(self.all_labels.max(initial=0.0))
 
     def largest_gain(self, gains: Gains) -> float:
-        """The largest gain of the collection, 0 where none is positive."""
+        """The largest gain of the collection, 0 if none is positive."""
         return float(gains(self.all_labels).max(initial=0.0))
 
     @cached_property

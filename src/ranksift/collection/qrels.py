@@ -62,7 +62,7 @@ class Qrels(DocumentTable):
     def of_queries(self, queries: Sequence[str]) -> Qrels:
         """The judgments of some queries; those that are not judged are left out.
 
-        They are a part of a collection, and know all of its labels: some measures ask for the largest.
+        They are part of a collection, and know all of its labels: some measures need the largest one.
 
         >>> some = read_qrels({"q1": {"d1": 1}, "q2": {"d1": 4}, "q3": {"d1": 2}}).of_queries(["q3", "q1"])
         >>> some.to_dict(), some.pool.largest_label
@@ -108,7 +108,7 @@ class Qrels(DocumentTable):
         return Qrels(self._rows.take(np.flatnonzero(kept), before), self.whole, self.name)
 
     def label_list(self) -> list[int] | list[float]:
-        """Labels as Python numbers: integers where all are."""
+        """Labels as Python numbers: integers if all of them are."""
         labels: list[int] | list[float] = (self.labels.astype(np.int64) if self.whole else self.labels).tolist()
         return labels
 

@@ -33,7 +33,7 @@ class RunFacts(NamedTuple):
     first_query, first_stranger
         The first of its queries, and the first that is not judged, each behind its number.
     first_row
-        What it begins with; None where it lists nothing.
+        What it begins with; None if it lists nothing.
     like_labels
         Whether all scores look like labels.
     listed, no_answers, judged
@@ -108,10 +108,10 @@ class QrelsFacts(NamedTuple):
     name
         Theirs.
     judgments, odd
-        How many there are, and how many of them are no whole numbers.
+        How many there are, and how many of them are not whole numbers.
     first_query, first_doc, first_odd
-        The first query, the first document and the first label that is no whole number, each behind the number of its
-        query.
+        The first query, the first document and the first label that is not a whole number, each behind the number of
+        its query.
     """
 
     name: str
@@ -152,7 +152,7 @@ class QrelsFacts(NamedTuple):
 
 
 def strangers(qrels: QrelsFacts, run: RunFacts, name: str, which: str) -> tuple[str, ...]:
-    """A note about queries of the run that nobody judged; an error where that is all of them."""
+    """A note about unjudged queries of the run; an error if all of them are unjudged."""
     n = run.strangers
     if which == "named" or run.first_stranger is None or run.first_query is None:
         return ()
@@ -185,5 +185,5 @@ def misfits(qrels: QrelsFacts, run: RunFacts, name: str, which: str, queries: in
 
 def _are_labels(numbers: NDArray[np.float64]) -> bool:
     """Whether numbers look like labels rather than like scores: small and whole."""
-    few = numbers[:1000]  # of scores, they tell that they are none
+    few = numbers[:1000]  # enough to show that they are scores
     return all(bool(((some == np.floor(some)) & (np.abs(some) <= 10)).all()) for some in (few, numbers))

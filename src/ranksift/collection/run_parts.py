@@ -118,7 +118,7 @@ def part_of(memory: int) -> int:
 
 
 def memory_for(source: Any, memory: int | str | None, times: int = 1) -> int | None:
-    """How many bytes the rows of a run may take; None where it is read whole.
+    """How many bytes the rows of a run may take; None if it is read whole.
 
     That is where it is no file, or where it takes less than ``memory``; without a limit, half of what is free. What is
     done with the rows may take several ``times`` what an evaluation takes.
@@ -132,7 +132,7 @@ def memory_for(source: Any, memory: int | str | None, times: int = 1) -> int | N
 
 
 def bytes_of(source: str | os.PathLike[str]) -> int:
-    """How many bytes of memory a file may take that is read whole; 0 where it cannot be read, and its reader says why.
+    """How many bytes of memory a file may take that is read whole; 0 if it cannot be read, and its reader says why.
 
     >>> bytes_of(os.devnull)
     0
@@ -143,7 +143,7 @@ def bytes_of(source: str | os.PathLike[str]) -> int:
 
 
 def _free() -> int:
-    """Bytes of memory that nobody uses, as far as the system tells; else a gigabyte."""
+    """Bytes of unused memory, as far as the system reports them; otherwise a gigabyte."""
     free = 1 << 30
     with suppress(OSError, ValueError, IndexError):
         lines = Path("/proc/meminfo").read_text().splitlines()

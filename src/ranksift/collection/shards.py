@@ -38,8 +38,8 @@ _QUERIES = 1 << 40
 def shards_of(source: Any) -> tuple[str, ...]:
     """The files of a table: one, or those of a folder or of a pattern such as ``runs/bm25-*.parquet``, by their names.
 
-    Of a folder, hidden files and what tools such as Spark leave beside their parts (``_SUCCESS``, parts without a byte)
-    are no part of the table.
+    In a folder, hidden files and files that tools such as Spark leave beside their parts (``_SUCCESS``, parts without a
+    byte) are not part of the table.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -50,7 +50,7 @@ def shards_of(source: Any) -> tuple[str, ...]:
     ['part-0.run', 'part-1.run']
     """
     if not isinstance(source, str | os.PathLike):
-        what = f"a {type(source).__name__} is no file that all machines can read"
+        what = f"a {type(source).__name__} is not a file that all machines can read"
         raise InputError(what, remedy="name a file, a folder of files or a pattern")
     path = os.fspath(source)
     if os.path.isdir(path):
@@ -61,7 +61,7 @@ def shards_of(source: Any) -> tuple[str, ...]:
     else:
         return (os.path.abspath(path),)
     if not files:
-        raise InputError("no file is there", source=path, remedy="name a file, a folder of files or a pattern")
+        raise InputError("there is no such file", source=path, remedy="name a file, a folder of files or a pattern")
     return tuple(map(os.path.abspath, files))
 
 
@@ -131,7 +131,7 @@ def gathered_run(pieces: Sequence[Piece], on_duplicate: OnDuplicate) -> tuple[Ru
 
 
 def id_hashes(ids: Sequence[str]) -> NDArray[np.uint64]:
-    """A number for each id, by which ids of many files are told apart without being held.
+    """A number for each id, by which ids of many files are distinguished without keeping them.
 
     >>> one, same, other = id_hashes(["q1", "q1", "q2"]).tolist()
     >>> one == same, one == other

@@ -36,11 +36,11 @@ class StoredLists:
     Attributes
     ----------
     documents, judged
-        Of each query, and how many of them are judged.
+        The number of documents of each query, and how many of them are judged.
     forbidden
         How many documents are, of all queries.
     facts
-        What notes about the run are made of.
+        The data from which notes about the run are made.
     """
 
     def __init__(self, spool: Spool, qrels: Qrels, gains: Gains, unjudged: Unjudged) -> None:

@@ -60,7 +60,7 @@ def _plain(text: str) -> str:
 
 
 def text_features(texts: Texts, offsets: Ints) -> dict[str, Floats]:
-    """Up to 17 named features of each document; features for which nothing is known are left out.
+    """Up to 17 named features of each document; features about which nothing is known are left out.
 
     - ``place``: the number of the document in its list, from 1; by its position
     - ``answers``: how many documents the list has
@@ -70,22 +70,23 @@ def text_features(texts: Texts, offsets: Ints) -> dict[str, Floats]:
     - ``answer_covered``: the share of the document's words, each counted once, that the query has
     - ``question_marks``: in the document
     - ``exclamation_marks``: in the document
-    - ``link``: 1 where the document has one
-    - ``thanks``: 1 where the document says them, in English or Persian
+    - ``link``: 1 if the document has one
+    - ``thanks``: 1 if the document says thanks, in English or Persian
     - ``mean_words``: of the documents of the list
-    - ``by_asker``: 1 where the asker wrote the document
+    - ``by_asker``: 1 if the asker wrote the document
     - ``author_answers``: how many documents of the list the author wrote
-    - ``author_before``: how many of them stand before this one
-    - ``asker_again``: 1 where the asker writes after this document
+    - ``author_before``: how many of them come before this one
+    - ``asker_again``: 1 if the asker writes again after this document
     - ``asker_again_place``: the place of the asker's next document; 0: there is none
-    - ``asker_again_soon``: 1 over the number of places until then; 0: there is none
+    - ``asker_again_soon``: 1 divided by the number of places until then; 0: there is none
 
-    Where a position, an author or an asker is unknown of some documents, what depends on it is missing (NaN).
+    If a position, an author or an asker is unknown for some documents, the features that depend on it are missing
+    (NaN).
 
     Parameters
     ----------
     texts
-        With ``position``, ``author`` and ``asker`` where they are known.
+        Texts with ``position``, ``author`` and ``asker``, as far as they are known.
     offsets
         Query i owns the documents ``offsets[i]`` to ``offsets[i + 1]``.
 
@@ -115,7 +116,7 @@ def _note(found: dict[str, Floats], some: dict[str, Sequence[Any] | Floats], sta
 
 
 def _of_words(query: str, docs: Sequence[str]) -> dict[str, Sequence[Any] | Floats]:
-    """What the words of a list tell."""
+    """Features from the words of a list."""
     asked, words, count = words_of(query), [words_of(doc) for doc in docs], len(docs)
     lengths = [len(own) for own in words]
     return {
@@ -138,7 +139,7 @@ def _share_in(words: list[str], others: list[str]) -> float:
 
 
 def _places(texts: Texts, start: int, end: int) -> Floats:
-    """The places of the documents of a list, from 1; NaN where a position is unknown."""
+    """The places of the documents of a list, from 1; NaN if a position is unknown."""
     position = np.full(end - start, np.nan) if texts.position is None else texts.position[start:end]
     placed = np.argsort(position, kind="stable")[: int(np.isfinite(position).sum())]
     places = np.full(end - start, np.nan)

@@ -28,7 +28,8 @@ _WRITE = "write a text into every row"
 class Texts:
     """What the queries and the documents of :class:`Examples` say, in the order of the examples.
 
-    What is not known of anything is None; of one document, None in its place, or NaN where numbers stand.
+    An attribute that is not known at all is None; if it is not known for one document, there is None in its place, or
+    NaN in numbers.
 
     Attributes
     ----------
@@ -72,7 +73,7 @@ class Texts:
         return replace(self, **{name: _taken(getattr(self, name), rows) for name in ("docs", *OF_DOCUMENTS)})
 
     def column(self, name: str) -> Sequence[Any]:
-        """One of the attributes; None in every place where it is not known of anything."""
+        """One of the attributes; None in every place if it is not known at all."""
         values = getattr(self, name)
         if values is not None:
             return values  # type: ignore[no-any-return]
@@ -174,7 +175,7 @@ def contradictions(queries: Sequence[str], ids: Sequence[str], askers: Sequence[
 
 
 def positions_of(values: Iterable[object], fail: Fail) -> Floats:
-    """Finite numbers; NaN where there is none.
+    """Finite numbers; NaN if there is none.
 
     >>> positions_of([1, None, 2.5], _unlikely).tolist()
     [1.0, nan, 2.5]
@@ -206,7 +207,7 @@ def texts_of(values: Iterable[object], noun: str, fail: Fail) -> list[str]:
 
 
 def names_of(values: Iterable[object], noun: str, fail: Fail) -> tuple[str | None, ...]:
-    """Names of authors or documents; None where there is none, or an empty one.
+    """Names of authors or documents; None if there is none, or an empty one.
 
     >>> names_of(["ann", 7, "", None], "author", lambda row, what, remedy: InputError(what))
     ('ann', '7', None, None)
@@ -247,7 +248,7 @@ def times_of(values: Iterable[object], fail: Fail) -> tuple[str | None, ...] | F
 
 
 def _as_number(value: object) -> float | None:
-    """A finite number, NaN for nothing; None where it is neither."""
+    """A finite number, NaN for nothing; None if it is neither."""
     if is_missing(value) or value == "":
         return np.nan
     if isinstance(value, str):

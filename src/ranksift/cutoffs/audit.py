@@ -1,4 +1,4 @@
-"""What a rule did, document by document: what it dropped and by how much, and which of its errors cost most."""
+"""The effects of a rule, document by document: what it dropped, by what margin, and which errors cost most."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ class AuditedDocument:
     Attributes
     ----------
     query_id, doc_id
-        Its query and its id, or its row where documents have no ids.
+        Its query and its id, or its row if documents have no ids.
     rank
-        Where it would stand with nothing dropped.
+        Its rank if nothing is dropped.
     label, gain, score
         Those of the document; label and gain are None if it is unjudged, and the score is the one that the cut is made
         on.
     threshold, margin
-        The score from which documents of the query are kept, and how far above it the document is: negative where it
-        was dropped. None where the threshold is infinite.
+        The score from which documents of the query are kept, and how far above it the document is: negative if it was
+        dropped. None if the threshold is infinite.
     cost
-        What the measure loses by this one decision: the query's value with the decision reversed, less its value now
-        (the other way round where lower is better). It is the change of this document alone, so costs do not add up.
-        None where the decision is right.
+        What the measure loses by this one decision: the query's value with the decision reversed, minus its value now
+        (the other way round if lower is better). It is the change of this document alone, so costs do not add up. None
+        if the decision is right.
     """
 
     query_id: str
@@ -65,7 +65,7 @@ class AuditedDocument:
 
 @dataclass(frozen=True)
 class AuditedQuery:
-    """What was done to a query: numbers of documents, its value, and the cost of its most costly error (0: none)."""
+    """The effects on a query: numbers of documents, its value, and the cost of its most costly error (0: none)."""
 
     query_id: str
     documents: int
@@ -80,24 +80,24 @@ class AuditedQuery:
 
 @dataclass(frozen=True, eq=False)
 class Audit(Tabular):
-    """Results of :func:`audit`. Printed, it is what the rule did, its most costly errors, and the queries that suffer.
+    """Results of :func:`audit`. Prints what the rule did, its most costly errors, and the queries that lose most.
 
     Attributes
     ----------
     rule, measure
-        The rule's word, and what costs are counted in.
+        The name of the rule, and the measure in which costs are counted.
     lists
         The documents.
     gain
-        What each is worth to the measure; unjudged ones 0.
+        What each document is worth to the measure; 0 for unjudged ones.
     kept
         Which of them are shown.
     threshold
         The score from which each query's documents are kept.
     cost
-        What each wrong decision costs; NaN where a document is where it should be, or nobody judged it.
+        What each wrong decision costs; NaN if the decision is right, or if the document was not judged.
     value, keep_all, drop_all
-        The measure over all queries: now, with everything shown, with nothing.
+        The measure over all queries: now, with everything shown, and with nothing shown.
     worst
         How many errors of each kind are shown.
     """
@@ -146,7 +146,7 @@ class Audit(Tabular):
 
     @cached_property
     def queries(self) -> tuple[AuditedQuery, ...]:
-        """Every query, that with the most costly error first."""
+        """Every query, starting with the one that has the most costly error."""
         lists, kept, n = self.lists, self.kept, len(self.lists)
         good, forbidden = lists.judged & (self.gain >= 0), self.gain < 0
 
@@ -237,7 +237,7 @@ class Audit(Tabular):
     # -- data --------------------------------------------------------------------------------------------------
 
     def to_frame(self) -> pl.DataFrame:
-        """A polars frame with one row per document, in rank order; ``cost`` is null where there is no error."""
+        """A polars frame with one row per document, in rank order; ``cost`` is null if there is no error."""
         import polars as pl
 
         lists = self.lists
@@ -264,7 +264,7 @@ class Audit(Tabular):
         )
 
     def per_query(self) -> pl.DataFrame:
-        """A polars frame with one row per query, that with the most costly error first."""
+        """A polars frame with one row per query, starting with the one that has the most costly error."""
         import polars as pl
 
         kinds = {"str": pl.String, "int": pl.Int64, "float": pl.Float64, "float | None": pl.Float64}
@@ -272,7 +272,7 @@ class Audit(Tabular):
         return pl.DataFrame([asdict(q) for q in self.queries], schema=schema)
 
     def to_dict(self) -> dict[str, Any]:
-        """What is printed, as JSON has it."""
+        """What is printed, as JSON."""
         return {
             "rule": self.rule,
             "measure": str(self.measure),
@@ -309,13 +309,14 @@ def audit(
     lists
         Documents with labels: ``Lists.from_arrays(scores, labels, groups)`` or ``Lists.from_run(qrels, run)``.
     measure
-        What costs are counted in: by default the measure that the rule is fitted to, or nDCG_f of its k, or of 3.
+        The measure in which costs are counted: by default the one that the rule is fitted to, or nDCG_f at its k, or at
+        3.
     worst
         How many errors of each kind are shown.
     any_scale
         As in :meth:`Cutoff.apply`.
     old, documents, rank_scores, cut_scores, gains, unjudged
-        An old spelling, with arrays or a run in place of lists. It works until 1.0, with a warning.
+        An old spelling, with arrays or a run instead of lists. It works until 1.0, with a warning.
 
     Examples
     --------
@@ -384,7 +385,7 @@ def audit(
 
 
 def _costs(measure: Measure, lists: Lists, gain: Floats, kept: NDArray[np.bool_]) -> Floats:
-    """What reversing each wrong decision would gain; NaN where the decision is right."""
+    """What reversing each wrong decision would gain; NaN if the decision is right."""
     wrong = lists.judged & (kept == (gain < 0))
     cost = np.full(len(kept), np.nan)
     sign = 1.0 if measure.higher_is_better else -1.0

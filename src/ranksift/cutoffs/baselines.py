@@ -49,7 +49,7 @@ class FilterAll(Cutoff):
 
     @property
     def promise(self) -> str:
-        """What the rule promises of other queries."""
+        """What the rule promises for other queries."""
         return "no forbidden document is shown, and no other"
 
 
@@ -78,7 +78,7 @@ class RankOnly(Cutoff):
 
     @property
     def promise(self) -> str:
-        """What the rule promises of other queries."""
+        """What the rule promises for other queries."""
         return "nothing is dropped"
 
 
@@ -114,7 +114,7 @@ class FixedCutoff(Cutoff):
 
     @property
     def promise(self) -> str:
-        """What the rule promises of other queries."""
+        """What the rule promises for other queries."""
         return "none: the threshold was chosen by hand"
 
 
@@ -140,9 +140,9 @@ class Oracle(Cutoff):
         return lists.score >= self.thresholds(lists)[lists.query]
 
     def thresholds(self, lists: Lists) -> Floats:
-        """The best of each query; of equals the lowest."""
+        """The best threshold of each query; of equal ones the lowest."""
         if not len(lists.pool.labels):
-            raise InputError("the oracle cuts by labels, and there are none", remedy="use a rule")
+            raise InputError("the oracle cuts by labels, but there are none", remedy="use a rule")
         return Sweep.of(lists, one_measure(self.measure)).oracle()[0]
 
     @property

@@ -1,6 +1,6 @@
 r"""Scores as probabilities.
 
-A calibrator learns the probability of an outcome, such as "forbidden", from scores and what came of them. The outcomes
+A calibrator learns the probability of an outcome, such as "forbidden", from scores and outcomes. The outcomes
 "label ≥ l" of all labels l together give the probability of every label, and so the expected gain of a document.
 """
 
@@ -53,7 +53,7 @@ class Calibrator:
             METHODS[cls.method] = cls
 
     def fit(self, scores: ArrayLike, outcomes: ArrayLike, weights: ArrayLike | None = None) -> Self:
-        """Learn from one score and one outcome (true or false, 1 or 0) a document, and how much each counts."""
+        """Learn from one score and one outcome (true or false, 1 or 0) per document, and how much each counts."""
         values, happened = self._numbers(scores), _outcomes(outcomes)
         if len(values) != len(happened):
             raise InputError(f"{len(values)} scores and {len(happened)} outcomes", remedy="give one of each")
@@ -74,7 +74,7 @@ class Calibrator:
         return found if self.rising else 1.0 - found
 
     def to_dict(self) -> dict[str, Any]:
-        """What is needed to make probabilities of scores, for JSON."""
+        """What is needed to turn scores into probabilities, for JSON."""
         learned = {name.rstrip("_"): getattr(self, name) for name in self.learned}
         lists = {name: v.tolist() if isinstance(v, np.ndarray) else v for name, v in learned.items()}
         return {"method": self.method, "rising": self.rising, **lists}
@@ -124,7 +124,7 @@ def _column(name: str, given: ArrayLike, most: int = 1) -> Floats:
 def _outcomes(given: ArrayLike) -> NDArray[np.bool_]:
     values = np.asarray(given)
     if values.dtype != np.bool_ and not np.isin(values, (0, 1)).all():
-        raise InputError("an outcome is neither true nor false", remedy="give 1 where it happened and 0 where not")
+        raise InputError("an outcome is neither true nor false", remedy="give 1 if it happened and 0 if not")
     return values.astype(bool)
 
 
@@ -132,8 +132,8 @@ def _outcomes(given: ArrayLike) -> NDArray[np.bool_]:
 class Isotonic(Calibrator):
     """The rising function of the score that is nearest to the outcomes (least squares).
 
-    Between the scores that it was fitted on it is linear, outside of them constant. It assumes nothing else, and takes
-    some hundred outcomes to mean much.
+    Between the scores that it was fitted on it is linear, outside of them constant. It assumes nothing else, and needs
+    a few hundred outcomes to be meaningful.
 
     Attributes
     ----------
@@ -166,12 +166,12 @@ class Isotonic(Calibrator):
 
 @dataclass(eq=False)
 class Logistic(Calibrator):
-    r"""A logistic function of several numbers a document.
+    r"""A logistic function of several numbers per document.
 
     .. math:: P = \frac{1}{1 + e^{-(b + w \cdot x)}}
 
     With :math:`N_+` outcomes that happened and :math:`N_-` that did not, it is fitted to the targets
-    :math:`(N_+ + 1) / (N_+ + 2)` and :math:`1 / (N_- + 2)` (Platt), so that outcomes which the numbers tell apart
+    :math:`(N_+ + 1) / (N_+ + 2)` and :math:`1 / (N_- + 2)` (Platt), so that outcomes that the numbers separate
     without a fault do not make it infinitely sure.
 
     Parameters
@@ -251,11 +251,11 @@ class Platt(Calibrator):
 
 @dataclass(eq=False)
 class Beta(Calibrator):
-    r"""Beta calibration, for scores that are probabilities already, if bad ones (Kull, Silva Filho, Flach 2017).
+    r"""Beta calibration, for scores that are already probabilities, even if bad ones (Kull, Silva Filho, Flach 2017).
 
     .. math:: P = \frac{1}{1 + e^{-(a \ln s - b \ln(1 - s) + c)}}, \quad a, b \ge 0
 
-    With a = b = 1 and c = 0 scores stay as they are. It is fitted to Platt's targets.
+    With a = b = 1 and c = 0, scores are not changed. It is fitted to Platt's targets.
 
     Parameters
     ----------
@@ -303,7 +303,7 @@ class Beta(Calibrator):
         return _sigmoid(self.c_ + self.a_ * low + self.b_ * high)
 
     def to_dict(self) -> dict[str, Any]:
-        """What is needed to make probabilities of scores, for JSON."""
+        """What is needed to turn scores into probabilities, for JSON."""
         return {**super().to_dict(), "logits": self.logits}
 
     @classmethod
@@ -378,8 +378,8 @@ def _sigmoid(z: Floats) -> Floats:
 class LabelCalibration:
     r"""The probability of every label at a score.
 
-    It is made of :math:`P(\text{label} \ge l)` for every label l but the lowest, each calibrated on its own. Where two
-    of them cross they are put in order, so that they fall with l (Chernozhukov, Fernández-Val, Galichon 2010). As
+    It is made of :math:`P(\text{label} \ge l)` for every label l but the lowest, each calibrated separately. If two of
+    them cross, they are put in order, so that they fall with l (Chernozhukov, Fernández-Val, Galichon 2010). As
     functions of the score they rise, before and after.
 
     Attributes
@@ -423,14 +423,14 @@ class LabelCalibration:
         return np.asarray(self.probabilities(scores)[:, Gains.of(gains)(self.labels) < 0].sum(axis=1))
 
     def log_loss(self, scores: ArrayLike, labels: ArrayLike) -> Floats:
-        """Minus the logarithm of the probability of what came, of all levels, for each document."""
+        """Minus the logarithm of the probability of the outcome, over all levels, for each document."""
         # Held away from 0 and 1, so that one wrong 0 does not outweigh everything else.
         sure = np.clip(self.at_least(scores)[:, 1:], 0.001, 0.999)
         happened = np.asarray(labels, dtype=np.float64)[:, None] >= self.labels[1:]
         return np.asarray(-np.log(np.where(happened, sure, 1.0 - sure)).sum(axis=1))
 
     def to_dict(self) -> dict[str, Any]:
-        """What is needed to make probabilities of scores, for JSON."""
+        """What is needed to turn scores into probabilities, for JSON."""
         names = [f"{label:.17g}" for label in self.labels[1:].tolist()]
         return {
             "labels": self.labels.tolist(),
@@ -460,7 +460,7 @@ def calibrate(
         A label of None or NaN marks an unjudged document, which is left out.
     method
         ``"isotonic"``, ``"platt"``, ``"beta"``, a calibrator with its parameters, as ``Beta(logits=True)``, or
-        ``"best"``: that of least log loss on documents that it was not fitted on (beta only where all scores lie
+        ``"best"``: the one with the lowest log loss on documents that it was not fitted on (beta only if all scores are
         between 0 and 1).
     weights
         How much each document counts (default: the same).

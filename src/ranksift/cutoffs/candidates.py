@@ -22,7 +22,7 @@ from ranksift.parameters import Kind, some
 
 Candidate: TypeAlias = Cutoff | FilterOnly
 
-#: A rule, its word, or a threshold that somebody uses.
+#: A rule, its name, or a threshold that is already in use.
 RuleLike: TypeAlias = str | float | Candidate
 
 #: Rules in this order, or by the names that they shall have.

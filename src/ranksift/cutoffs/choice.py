@@ -41,7 +41,7 @@ _USUAL_K = 10
 
 
 class CutWarning(RankSiftWarning):
-    """Held-out queries say that a model had better show nothing, or everything."""
+    """Held-out queries show that a model should show nothing, or everything."""
 
 
 #: What to do about a model that shows nothing.
@@ -50,7 +50,7 @@ REMEDY = "give more examples, better features or smaller penalties (gains)"
 
 @contextmanager
 def told_once() -> Iterator[None]:
-    """Let models that are fitted to folds, or tried, tell of their cuts once: what the first said, and how many did.
+    """Let models that are fitted to folds, or tried, report their cuts once: the first note, and how many there were.
 
     Examples
     --------
@@ -85,19 +85,19 @@ def told_once() -> Iterator[None]:
     if said:
         more = len(said) - 1
         others = f" ({more} more model{'s have' if more > 1 else ' has'} such a cut)" if more else ""
-        warnings.warn(said[0] + others, CutWarning, stacklevel=5)  # whoever calls what wraps this
+        warnings.warn(said[0] + others, CutWarning, stacklevel=5)  # the caller of the function that wraps this
 
 
 @dataclass(frozen=True, eq=False)
 class CutChoice:
-    """What held-out queries say of a cut. Printed, it is a table.
+    """The evidence of held-out queries about a cutoff. Prints as a table.
 
     Attributes
     ----------
     comparison
         The candidates side by side, each judged on queries that it was not tuned on.
     own
-        The cut that is asked about.
+        The cutoff in question.
     chosen
         The first candidate (own cut, nothing shown, everything shown, tuned cut) that is not worse than the best one by
         more than a standard error of their difference.
@@ -116,15 +116,15 @@ class CutChoice:
         lists
             Documents of at least two queries that the model was not fitted to.
         own
-            The cut; it is judged as it is, and not fitted again.
+            The cutoff; it is judged unchanged, and not fitted again.
         measure
-            What decides: a mean over queries.
+            The measure that decides: a mean over queries.
         seed
             The seed of the folds.
 
         Examples
         --------
-        Scores that say nothing, of documents that are forbidden as often as not:
+        Uninformative scores, of documents half of which are forbidden:
 
         >>> draw = np.random.default_rng(0)
         >>> labels, groups = draw.choice([-10, 1], 600), np.repeat(np.arange(100), 6)
@@ -136,7 +136,7 @@ class CutChoice:
         wanted = one_measure(measure)
         rules = {NOTHING: FilterAll(), EVERYTHING: RankOnly(), OWN: _AsItIs(own), TUNED: GlobalCutoff(wanted)}
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RankSiftWarning)  # whoever fitted the cut was told
+            warnings.simplefilter("ignore", RankSiftWarning)  # this was reported when the cut was fitted
             found = compare_cutoffs(
                 lists,
                 rules=rules,
@@ -163,7 +163,7 @@ class CutChoice:
             return made[self.chosen].fit_lists(lists)
 
     def warning(self) -> str:
-        """One sentence where the model shows nothing, or filters nothing, with what to do; else nothing.
+        """One sentence if the model shows nothing or filters nothing, with what to do; otherwise nothing.
 
         That a threshold is tuned is not bad news: the table and the card say so.
         """
@@ -248,7 +248,7 @@ class _AsItIs(Cutoff):
 
 
 def _tells(measure: Measure | str) -> bool:
-    """Whether a measure says what a cut shows and hides."""
+    """Whether a measure describes what a cutoff shows and hides."""
     return isinstance(measure, Measure) and measure.family == "filtering"
 
 

@@ -36,18 +36,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class CutoffComparison(Tabular):
-    """Results of :func:`compare_cutoffs`. Printed, it is Table 7 of Carmel et al. 2022 with significance letters.
+    """Results of :func:`compare_cutoffs`. Prints as Table 7 of Carmel et al. 2022, with significance letters.
 
     Attributes
     ----------
     scores
-        Every rule's values of every query that it was not fitted on: the rules are the runs of the cube.
+        Every rule's value for every query that it was not fitted on: the rules are the runs of the cube.
     measure
         The measure by which rules are compared, and to which they are fitted if they are fitted to a measure.
     k
         The k of the other measures.
     lists
-        The queries that the rules were judged on; None where they were read in parts.
+        The queries that the rules were judged on; None if they were read in parts.
     bounds
         Entries of ``scores.runs`` that cannot be used as rules: the oracle.
     how
@@ -81,20 +81,20 @@ class CutoffComparison(Tabular):
 
     @cached_property
     def best(self) -> str:
-        """The rule with the best value; of equals the first."""
+        """The rule with the best value; of equal ones the first."""
         column = self.means[[self.scores.row(rule) for rule in self.rules], self.scores.column(self.measure)]
         return self.rules[int(np.argmax(column if self.measure.higher_is_better else -column))]
 
     @cached_property
     def comparison(self) -> Comparison | None:
-        """All pairs of usable rules compared on each query's own values; None where there are not two of each."""
+        """All pairs of usable rules compared on each query's own values; None if there are fewer than two of each."""
         if len(self.rules) < 2 or len(self.scores.queries) < 2:
             return None
         usable = _of_runs(self.scores, self.rules)
         return compare(usable, test=self.significance, correction=self.correction, alpha=self.alpha)
 
     def value(self, rule: str, measure: MeasureLike | None = None) -> float:
-        """A rule's value, of the measure that rules are compared by unless another is named."""
+        """A rule's value by a measure; by default the one that rules are compared by."""
         column = self.scores.column(self.measure if measure is None else measure)
         return float(self.means[self.scores.row(rule), column])
 
@@ -110,8 +110,8 @@ class CutoffComparison(Tabular):
     def apart(self) -> dict[str, CutoffComparison]:
         """Queries with a single document, and those with several (Carmel et al. 2022, Table 6).
 
-        A query whose only document is judged asks for one decision: its nDCG_f is 1 where that is right, else 0, so
-        that the mean is the accuracy of filtering (where no gain is 0).
+        A query whose only document is judged asks for one decision: its nDCG_f is 1 if that is right, and 0 otherwise,
+        so the mean is the accuracy of filtering (if no gain is 0).
         """
         single = (self._judged_on.lengths == 1) & (self._judged_on.pool.size == 1)
         named = {"single-document queries": single, "other queries": ~single}
@@ -182,11 +182,13 @@ class CutoffComparison(Tabular):
                 "rules."
             )
         if unseen := self._unseen:
-            notes.append(f"GoodFiltered counts good documents that no list holds too: {unseen:.2%} where all is shown.")
+            notes.append(
+                f"GoodFiltered also counts good documents that no list holds: {unseen:.2%} where everything is shown."
+            )
         return [*notes, *self.notes]
 
     def reading(self) -> list[str]:
-        """The result in plain words, a sentence each."""
+        """The result in plain words, as sentences."""
         most = self.value(self.best)
         same = [r for r in self.rules if r != self.best and abs(self.value(r) - most) <= TOLERANCE]
         also = f"; so {'is' if len(same) == 1 else 'are'} {', '.join(same)}" if same else ""
@@ -197,7 +199,7 @@ class CutoffComparison(Tabular):
             if beaten:
                 found.append(f"It is significantly better than {', '.join(beaten)}.")
             if level:
-                found.append(f"It cannot be told apart from {', '.join(level)}.")
+                found.append(f"It cannot be distinguished from {', '.join(level)}.")
         for bound in self.bounds:
             found.append(f"The {bound} has {self.value(bound):.4f}: better cuts on these scores cannot give more.")
         return found
@@ -238,7 +240,7 @@ class CutoffComparison(Tabular):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as JSON has it."""
+        """Everything, as JSON."""
         return {
             "measure": str(self.measure),
             "k": self.k,
@@ -258,7 +260,7 @@ class CutoffComparison(Tabular):
     def plot(self) -> Figure:
         """F-docs@k against good documents filtered: a curve of all thresholds, and each rule as a point.
 
-        The curve is that of thresholds which are the same for all queries. The points are what rules gave that were
+        The curve is that of thresholds which are the same for all queries. The points are values of rules that were
         fitted on other queries.
         """
         from ranksift.plotting import legend, styles
@@ -304,9 +306,9 @@ def compare_cutoffs(
     rules
         Words (``ranksift cutoff rules`` lists them), rules, thresholds in use, or a mapping that names
         them. By default the paper's baselines (filter-all, rank-only, filter-only), every rule there is, and the
-        oracle, which cuts each query where its labels say and is not a rule that can be used.
+        oracle, which cuts each query by its labels and cannot be used as a rule.
     test
-        Other lists to judge the rules on; then they are fitted to all of ``lists``.
+        Other lists to judge the rules on; the rules are then fitted to all of ``lists``.
     measure
         The measure by which rules are compared, and to which they are fitted. By default nDCG_f@k.
     k
@@ -318,7 +320,7 @@ def compare_cutoffs(
     progress
         Wraps the rules as they are fitted, fold after fold.
     old, rank_scores, cut_scores, gains, unjudged
-        An old spelling, with arrays or a run in place of lists. It works until 1.0, with a warning.
+        An old spelling, with arrays or a run instead of lists. It works until 1.0, with a warning.
 
     Examples
     --------
@@ -370,7 +372,7 @@ def compare_cutoffs(
 
 
 def how_judged(folds: int, seed: int) -> str:
-    """How rules are judged where there are no other lists, in words."""
+    """How rules are judged if there are no other lists, in words."""
     return f"each rule is judged on every fold of the queries and fitted on the others ({folds} folds, seed {seed})"
 
 

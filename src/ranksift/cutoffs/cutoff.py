@@ -50,7 +50,7 @@ RULES: dict[str, type[Cutoff]] = {}
 class Cutoff(Parameterised, Printed):
     """The base class of all rules. Parameters are given to the constructor; learned attributes end in ``_``.
 
-    A fitted rule does not hold on to the documents that it was fitted on.
+    A fitted rule does not keep the documents that it was fitted on.
 
     Attributes
     ----------
@@ -129,7 +129,7 @@ class Cutoff(Parameterised, Printed):
         return self
 
     def fit_lists(self, lists: Lists) -> Self:
-        """Fit the rule to lists, without a word about what they lack."""
+        """Fit the rule to lists, without notes about what they lack."""
         self._fit(lists, {"gains": str(lists.gains), "two_scores": not lists.cuts_from_the_end})
         return self
 
@@ -139,7 +139,7 @@ class Cutoff(Parameterised, Printed):
         self.learn_from(lists, {**_described(lists), **how}, lists.gains, lists.pool)
 
     def learn_from(self, lists: Any, described: dict[str, Any], gains: Gains, pool: Pool) -> None:
-        """Learn from lists that are described, and say what is peculiar about them."""
+        """Learn from lists that are already described, and note what is unusual about them."""
         self.fitted_on_: dict[str, Any] = described
         self.notes_: tuple[str, ...] = _peculiarities(described, gains, pool)
         try:
@@ -157,7 +157,7 @@ class Cutoff(Parameterised, Printed):
     def keep(
         self, scores: ArrayLike, groups: ArrayLike | None = None, *, rank_scores: ArrayLike | None = None
     ) -> NDArray[np.bool_]:
-        """Which documents to show: one truth value per document, in the given order.
+        """Which documents to show: one Boolean per document, in the given order.
 
         Parameters
         ----------
@@ -187,7 +187,7 @@ class Cutoff(Parameterised, Printed):
         raise NotImplementedError
 
     def thresholds(self, lists: Lists) -> Floats:
-        """The score from which documents of each query are kept: the lowest that is; +∞ where none is."""
+        """The lowest score that is kept in each query; +∞ if none is."""
         kept = self.keep_lists(lists)
         lowest = np.full(len(lists), np.inf)
         np.minimum.at(lowest, lists.query[kept], lists.score[kept])
@@ -217,10 +217,10 @@ class Cutoff(Parameterised, Printed):
         return given.where(kept)
 
     def check_scale(self, scores: ArrayLike) -> None:
-        """Refuse scores that are plainly on another scale than those that the rule was fitted on.
+        """Refuse scores that are clearly on a different scale from those that the rule was fitted on.
 
-        They are where fewer than half of them lie within twice the fitted range, or where the middle half of them is
-        ten times as wide or as narrow (of twenty scores or more).
+        This is the case if fewer than half of them lie within twice the fitted range, or if the middle half of them is
+        ten times as wide or as narrow (with twenty scores or more).
         """
         values = np.asarray(scores, dtype=np.float64)
         low, first, _, third, high = self.fitted_on_["scores"]
@@ -246,7 +246,7 @@ class Cutoff(Parameterised, Printed):
 
     @property
     def natural_measure(self) -> MeasureLike:
-        """What to judge the rule by where nobody says: what it is fitted to, or nDCG_f of its k, or of 3."""
+        """The measure to judge the rule by if none is given: the one that it is fitted to, or nDCG_f."""
         given = self.get_params()
         own: MeasureLike | None = given.get("measure")
         return f"nDCG_f@{given.get('k', 3)}" if own is None else own
@@ -263,7 +263,7 @@ class Cutoff(Parameterised, Printed):
         return repr(self)
 
     def table(self) -> Table:
-        """What it keeps, what it was fitted to and what it promises; before it is fitted, its parameters."""
+        """What the rule keeps, what it was fitted to and what it promises; before it is fitted, its parameters."""
         rows: list[tuple[str, Any]] = [(name, str(plain(value))) for name, value in self.get_params().items()]
         if not hasattr(self, "fitted_on_"):
             return Table(["parameter", "value"], rows, title=f"{type(self).__name__}, not fitted")
@@ -301,7 +301,7 @@ class Cutoff(Parameterised, Printed):
 
     @property
     def promise(self) -> str:
-        """What the rule promises of other queries, and under which assumption."""
+        """What the rule promises for other queries, and under which assumption."""
         return "none: the rule is a good one on the documents that it was fitted on"
 
     @property
@@ -310,7 +310,7 @@ class Cutoff(Parameterised, Printed):
         raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
-        """What :meth:`save` writes, but for the sum."""
+        """What :meth:`save` writes, without the checksum."""
         if not hasattr(self, "fitted_on_"):
             raise InputError(f"this {type(self).__name__} is not fitted", remedy="call fit first")
         return {
@@ -326,7 +326,7 @@ class Cutoff(Parameterised, Printed):
         }
 
     def to_json(self) -> str:
-        """The rule as JSON; an infinite number is the word ``inf`` or ``-inf``, which ``float`` reads.
+        """The rule as JSON; an infinite number is written as ``inf`` or ``-inf``, which ``float`` can read.
 
         The line ``sum`` lets :func:`load_cutoff` detect damage. Delete it if you edit the file by hand.
         """
@@ -354,7 +354,7 @@ class Cutoff(Parameterised, Printed):
         return made
 
     def _try_out(self) -> None:
-        """Fail as a file does that somebody has edited into nonsense: now, and not when the rule is applied."""
+        """Fail, as for a file that was edited into nonsense: now, and not when the rule is applied."""
         for name in self.learned:
             value = getattr(self, name)
             if isinstance(value, np.ndarray):
@@ -420,7 +420,7 @@ def cutoff_of_json(text: bytes, source: str) -> Cutoff:
 
 
 def left_out(unlabelled: int, queries: int) -> tuple[str, ...]:
-    """The note about queries of a run that nobody judged."""
+    """The note about unjudged queries of a run."""
     return (f"{unlabelled} of {queries} queries have no label: they are left out",) if unlabelled else ()
 
 

@@ -26,7 +26,7 @@ from ranksift.measures.names import MeasureLike
 from ranksift.parameters import choice, optional, parameter
 
 # Numbers of a document that rise with its score; the others are those of its list.
-_OWN = {"score": "the score", "zscore": "the score less the mean, over the deviation (0 where that is 0)"}
+_OWN = {"score": "the score", "zscore": "the score less the mean, over the deviation (0 if that is 0)"}
 
 #: What the probabilities of a document are made of, where they see its list.
 COLUMNS = {**_OWN, **FEATURES}
@@ -40,7 +40,7 @@ _MOST, _FOLDS = 20_000, 5
 
 @dataclass(eq=False)
 class ExpectedGainCutoff(Cutoff):
-    r"""Keep documents of an expected gain of at least 0, with calibrated probabilities of their gains.
+    r"""Keep documents with an expected gain of at least 0, by calibrated probabilities of their gains.
 
     .. math:: E[g \mid x] = g_1 + \sum_{j > 1} (g_j - g_{j-1})\, P(g \ge g_j \mid x) \ge 0
 
@@ -161,7 +161,7 @@ class ExpectedGainCutoff(Cutoff):
 
     @property
     def promise(self) -> str:
-        """What the rule promises of other queries, and under which assumption."""
+        """What the rule promises for other queries, and under which assumption."""
         return (
             "none: where the probabilities hold for other queries too, no other rule that sees the same has a higher "
             f"expected {'DCG' if self.measure is None else self.measure}"

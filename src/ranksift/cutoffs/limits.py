@@ -20,7 +20,7 @@ _FORM = "write limits as 'Empty<=0.1 GoodFiltered<=0.3'"
 
 @dataclass(frozen=True)
 class Limits:
-    """What measures may be at most, or must be at least.
+    """Upper and lower limits of measures.
 
     Examples
     --------
@@ -34,7 +34,7 @@ class Limits:
 
     @classmethod
     def of(cls, given: LimitsLike) -> Limits:
-        """Limits from a text, from several, from a mapping of what measures may be at most, or from limits."""
+        """Limits from a text, from several texts, from a mapping of measures to upper limits, or from limits."""
         if given is None or isinstance(given, Limits):
             return given or cls()
         if isinstance(given, Mapping):

@@ -32,7 +32,7 @@ _FORMULAS: dict[str, str] = {
 
 
 def normalized(lists: Lists, by: Normalization) -> Floats:
-    """Each score among the scores of its query. What an equal score is among equals is up to whoever asks.
+    """Each score among the scores of its query. How ties are treated is up to the caller.
 
     Examples
     --------
@@ -86,15 +86,15 @@ class NormalizedCutoff(Cutoff):
     ============  =================================================  ==============================
     ``minmax``    :math:`(s - \min) / (\max - \min)`                 a shift and scale per query
     ``zscore``    :math:`(s - \mathrm{mean}) / \mathrm{deviation}`   the same; to twelve decimals
-    ``max``       :math:`s / \max` (scores of at least 0)            a scale a query
-    ``top``       :math:`s - \max`                                   a shift a query
-    ``softmax``   :math:`e^s / \sum e^{s'}`                          a shift a query
-    ``rank``      :math:`-\mathrm{rank}`, equals sharing the first   everything: a length for all
+    ``max``       :math:`s / \max` (scores of at least 0)            a scale per query
+    ``top``       :math:`s - \max`                                   a shift per query
+    ``softmax``   :math:`e^s / \sum e^{s'}`                          a shift per query
+    ``rank``      :math:`-\mathrm{rank}`, equals sharing the first   everything: one length for all
     ============  =================================================  ==============================
 
-    The threshold is the exact optimum, found by one sweep. A list of one document, or of equal scores, has nothing to
-    be normalised by: it is cut on the score itself, at the best threshold for all lists (:class:`GlobalCutoff`'s).
-    Two documents are alike in every pair of them by ``minmax``, ``zscore`` and ``rank``.
+    The threshold is the exact optimum, found by one sweep. A list of one document, or of equal scores, cannot be
+    normalised: it is cut on the score itself, at the best threshold for all lists (:class:`GlobalCutoff`'s). By
+    ``minmax``, ``zscore`` and ``rank``, all lists of two documents look alike.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ class NormalizedCutoff(Cutoff):
         flat = Shape.of(lists).flat
         self.threshold_ = -np.inf
         if flat.all():
-            self.notes_ += ("no list has different scores: nothing can be said of those that have",)
+            self.notes_ += ("no list has scores that differ: nothing is known about lists that do",)
         else:
             shaped = sweep.of_queries(np.flatnonzero(~flat))
             self.threshold_ = shaped.threshold(shaped.best(shaped.values()))

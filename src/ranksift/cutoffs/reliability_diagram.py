@@ -23,7 +23,7 @@ class Brier(NamedTuple):
         \mathrm{uncertainty} + \mathrm{within}
 
     Reliability is how far the bins are from the diagonal, resolution how far their shares are from the share of all,
-    uncertainty what somebody gets who always says the share of all (Murphy 1973). ``within`` is 0 where all
+    uncertainty what a forecast gets that always gives the share of all (Murphy 1973). ``within`` is 0 if all
     probabilities of a bin are equal (Stephenson, Coelho, Jolliffe 2008).
     """
 
@@ -36,7 +36,7 @@ class Brier(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ReliabilityDiagram:
-    """Probabilities in bins, and what came of them.
+    """Probabilities in bins, and the outcomes that they had.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ def reliability_diagram(
     if not ((p >= 0) & (p <= 1)).all():
         raise InputError("a probability is not between 0 and 1", remedy="calibrate the scores first")
     if not np.isin(y, (0.0, 1.0)).all():
-        raise InputError("an outcome is neither true nor false", remedy="give 1 where it happened and 0 where not")
+        raise InputError("an outcome is neither true nor false", remedy="give 1 if it happened and 0 if not")
     at_most(1_000_000, integer(1)).check("bins", bins, 10)
     choice("mass", "width").check("by", by, "mass")
     bin_of = _by_mass(p, bins) if by == "mass" else np.minimum((p * bins).astype(np.int64), bins - 1)

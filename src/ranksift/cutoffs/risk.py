@@ -1,4 +1,4 @@
-r"""The lowest threshold under which the risk stays small on queries that nobody has seen, by one of two promises.
+r"""The lowest threshold under which the risk stays small on unseen queries, by one of two promises.
 
 A query's risk is the number of forbidden documents that its top k shows, over k. Where the cut is made on the score
 that ranks, a lower cut only lengthens lists, so the risk never falls as the cut does. Where it is made on another
@@ -76,7 +76,7 @@ class RiskCurve:
     cuts
         Scores, from the highest down, at which a query loses more than at any stricter cut.
     above
-        The lowest score above each of the cuts, +∞ where there is none.
+        The lowest score above each of the cuts, +∞ if there is none.
     before, after
         What the query lost until then, and from then on: one entry per query and step, in the order of the cuts.
     steps
@@ -162,13 +162,14 @@ class RiskCutoff(Cutoff):
     r"""Keep documents with a score of at least a threshold: the lowest that keeps the risk at α or below.
 
     A query's risk is the number of forbidden documents (gain < 0) that its top k shows, over k. The guarantee is
-    about future queries, and holds whatever the scores are, good or bad, calibrated or not. With uninformative scores
-    more documents are dropped, but the guarantee holds. :mod:`ranksift.cutoffs.risk` explains why.
+    about future queries, and holds whatever the scores are, good or bad, calibrated or not. With uninformative scores,
+    more documents are dropped, but the guarantee still holds. :mod:`ranksift.cutoffs.risk` explains why.
 
     Attributes
     ----------
     threshold_
-        A score of one of the documents; −∞: nothing is dropped. +∞: everything is, as nothing else keeps the promise.
+        A score of one of the documents; −∞: nothing is dropped. +∞: everything is, because nothing else keeps the
+        promise.
     risk_
         The mean risk at the threshold, of the queries that it was fitted on.
     bound_
@@ -177,7 +178,7 @@ class RiskCutoff(Cutoff):
     attainable_
         Whether any cut that keeps something keeps the promise.
     curve_
-        How many places queries lose as the cut falls, for :meth:`plot`: numbers of queries, and no documents. It is
+        How many places queries lose as the cut falls, for :meth:`plot`: numbers of queries, without documents. It is
         not saved.
 
     Examples
@@ -204,8 +205,8 @@ class RiskCutoff(Cutoff):
     delta: float | None = parameter(
         0.1,
         optional(number(above=0, below=1)),
-        """The probability that the risk is larger than α after all, because the documents that the rule is fitted on
-        are misleading. None: the risk is at most α on average over samples and future queries, which needs less
+        """The probability that the risk exceeds α because the documents that the rule is fitted on are
+        misleading. None: the risk is at most α on average over samples and future queries, which needs less
         filtering, but for one sample it can be well above.""",
     )
     k: int = parameter(3, integer(1, _MOST_SHOWN), "How many documents a user sees.")
@@ -246,13 +247,13 @@ class RiskCutoff(Cutoff):
     # -- what is compared with alpha -----------------------------------------------------------------------------
 
     def passes(self, lost: Ints) -> bool:
-        """Whether a sample, of which ``lost[j]`` queries lost j places, lets the risk be taken for α or less."""
+        """Whether a sample in which ``lost[j]`` queries lost j places shows that the risk is at most α."""
         if self.delta is None:
             return self.upper_bound(lost) <= self.alpha
         return self._p_value(int(lost.sum()))(lost, self.alpha) <= self.delta
 
     def upper_bound(self, lost: Ints) -> float:
-        """What is compared with α: of a sample of which ``lost[j]`` queries lost j places."""
+        """What is compared with α, for a sample in which ``lost[j]`` queries lost j places."""
         queries = int(lost.sum())
         if self.delta is None:
             return (places(lost) + self.k) / (self.k * (queries + 1))
@@ -274,7 +275,7 @@ class RiskCutoff(Cutoff):
 
     @property
     def promise(self) -> str:
-        """What the rule promises of other queries, and under which assumption."""
+        """What the rule promises for other queries, and under which assumption."""
         return self.promise_
 
     def _promised(self) -> str:

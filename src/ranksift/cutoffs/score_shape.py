@@ -69,7 +69,7 @@ class Shape:
 
     @cached_property
     def flat(self) -> NDArray[np.bool_]:
-        """Whether all scores are equal: one document, or several that nothing tells apart."""
+        """Whether all scores are equal: one document, or several that are all the same."""
         return np.asarray(self.top == self.bottom)
 
     @cached_property

@@ -79,7 +79,7 @@ def along(sweep: Sweep, thresholds: Floats, direction: Floats) -> Sweep:
 def best_step(line: Sweep) -> tuple[float, float]:
     """The best α on a line, and the measure's gain over α = 0.
 
-    Of equals it is the nearest to 0, in the middle of its stretch.
+    Of equal ones it is the nearest to 0, in the middle of its stretch.
     """
     worth = line.values() if line.measure.higher_is_better else -line.values()
     crossings = -line.thresholds[1:]
@@ -137,7 +137,7 @@ class Selection:
     sweep, features
         The lists, and a row of features for each query.
     fold
-        Of each query.
+        The fold of each query.
     """
 
     sweep: Sweep
@@ -206,13 +206,13 @@ class ShapeCutoff(Cutoff):
     The features φ describe the list of scores without judgments: ``count`` (logarithm of the number of
     documents), ``top``, ``mean``, ``deviation``, ``lead`` (of the first over the second), ``gap`` (the largest),
     ``slope``. Weights are learned by coordinate ascent on the measure itself, with exact line searches. A feature is
-    taken in only if it makes the measure better on queries that it was not fitted on; where none does, the rule is
+    added only if it improves the measure on queries that it was not fitted on; if none does, the rule is
     :class:`GlobalCutoff`.
 
     Attributes
     ----------
     intercept_
-        c; where no feature is taken in, the threshold: ±∞ keeps or drops everything.
+        c; if no feature is used, the threshold: ±∞ keeps or drops everything.
     weights_
         w, by the name of the feature; on the scale of the features themselves.
     value_

@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 class Cost(NamedTuple):
-    """What filtering does, on the documents that a rule was fitted on and on queries that it was not (or None)."""
+    """The effect of filtering, on the documents that a rule was fitted on and on other queries (or None)."""
 
     fitted: float
     expected: float | None
@@ -56,21 +56,22 @@ class Summary(Printed):
     Attributes
     ----------
     rule, measure
-        The rule, and what it is judged by.
+        The rule, and the measure that it is judged by.
     fitted, keep_all, drop_all
-        The measure on the documents that the rule was fitted on: with the rule, with everything shown, with nothing.
+        The measure on the documents that the rule was fitted on: with the rule, with everything shown, and with nothing
+        shown.
     expected
-        The measure on queries that the rule was not fitted on, by cross-validation; None where there are too few.
+        The measure on queries that the rule was not fitted on, by cross-validation; None if there are too few.
     threshold, interval
         The threshold, for rules with only one, and its interval if queries are resampled.
     documents, dropped, queries, emptied
-        Their numbers: all documents, those dropped, all queries, and those left without a document.
+        The numbers of all documents, of dropped ones, of all queries, and of those left without a document.
     costs
         Further measures by name: those that are limited, and Fdocs, GoodFiltered and Empty.
     kept
         For each fold, whether its queries keep the limits; empty if there are no limits.
     unknown
-        Why something is not known, a sentence each.
+        The reasons why something is not known, as sentences.
     advantage
         The comparison with showing everything, on queries that the rule was not fitted on; None if there are too few.
     """
@@ -95,7 +96,7 @@ class Summary(Printed):
 
     @property
     def limits(self) -> Limits:
-        """What the rule keeps to."""
+        """The limits that the rule keeps."""
         return limits_of(self.rule)
 
     def _rows(self) -> Iterator[tuple[str, Any]]:
@@ -137,7 +138,7 @@ class Summary(Printed):
         return Table([Column("what"), Column("value", align="right")], self._rows(), title=title, notes=notes)
 
     def parts(self) -> tuple[Table | str, ...]:
-        """What is printed: the numbers, and what to think of them."""
+        """What is printed: the numbers, and what they mean."""
         return self.table(), f"{self.headline}. {self.verdict}"
 
     @property
@@ -189,7 +190,7 @@ class Summary(Printed):
             return f"No label is forbidden, and this cutoff does not raise {self.measure}{hint}."
         found = self.advantage
         if found is None or self.expected is None:
-            return "What it does on queries that it was not fitted on is not known."
+            return "Its effect on queries that it was not fitted on is not known."
         written = Column("", signed=True).written
         p = Column("", style="p").written(found.p)
         evidence = (
@@ -309,7 +310,7 @@ def summarised(rule: Cutoff, lists: Lists, *, folds: int = 5, samples: int = 100
 class Beyond(NamedTuple, Generic[T]):
     """What is known of a rule on other queries than those that it was fitted on.
 
-    ``new`` is what it keeps of each query when it is fitted to others; None where there are too few.
+    ``new`` is what it keeps of each query when it is fitted to others; None if there are too few.
     """
 
     new: T | None

@@ -67,7 +67,7 @@ class Sweep:
     order
         Documents in the order in which they enter: by score, highest first.
     score, query
-        Of the documents in that order.
+        The scores and queries of the documents in that order.
     start
         Every query's numerator and denominator before anything has entered: 2 × queries.
     change

@@ -68,7 +68,7 @@ class GlobalCutoff(Cutoff):
     thresholds_, values_
         The measure at every cut, from +∞ down: as many numbers as there are different scores. They are not saved.
     tradeoff_
-        With limits: the same, and beside the measure those that are limited, Fdocs, GoodFiltered and Empty. Not saved.
+        With limits: the same for the measure, the limited measures, Fdocs, GoodFiltered and Empty. Not saved.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class GlobalCutoff(Cutoff):
     >>> cut.keep([0.8, 0.5]).tolist()
     [True, False]
 
-    Whoever cannot accept that good documents are hidden says how many may be:
+    If hiding good documents is a problem, limit how many may be hidden:
 
     >>> scores, labels, groups = [0.9, 0.8, 0.75, 0.7, 0.6], [1, -2, -2, 1, -2], ["q", "r", "s", "t", "u"]
     >>> cut = GlobalCutoff("nDCG_f@3").fit(scores, labels, groups)
@@ -108,7 +108,7 @@ class GlobalCutoff(Cutoff):
 
     @property
     def limits(self) -> Limits:
-        """What the threshold keeps to."""
+        """The limits that the threshold keeps."""
         return Limits.of(self.at_most)
 
     def _learn(self, lists: Lists | Swept) -> None:
@@ -164,7 +164,7 @@ class GlobalCutoff(Cutoff):
 
     @classmethod
     def of_tradeoff(cls, tradeoff: Tradeoff, measure: MeasureLike, at_most: LimitsLike, instead_of: Cutoff) -> Self:
-        """The best threshold of a trade-off that is known, in place of a cutoff that was fitted to its scores.
+        """A cutoff at the best threshold of a known trade-off, instead of one that is fitted to its scores.
 
         Examples
         --------
@@ -193,7 +193,7 @@ class GlobalCutoff(Cutoff):
         return lists.score >= self.threshold_
 
     def to_dict(self) -> dict[str, Any]:
-        """What :meth:`save` writes; a rule without limits is written as before there were any."""
+        """What :meth:`save` writes; a rule without limits is written as in versions without limits."""
         found = super().to_dict()
         if self.at_most is None:
             del found["parameters"]["at_most"]
@@ -211,7 +211,7 @@ class GlobalCutoff(Cutoff):
 
     @property
     def promise(self) -> str:
-        """What the rule promises of other queries."""
+        """What the rule promises for other queries."""
         keeps = f" of those that keep {self.limits}" if self.at_most is not None else ""
         return f"none: the threshold is the best one{keeps} on the documents that it was fitted on"
 
@@ -227,7 +227,7 @@ class GlobalCutoff(Cutoff):
     ) -> Interval:
         """Where the threshold lies if queries are drawn again, with replacement (percentiles; ends can be infinite).
 
-        A sample of queries in which no threshold keeps the limits has none; a warning says how many there are.
+        A sample of queries in which no threshold keeps the limits is left out; a warning says how many there are.
 
         Parameters
         ----------
@@ -262,7 +262,7 @@ class GlobalCutoff(Cutoff):
         return Interval(low, high, confidence)
 
     def cross_validated(self, lists: Lists | Swept | None = None, folds: int = 5, seed: int = 0) -> Estimate:
-        """What the rule gives on queries that it was not fitted on: every fold is cut at a threshold of the others.
+        """The rule's value on queries that it was not fitted on: each fold is cut at a threshold of the others.
 
         Parameters
         ----------

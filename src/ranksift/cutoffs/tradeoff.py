@@ -39,7 +39,7 @@ class Tradeoff:
     Attributes
     ----------
     thresholds
-        From +∞, where nothing is shown, through the different scores down to −∞, where everything is.
+        From +∞, where nothing is shown, through the distinct scores down to −∞, where everything is shown.
     values
         For each measure, by its name: its value at each threshold, over all queries.
 
@@ -107,8 +107,8 @@ class Tradeoff:
     def best(self, measure: MeasureLike, limits: LimitsLike = None) -> int:
         """The number of the threshold with the best value of a measure, of those that keep all limits.
 
-        Of thresholds with values equal within 1e-12 it is the lowest, which drops least. Limits that no threshold keeps
-        are an error, which says what could be kept.
+        If thresholds have values equal within 1e-12, it is the lowest, which drops least. If no threshold keeps the
+        limits, the error says what could be kept.
 
         Examples
         --------
@@ -128,7 +128,7 @@ class Tradeoff:
     def _conflict(self, limits: Limits) -> InputError:
         """Which limits no threshold keeps together, and what could be kept of each."""
         clashing = limits.requirements
-        for limit in limits:  # whatever can be left out is no part of the conflict
+        for limit in limits:  # a limit that can be left out is not part of the conflict
             rest = _without(clashing, limit)
             if rest and not self.keeping(Limits(rest)).any():
                 clashing = rest
@@ -148,8 +148,8 @@ class Tradeoff:
     def thinned(self, n: int, keep: Iterable[int] = ()) -> Tradeoff:
         """At most n of the thresholds: both ends, those to keep, and others at even steps along the curve.
 
-        A step is the largest change of any measure, as a share of the measure's range. So no stretch of the curve is
-        left without a point, and every value that is left out is near one that is not.
+        A step is the largest change of any measure, as a share of the measure's range. So no part of the curve is left
+        without a point, and every value that is left out is close to one that is kept.
 
         Examples
         --------
@@ -177,7 +177,7 @@ class Tradeoff:
     # -- files ---------------------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as JSON has it; an infinite threshold is the word ``inf`` or ``-inf``."""
+        """Everything, as JSON; an infinite threshold is written as ``inf`` or ``-inf``."""
         return {"thresholds": plain(self.thresholds), "measures": {n: plain(v) for n, v in self.values.items()}}
 
     @classmethod
@@ -192,7 +192,7 @@ class Tradeoff:
         Tradeoff.of(lists)
         """
         if not isinstance(given, dict) or set(given) != {"thresholds", "measures"}:
-            raise InputError("a trade-off is not thresholds and measures", remedy=_REMEDY)
+            raise InputError("a trade-off does not consist of thresholds and measures", remedy=_REMEDY)
         levels, measures = given["thresholds"], given["measures"]
         if not isinstance(levels, list) or len(levels) < 2 or (levels[0], levels[-1]) != ("inf", "-inf"):
             raise InputError("the thresholds of a trade-off are not a list from inf to -inf", remedy=_REMEDY)
@@ -201,7 +201,7 @@ class Tradeoff:
         if (thresholds[1:] >= thresholds[:-1]).any():
             raise InputError("the thresholds of a trade-off do not fall from inf to -inf", remedy=_REMEDY)
         if not isinstance(measures, dict) or not measures:
-            raise InputError("a trade-off is of no measure", remedy=_REMEDY)
+            raise InputError("a trade-off has no measure", remedy=_REMEDY)
         values = {}
         for name, listed in measures.items():
             if str(one_measure(name)) != name:
@@ -253,7 +253,7 @@ class Tradeoff:
         for name in self.values:
             if isinstance(one_measure(name), kind):
                 return one_measure(name)
-        what = f"the trade-off has no {kind.__name__}, which is drawn"
+        what = f"the trade-off has no {kind.__name__}, which the drawing needs"
         raise InputError(what, remedy="name it: Tradeoff.of(lists, ['nDCG_f@3', 'Fdocs@3', 'GoodFiltered'])")
 
 

@@ -27,14 +27,14 @@ def carmel_cqa(
 ) -> Examples:
     r"""Carmel et al.'s questions and answers: 29,700 questions with 61,000 answers, a quarter of them forbidden.
 
-    Rows that say the same as an earlier one (question, answer and label) are copies: they are left out, with a warning.
+    Rows with the same question, answer and label as an earlier one are copies: they are left out, with a warning.
     The data is at https://registry.opendata.aws/ltrf-cqa-dataset.
 
     Parameters
     ----------
     file
         ``.csv``, ``.tsv``, ``.jsonl`` or ``.parquet`` with the columns ``question_id``, ``question_text``,
-        ``answer_text`` and ``label``; other columns are passed over. The answers have no ids: they become d1, d2, ….
+        ``answer_text`` and ``label``; other columns are ignored. The answers have no ids: they become d1, d2, ….
     labels
         The label for each letter of the annotators; Carmel et al. 2022 have gains of 2, 1 and -10 for them
         (:data:`GAINS`).

@@ -1,19 +1,19 @@
 """A synthetic forum, whose labels depend on what is said and on the list in which it is said.
 
-People ask where to find somebody: a dentist, a plumber. What a post is worth follows from rules, in this order:
+People ask where to find someone: a dentist, a plumber. The worth of a post follows from rules, in this order:
 
 1. A post by the asker answers nothing: bad.
-2. A post to which the asker replies at once is good where the reply says thanks, and bad where it says that the post
-   did not help.
-3. A post that names somebody is good where the name is of the kind that is asked for, and nobody named it before in the
-   thread; else bad.
-4. A post that helps to find somebody, and names nobody, is potentially useful.
+2. A post to which the asker replies at once is good if the reply says thanks, and bad if it says that the post did not
+help. 3. A post that names someone is good if the name is of the kind that is asked for, and no one named it before in
+the
+   thread; otherwise bad.
+4. A post that helps to find someone, but names no one, is potentially useful.
 5. Everything else is bad.
 
-A name says little of its kind, so that it has to be learned from other threads; whether a post repeats another, and
+A name says little about its kind, so the kind has to be learned from other threads; whether a post repeats another, and
 what the asker says to it, stand elsewhere in the list. Then some labels are changed by chance. So the best possible
-ranking is known, which it never is of real data. It is for tests and for showing how things work, not for conclusions
-about forums.
+ranking is known, which is never the case with real data. It is for tests and for showing how things work, not for
+conclusions about forums.
 """
 
 from __future__ import annotations
@@ -151,8 +151,8 @@ class Forum:
     Attributes
     ----------
     examples
-        A query is a question, a document a post below it, with texts, positions, authors, times, askers, and for a
-        reply of the asker the post that it replies to. No features.
+        A query is a question, a document a post below it, with texts, positions, authors, times, askers, and, for a
+        reply of the asker, the post that it replies to. There are no features.
     truth
         The label that the rules give to each post, in the order of the examples.
     chances
@@ -166,12 +166,12 @@ class Forum:
 
 @takes(threads=at_most(10**6, integer()), seed=integer(0), noise=number(least=0, most=1))
 def synthetic_forum(threads: int = 200, *, noise: float = 0.1, seed: int = 0) -> Forum:
-    """Make threads; the same arguments give the same ones, another seed gives other threads of the same forum.
+    """Make threads; the same arguments give the same threads, and another seed gives other threads of the same forum.
 
     Parameters
     ----------
     threads
-        How many; there are about six times as many posts.
+        The number of threads; there are about six times as many posts.
     noise
         The probability that a label is one of the other two instead of what the rules say.
     seed
@@ -248,7 +248,7 @@ def _thread(draw: np.random.Generator) -> tuple[str, str, list[_Post]]:
 
 
 def _post(draw: np.random.Generator, kind: str, other: str, named: list[str]) -> tuple[str, str, float]:
-    """What somebody says, whom it names, and what that is worth where the asker does not reply."""
+    """A post, whom it names, and what it is worth if the asker does not reply."""
     what = draw.random()
     if what < 0.15:
         return _one(draw, _CHATTER), "", -1.0

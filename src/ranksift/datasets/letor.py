@@ -18,7 +18,8 @@ def mq2008(folder: str | os.PathLike[str], fold: int) -> Fold:
     Parameters
     ----------
     folder
-        With ``Fold1`` to ``Fold5`` as they are distributed, or with ``S1.txt`` to ``S5.txt``, of which they are made.
+        A folder with ``Fold1`` to ``Fold5`` as they are distributed, or with ``S1.txt`` to ``S5.txt``, from which they
+        are made.
     fold
         1 to 5.
     """

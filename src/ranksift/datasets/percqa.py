@@ -18,14 +18,14 @@ _REMEDY = f"write each line as: {_RECORD}"
 
 
 def percqa_threads(folder: str | os.PathLike[str]) -> list[Thread]:
-    """PerCQA: 990 questions with 21,986 answers: Good, Potential or Bad, 67 not judged; nobody's author is known.
+    """PerCQA: 990 questions with 21,986 answers: Good, Potential or Bad, 67 not judged; no author is known.
 
     Parameters
     ----------
     folder
-        With ``percqa.jsonl`` or ``percqa.trimmed.jsonl``, plain, ``.gz`` or ``.zst``: one JSON object a question, with
-        ``qid``, ``subject``, ``body`` and ``comments``, of which each has ``cid``, ``label`` (empty or null where
-        nobody judged it) and ``text``; what else it has is passed over.
+        With ``percqa.jsonl`` or ``percqa.trimmed.jsonl``, plain, ``.gz`` or ``.zst``: one JSON object per question,
+        with ``qid``, ``subject``, ``body`` and ``comments``, each with ``cid``, ``label`` (empty or null if it was not
+        judged) and ``text``; anything else is ignored.
     """
     file = file_in(Path(folder), "percqa.jsonl", "percqa.trimmed.jsonl", remedy="name a folder of PerCQA")
     return checked_threads(file, _threads(file))

@@ -1,10 +1,10 @@
 """Synthetic product reviews with Carmel et al.'s label statistics, and the true chances of every label.
 
-The paper's collection is not public. This one has its numbers: reviews a product (a third of the products have one, the
-median is 3, the mean 10), helpful votes (none for 83 % of the reviews) and spam (21 % of all reviews, 45 % of those
-that stand alone, 2.5 % of those with votes). What a review looks like is made up, and so are the chances of its labels;
-given the features, labels are independent. So the best possible ranking is known, which it never is of real data. It is
-for comparing methods, not for conclusions about real reviews.
+The paper's collection is not public. This one has its numbers: reviews per product (a third of the products have one,
+the median is 3, the mean 10), helpful votes (none for 83 % of the reviews) and spam (21 % of all reviews, 45 % of those
+that stand alone, 2.5 % of those with votes). The features of a review are synthetic, and so are the chances of its
+labels; given the features, labels are independent. So the best possible ranking is known, which is never the case with
+real data. It is for comparing methods, not for conclusions about real reviews.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ class Reviews:
 
 @takes(products=at_most(10**7, integer()), seed=integer(0))
 def product_reviews(products: int = 2000, *, seed: int = 0) -> Reviews:
-    """Make reviews; the same arguments give the same ones, another seed gives other products of the same world.
+    """Make reviews; the same arguments give the same reviews, and another seed gives other products of the same kind.
 
     Parameters
     ----------
     products
-        How many; there are about ten times as many reviews.
+        The number of products; there are about ten times as many reviews.
     seed
         The seed of the random number generator.
 

@@ -49,7 +49,7 @@ def _part(folder: Path, part: str, labels: Mapping[str, float]) -> Examples:
     columns: dict[str, Floats] = {}
     for group, table in sheets.items():
         if table.ids(0, "answer") != answers:
-            raise table.wrong("other answers than in the first file of features", "fetch the files again")
+            raise table.wrong("answers other than those in the first file of features", "fetch the files again")
         columns |= _features(group, table)
     words = sheets["context"].ids(sheets["context"].names.index("cgold"), "label")
     if _HIDDEN in words:
@@ -85,7 +85,7 @@ def _annotated(file: Path, answers: list[str]) -> list[str]:
 def semeval2015_threads(folder: str | os.PathLike[str], part: str = "devel") -> list[Thread]:
     """SemEval-2015 Task 3 with text: 300 (devel) and 329 (test) questions with 1,645 and 1,976 answers.
 
-    An answer is its body, below its subject where that is more than the beginning of the body or a reply to the
+    An answer is its body, preceded by its subject if that is more than the beginning of the body or a reply to the
     question.
 
     Parameters
@@ -136,7 +136,7 @@ def semeval2016_threads(folder: str | os.PathLike[str], part: str = "train-part2
     """SemEval-2016 Task 3: threads of ten comments, each judged as an answer to the question of its own thread.
 
     The second part of the training data has 670 threads, found for 67 original questions, with 6,700 comments: Good,
-    PotentiallyUseful or Bad. A thread that was found for several questions is there several times
+    PotentiallyUseful or Bad. A thread that was found for several questions occurs several times
     (:func:`distinct_threads` leaves 583).
 
     Parameters

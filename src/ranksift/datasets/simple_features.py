@@ -1,4 +1,4 @@
-"""Simple features of the answers in a thread: where they stand, what they look like, who writes when."""
+"""Simple features of the answers in a thread: their positions, their form, and who writes when."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from ranksift.errors import InputError
 
 
 def thread_features(threads: Iterable[Thread], labels: Mapping[str, float] = LABELS) -> Examples:
-    """A query per thread and a document per answer, with 17 features, or 11 where no author is known.
+    """A query per thread and a document per answer, with 17 features, or 11 if no author is known.
 
     They are those of :func:`~ranksift.collection.text_features.text_features`, in the same order; ``by_asker`` is
-    called ``asker`` here. The last six are left out where no answer has a known author. Where some have, a feature that
-    depends on an unknown one is missing (NaN).
+    called ``asker`` here. The last six are left out if no answer has a known author. If some have one, a feature that
+    depends on an unknown author is missing (NaN).
 
     Parameters
     ----------
     threads
-        No two of the same id.
+        The threads; no two may have the same id.
     labels
-        The label for each word of the annotators. An answer that nobody judged stays in its list without a label.
+        The label for each word of the annotators. An answer that was not judged stays in its list without a label.
 
     Examples
     --------

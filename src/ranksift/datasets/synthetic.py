@@ -1,9 +1,9 @@
 """A synthetic collection with forbidden documents, and systems that treat them differently.
 
-Spam is made to look relevant: a ranker that goes by relevance alone puts it on top. Some queries have no good
-answer at all, and some pools are smaller than any list, as happens to answers of one question. So this small
-world has all that goes wrong with the usual measures. It is for demonstrations, tests and benchmarks, not for
-conclusions about real systems.
+Spam is made to look relevant: a ranker that uses relevance alone puts it on top. Some queries have no good
+answer at all, and some pools are smaller than any list, as happens to answers of one question. So this small world has
+everything that goes wrong with the usual measures. It is for demonstrations, tests and benchmarks, not for conclusions
+about real systems.
 """
 
 from __future__ import annotations
@@ -101,9 +101,9 @@ def synthetic_collection(
         Mean share of spam among the judged documents; it differs from query to query, and in one query of
         ten nothing is relevant.
     systems
-        Names out of :data:`SYSTEMS`. ``unfiltered``, ``filtered`` and ``overfiltered`` are one ranker with
-        three filters; ``weak`` ranks worse and is not fooled by spam; ``perfect`` shows all that is relevant,
-        best first, and nothing else.
+        Names from :data:`SYSTEMS`. ``unfiltered``, ``filtered`` and ``overfiltered`` are one ranker with
+        three filters; ``weak`` ranks worse, but is not fooled by spam; ``perfect`` shows all relevant documents, best
+        first, and nothing else.
     seed
         The seed of the random number generator.
 
@@ -139,10 +139,10 @@ def synthetic_collection(
 def synthetic_safety(
     queries: int = 50, *, depth: int = 30, judged: float = 12, forbidden: float = 0.25, seed: int = 0
 ) -> Run:
-    """How safe every document of :func:`synthetic_collection` looks to a classifier of spam; the higher, the safer.
+    """How safe every document of :func:`synthetic_collection` looks to a spam classifier; higher is safer.
 
-    It is what the filters of that collection's systems go by, and says nothing of relevance: scores to cut on beside
-    those that rank.
+    The filters of that collection's systems use these scores. They say nothing about relevance: they are scores to cut
+    on, in addition to those that rank.
 
     >>> len(synthetic_safety(queries=2, depth=5, judged=3))
     10
@@ -154,7 +154,7 @@ def synthetic_safety(
 
 @dataclass(frozen=True)
 class _World:
-    """Documents of all queries with what only their maker knows."""
+    """Documents of all queries, with hidden truth."""
 
     ids: Ids
     docs: Ids
@@ -187,7 +187,7 @@ def _world(queries: int, depth: int, judged: float, forbidden: float, seed: int)
 
 @takes(qrels=instance(Qrels), runs=instance(Mapping), folder=path())
 def write_collection(qrels: Qrels, runs: Mapping[str, Run], folder: str | os.PathLike[str]) -> dict[str, Path]:
-    """Write ``qrels.txt`` and one ``NAME.run`` a run as TREC files; their paths, the judgments' under ``"qrels"``."""
+    """Write ``qrels.txt`` and one ``NAME.run`` per run as TREC files; their paths, the judgments' under ``"qrels"``."""
     target = Path(folder)
     try:
         target.mkdir(parents=True, exist_ok=True)
@@ -203,7 +203,7 @@ def write_collection(qrels: Qrels, runs: Mapping[str, Run], folder: str | os.Pat
 
 
 def _labels(random: np.random.Generator, queries: int, depth: int, judged: float, forbidden: float) -> NDArray[np.int8]:
-    """For each document the index of its label, -1 where it is not judged."""
+    """For each document the index of its label, -1 if it is not judged."""
     pool = np.clip(random.gamma(2.0, judged / 2.0, queries).round(), 1, depth)
     # Spam comes in clusters: a few queries attract most of it.
     spam = (
@@ -216,7 +216,7 @@ def _labels(random: np.random.Generator, queries: int, depth: int, judged: float
     grades = np.searchsorted(np.cumsum(_SHARE_OF_GRADES)[:-1], random.random((queries, depth), dtype=np.float32)) + 1
     grades = np.where(hopeless[:, None], 1, grades)
     label = np.where(draw < spam[:, None], 0, grades)
-    # The judged documents come first here; their ids are drawn at random, so nobody can tell.
+    # The judged documents come first here; their ids are drawn at random, so this does not show.
     return np.where(np.arange(depth) < pool[:, None], label, -1).astype(np.int8).ravel()
 
 

@@ -1,4 +1,4 @@
-"""Threads of a forum as examples with texts: what was asked, what was answered, by whom and in which order."""
+"""Threads of a forum as examples with texts: questions and answers, with their authors and their order."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def thread_texts(
 ) -> Examples:
     """A query per thread and a document per answer, with their texts; positions count from 1 in each thread.
 
-    Authors, askers and times are there where some are known.
+    Authors, askers and times are included if some are known.
 
     Parameters
     ----------
     threads
-        No two of the same id.
+        The threads; no two may have the same id.
     labels
-        The label for each word of the annotators. An answer that nobody judged stays in its list without a label.
+        The label for each word of the annotators. An answer that was not judged stays in its list without a label.
     features
         With those of :func:`thread_features`. The one called asker there is ``by_asker`` here: tables with texts have a
         column ``asker`` for who asked.

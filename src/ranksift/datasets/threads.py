@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ranksift.errors import InputError
 
-#: What the words of the annotators count: whatever is no answer is forbidden.
+#: The labels of the annotators' words: posts that are not answers are forbidden.
 LABELS: Mapping[str, float] = {
     "Good": 2,
     "Potential": 1,
@@ -27,15 +27,15 @@ class Answer:
     Attributes
     ----------
     id
-        Its own in the thread.
+        The id of the answer, unique in the thread.
     text
         As it was written.
     word
-        What the annotators called it; None where nobody judged it.
+        The annotators' word for it; None if it was not judged.
     author
-        Who wrote it; None where that is not known.
+        Who wrote it; None if that is not known.
     time
-        When, as the collection writes it; None where that is not known.
+        When it was written, as the collection writes it; None if that is not known.
     """
 
     id: str
@@ -54,13 +54,14 @@ class Thread:
     id
         The id of the question.
     question
-        Its subject and its body, on lines of their own.
+        Its subject and its body, on separate lines.
     answers
-        One at least.
+        The answers; at least one.
     asker
-        Who wrote the question; None where that is not known.
+        Who wrote the question; None if that is not known.
     original
-        The question for which this thread was found, where there is one: threads of one original question are alike.
+        The question for which this thread was found, if there is one: threads of the same original question are
+        similar.
 
     Examples
     --------
@@ -82,7 +83,7 @@ class Thread:
 
 
 def label_of(thread: Thread, answer: Answer, labels: Mapping[str, float]) -> float:
-    """The label for the annotators' word for an answer; NaN where nobody judged it."""
+    """The label for the annotators' word for an answer; NaN if it was not judged."""
     if answer.word is None:
         return math.nan
     if answer.word not in labels:
@@ -94,8 +95,8 @@ def label_of(thread: Thread, answer: Answer, labels: Mapping[str, float]) -> flo
 def distinct_threads(threads: Iterable[Thread]) -> list[Thread]:
     """Threads without copies: of those with the same question and the same answers, the first.
 
-    A forum's thread that was found for several original questions is in the collection several times, so that a
-    ranker would be tested on what it was fitted to.
+    A forum's thread that was found for several original questions is in the collection several times, so a ranker would
+    be tested on threads that it was fitted to.
 
     Examples
     --------
@@ -117,11 +118,11 @@ def checked_threads(source: object, threads: Iterable[tuple[Thread, Callable[[st
         if not thread.id or "" in ids:
             raise wrong("an id is empty")
         if thread.id in found:
-            raise wrong(f"question {thread.id!r} was there before")
+            raise wrong(f"question {thread.id!r} occurs twice")
         if not ids:
             raise wrong(f"question {thread.id!r} has no answers")
         if len(set(ids)) < len(ids):
-            raise wrong(f"answer {_first_double(ids)!r} of question {thread.id!r} was there before")
+            raise wrong(f"answer {_first_double(ids)!r} of question {thread.id!r} occurs twice")
         found[thread.id] = thread
     if not found:
         raise InputError("there is no question", source=str(source), remedy="give at least one")

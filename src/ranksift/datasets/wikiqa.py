@@ -19,9 +19,9 @@ _REMEDY = "name a folder of WikiQA"
 
 @takes(folder=path())
 def wikiqa(folder: str | os.PathLike[str]) -> Fold:
-    """WikiQA: 2,118, 296 and 633 questions with 29,258 sentences; 1 is an answer, 0 is none. Six in ten have no answer.
+    """WikiQA: 2,118, 296 and 633 questions with 29,258 sentences; 1 marks an answer. Six in ten have no answer.
 
-    A sentence stands in its list as it stands in its page. The texts of ``.txt`` files are split into words, and
+    Sentences are in the order of their page. The texts of ``.txt`` files are split into words, and
     their questions have no ids.
 
     Parameters

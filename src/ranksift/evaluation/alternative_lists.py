@@ -1,4 +1,4 @@
-"""What the lists of a run could have been: without some documents, in the ideal order, the ideal list itself."""
+"""Alternatives to the lists of a run: without some documents, in the ideal order, the ideal list itself."""
 
 from __future__ import annotations
 

@@ -28,7 +28,8 @@ class Cache:
     """A folder of values of runs, one file per run.
 
     A file counts for the same judgments, the same settings, the same version of RankSift, and a run of the same path
-    and the same bytes: their sum costs a fifth of what their evaluation does. What cannot be read is computed again.
+    and the same bytes: computing their checksum takes a fifth of the time of their evaluation. Values that cannot be
+    read are computed again.
     """
 
     def __init__(self, folder: str | os.PathLike[str], qrels: Qrels, settings: Sequence[Any]) -> None:
@@ -36,7 +37,7 @@ class Cache:
         self._about = hashlib.sha256(repr((__version__, _digest(qrels), *settings)).encode())
 
     def values(self, source: Any, name: str | None, compute: Callable[[], RunValues]) -> RunValues:
-        """The values of a run: those kept, or else those computed, which are kept if the run is a file."""
+        """The values of a run: the kept ones, or computed ones, which are then kept if the run is a file."""
         if not isinstance(source, str | os.PathLike) or not os.path.isfile(source):
             return compute()
         try:
@@ -80,7 +81,7 @@ def forget(folder: str | os.PathLike[str]) -> None:
 
 
 def _state(source: str | os.PathLike[str]) -> tuple[int, ...]:
-    """What differs where a file was changed or replaced meanwhile; nothing where it is gone."""
+    """What differs if a file was changed or replaced in the meantime; nothing if it is gone."""
     try:
         status = os.stat(source)
     except OSError:
@@ -89,7 +90,7 @@ def _state(source: str | os.PathLike[str]) -> tuple[int, ...]:
 
 
 def _digest(qrels: Qrels) -> str:
-    """What stands for the judgments."""
+    """A digest of the judgments."""
     parts = (
         "\0".join(qrels.query_ids).encode("utf-8", "surrogateescape"),
         qrels.offsets.tobytes(),
@@ -115,7 +116,7 @@ def _read(path: Path) -> RunValues | None:
     try:
         with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             words = json.loads(file["words"].tobytes())
-            if words["kept"] != path.stem:  # a file of somebody else, or of another run
+            if words["kept"] != path.stem:  # a file from elsewhere, or of another run
                 return None
             numerators, denominators, answered = (file[name] for name in ("numerators", "denominators", "answered"))
             return RunValues(words["name"], numerators, denominators, answered, words["notes"])

@@ -1,4 +1,4 @@
-"""A gate for releases: is a run good enough, and no worse than the one before it."""
+"""A gate for releases: whether a run is good enough, and not worse than the one before it."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class CheckResult(Printed):
 
     @property
     def missed(self) -> int:
-        """How many requirements, the baseline's included, are not met."""
+        """How many requirements, including those of the baseline, are not met."""
         return sum(not r.passed for r in self.requirements) + sum(not d.passed for d in self.differences)
 
     def to_frame(self) -> pl.DataFrame:
@@ -206,7 +206,7 @@ def check(
     if not wanted and not further:
         raise InputError("nothing is required", remedy=FORM)
     if further and not_worse_than is None:
-        raise InputError("measures are for a comparison, and there is no baseline", remedy="give not_worse_than")
+        raise InputError("measures are for a comparison, but there is no baseline", remedy="give not_worse_than")
     compared = parse_measures([*(r.measure for r in wanted), *further])
     judgments, new = read_qrels(qrels), _single(run, "run")
     settings: dict[str, Any] = {"gains": gains, "unjudged": unjudged, "queries": queries}
@@ -240,7 +240,7 @@ def _coverage(around: Scores, run: Run) -> dict[str, float]:
 
 
 def _refuse_what_checks_nothing(qrels: Qrels, run: Run, measures: Iterable[Measure], gains: Gains) -> None:
-    """Refuse a check that cannot fail, whatever the run is like."""
+    """Refuse a check that no run could fail."""
     on_purpose = "or allow it on purpose: allow_empty=True"
     if not len(run):
         remedy = f"give the run that is to be released, {on_purpose}"

@@ -1,4 +1,4 @@
-"""Runs compared with each other: which differences are more than chance."""
+"""Comparison of runs: which differences are more than chance."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Comparison(Tabular):
     means
         Each measure's aggregate, runs × measures.
     baseline
-        The run that all others are compared with; None where all pairs are compared.
+        The run that all others are compared with; None if all pairs are compared.
     pairs
         (run, baseline) of each comparison.
     test, correction, alpha, confidence, samples, seed
@@ -80,13 +80,13 @@ class Comparison(Tabular):
     difference
         The mean over queries of run − baseline.
     relative
-        The difference as a share of the baseline's mean (of its absolute value); NaN where that is 0.
+        The difference as a share of the baseline's mean (of its absolute value); NaN if that is 0.
     low, high
         Confidence interval of the difference: Student's, paired or not as the test is, or the bootstrap's percentiles
         for the bootstrap test, or Tukey's, which all pairs share.
     effect_size
-        Cohen's d of paired differences: the difference over its standard deviation. For the unpaired test Cohen's d of
-        two samples: the difference over the standard deviation within a run.
+        Cohen's d of paired differences: the difference divided by its standard deviation. For the unpaired test,
+        Cohen's d of two samples: the difference divided by the standard deviation within a run.
     statistic
         t for the t tests and the bootstrap test, the mean difference for randomization, the smaller rank sum for
         Wilcoxon's, the studentized range q for Tukey's.
@@ -198,9 +198,9 @@ class Comparison(Tabular):
         ]
         notes = [
             *self._notes(letters=False),
-            "d: the difference over the standard deviation within a run (Cohen's d)."
+            "d: the difference divided by the standard deviation within a run (Cohen's d)."
             if self.test == "unpaired"
-            else "d: the difference over its standard deviation (Cohen's d of paired values).",
+            else "d: the difference divided by its standard deviation (Cohen's d of paired values).",
         ]
         return Table(columns, rows, title="Differences", notes=notes)
 
@@ -262,7 +262,7 @@ class Comparison(Tabular):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as JSON has it: what is infinite (t of a constant difference) is None."""
+        """Everything, as JSON: infinite values (t of a constant difference) are None."""
         measures = self.scores.measures
         rows = [
             {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in row.items()}
@@ -292,7 +292,7 @@ class Comparison(Tabular):
 
 
 def notes_on_totals(scores: Scores) -> list[str]:
-    """What the reader of a test should know where a value is a ratio over all queries, and not their mean."""
+    """What the reader of a test should know if a value is a ratio over all queries, and not their mean."""
     totals = [str(m) for m in scores.measures if isinstance(m, Measure) and m.aggregation != "mean"]
     return [f"Tested on each query's own value, not on the total shown: {', '.join(totals)}."] if totals else []
 
@@ -403,7 +403,7 @@ def compare(
 
 
 def higher_is_better(measure: Measure | str) -> bool:
-    """Whether more is better; measures that are only a name are taken to be of that kind."""
+    """Whether higher is better; assumed for measures that are only a name."""
     return measure.higher_is_better if isinstance(measure, Measure) else True
 
 

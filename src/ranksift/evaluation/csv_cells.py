@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
-# Apostrophes in front count too, or a name that has one itself could not be told from one that was given it.
+# Apostrophes in front count too, or a name that has one itself could not be distinguished from one to which it was
+# added.
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def safe_cell(text: str) -> str:
-    """A text as it stands in a CSV report: after an apostrophe, if a spreadsheet would compute it.
+    """A text as written in a CSV report: after an apostrophe, if a spreadsheet would compute it.
 
-    Files of judgments, runs and examples hold every id as it is: other programs read them.
+    Files of judgments, runs and examples contain every id unchanged, because other programs read them.
 
     Examples
     --------
@@ -27,7 +28,7 @@ def safe_cell(text: str) -> str:
 
 
 def cell_as_meant(cell: str) -> str:
-    """The text of which :func:`safe_cell` made this cell.
+    """The text from which :func:`safe_cell` made this cell.
 
     Examples
     --------

@@ -35,7 +35,7 @@ class Spread:
 
     @classmethod
     def of(cls, counts: NDArray[np.integer]) -> Spread:
-        """The spread of one count a topic.
+        """The spread of a count per topic.
 
         >>> Spread.of(np.array([1, 2, 6]))
         Spread(mean=3.0, sd=2.6457513110645907, min=1.0, median=2.0, max=6.0)
@@ -86,7 +86,7 @@ class TopicDescription:
 
 @dataclass(frozen=True)
 class RunDescription:
-    """A run beside the judgments.
+    """A run compared with the judgments.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ class RunDescription:
     documents
         Rows of the run, including those of unknown queries.
     length
-        Documents in the list of each judged topic, 0 where it is unanswered.
+        Documents in the list of each judged topic, 0 if it is unanswered.
     judged_length
         The same after unjudged documents are omitted (Carmel et al. 2022, Table 4).
     judged_at
@@ -119,7 +119,7 @@ class RunDescription:
     queries_with_ties: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as JSON has it; ``judged_at`` by k as a string."""
+        """Everything, as JSON; ``judged_at`` by k as a string."""
         return {**asdict(self), "judged_at": {str(k): share for k, share in self.judged_at.items()}}
 
 
@@ -185,7 +185,7 @@ class Description(Printed):
         import polars as pl
 
         if what not in ("labels", "topics", "runs"):
-            raise InputError(f"there is not a table of {what!r}", remedy="ask for 'labels', 'topics' or 'runs'")
+            raise InputError(f"there is no table of {what!r}", remedy="ask for 'labels', 'topics' or 'runs'")
         if what == "runs":
             return pl.DataFrame([_flat(r.to_dict()) for r in self.runs])
         if what == "topics":
@@ -193,7 +193,7 @@ class Description(Printed):
         return pl.DataFrame([asdict(x) for x in self.labels])
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as JSON has it."""
+        """Everything, as JSON."""
         average = self.judged_length
         return {
             "qrels": self.qrels,
@@ -213,7 +213,7 @@ class Description(Printed):
         }
 
     def parts(self) -> tuple[Table, ...]:
-        """What is printed: counts a topic, labels, runs."""
+        """What is printed: counts per topic, labels, runs."""
         n, given = len(self.topics), self.judgments
         topics = Table(
             ["documents of a topic", *(Column(name, 1) for name in ("mean", "sd", "min", "median", "max"))],
@@ -263,7 +263,7 @@ class Description(Printed):
                 for r in self.runs
             ],
             title="Runs",
-            notes=("unknown: queries without judgments; tied: documents that share their score with another",),
+            notes=("unknown: queries without judgments; tied: documents with the same score as another",),
         )
         average = self.judged_length
         spreads = [(r.run, r.length, r.judged_length) for r in self.runs]
@@ -368,7 +368,7 @@ def _short(spread: Spread) -> tuple[float, float, float]:
 
 
 def _count(topics: tuple[str, ...], what: str, of: int = 0) -> str:
-    """How many topics, of how many where that is said, and the first of them."""
+    """The number of topics, out of how many if that is given, and the first of them."""
     if not topics:
         return f"no topic {what}"
     share = f", {len(topics) / of:.1%}" if of else ""

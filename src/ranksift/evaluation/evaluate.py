@@ -29,7 +29,7 @@ from ranksift.parameters import function, integer, number, optional, path, takes
 
 @dataclass(frozen=True, eq=False)
 class RunValues:
-    """What is kept of a run.
+    """The kept results of a run.
 
     Attributes
     ----------
@@ -142,7 +142,7 @@ def scores_of(
     cache: str | os.PathLike[str] | None = None,
     memory: int | str | None = None,
 ) -> Scores:
-    """Apply measures to runs that are joined with their judgments. Notes are kept, and nobody is warned."""
+    """Apply measures to runs that are joined with their judgments. Notes are kept, without warnings."""
     shape = (len(given), len(given.queries), len(measures))
     numerators, denominators = np.empty(shape), np.empty(shape)
     names: list[str] = []
@@ -202,7 +202,7 @@ def run_values(
 
 
 def check_gains(measures: Iterable[Measure], pool: Pool, gains: Gains) -> None:
-    """Refuse labels whose gains are too large; which one is named does not depend on where they stand."""
+    """Refuse labels whose gains are too large; which one is named does not depend on their positions."""
     for given in dict.fromkeys(measure.gains or gains for measure in measures):
         given(pool.all_labels)
 
@@ -216,13 +216,13 @@ def not_finite(measure: Measure, queries: Sequence[str], values: Floats) -> Inpu
 def degenerate_queries(
     measures: Iterable[Measure], pool: Pool, gains: Gains, counted: NDArray[np.bool_] | slice = slice(None)
 ) -> dict[str, int]:
-    """For some measures the number of queries in which they cannot tell rankings apart, of those that count."""
+    """For some measures the number of counted queries in which they cannot distinguish rankings."""
     masks = {str(measure): measure.degenerate(pool, measure.gains or gains) for measure in measures}
     return {name: int(mask[counted].sum()) for name, mask in masks.items() if mask is not None and mask[counted].any()}
 
 
 def complaints(measures: Iterable[Measure], pool: Pool, gains: Gains) -> list[str]:
-    """What a reader should know of the labels: gains of labels that nobody has, broken assumptions of measures.
+    """What a reader should know about the labels: gains of labels that no document has, broken assumptions of measures.
 
     Measures that differ only in what a forbidden document does are named where no document is forbidden.
     """
@@ -231,7 +231,7 @@ def complaints(measures: Iterable[Measure], pool: Pool, gains: Gains) -> list[st
 
 
 def complaints_of_labels(measures: Sequence[Measure], pool: Pool, gains: Gains) -> list[str]:
-    """Gains of labels that nobody has, and broken assumptions of measures."""
+    """Gains of labels that no document has, and broken assumptions of measures."""
     unused = [given.unused(pool.all_labels) for given in dict.fromkeys([gains, *(m.gains or gains for m in measures)])]
     words = {measure: measure.complaint(pool, measure.gains or gains) for measure in measures}
     return [*filter(None, unused), *(f"{measure}: {word}" for measure, word in words.items() if word)]
@@ -240,7 +240,7 @@ def complaints_of_labels(measures: Sequence[Measure], pool: Pool, gains: Gains) 
 def likenesses(
     measures: Sequence[Measure], pool: Pool, gains: Gains, digest: Callable[[bytes], bytes] = bytes
 ) -> list[Hashable | None]:
-    """For each measure what is equal where measures are one and the same because no document is forbidden, or None."""
+    """For each measure a value equal for measures that are the same because no document is forbidden, or None."""
     found: list[Hashable | None] = []
     for measure in measures:
         own = measure.gains or gains
@@ -272,5 +272,5 @@ def ready_measures(measures: MeasureLike | Iterable[MeasureLike], rel: float = 1
 
 
 def nil_ids(measures: Iterable[Measure]) -> set[str]:
-    """The document ids that some measure takes for "no answer"."""
+    """The document ids that some measure takes as "no answer"."""
     return {measure.nil for measure in measures if measure.nil is not None}

@@ -1,4 +1,4 @@
-"""Why a measure has its value: what every document added or cost, and what the list lost against the ideal one."""
+"""Why a measure has its value: what each document added or cost, and what the list lost compared with the ideal one."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ class Losses:
     The list is improved in three steps, and each step's change is a loss: ``to_forbidden`` when every
     forbidden document is taken out and ranks close up, ``to_misordering`` when what remains is put in the
     ideal order, ``to_missing`` when that becomes the ideal list, with the good documents that the run never
-    retrieved. So ``value`` and the three losses add up to ``best`` (``value`` less the losses where lower
-    values are better).
+    retrieved. So ``value`` and the three losses add up to ``best`` (``value`` minus the losses if lower values are
+    better).
 
     Attributes
     ----------
     value
-        The value of the list as it is.
+        The value of the list itself.
     empty
         The value of an empty list.
     best
@@ -111,7 +111,7 @@ class RankedDocument:
 
 @dataclass(frozen=True)
 class IdealDocument:
-    """A document of the ideal list; ``found_at`` is its rank in the run's list, None where it is not in it."""
+    """A document of the ideal list; ``found_at`` is its rank in the run's list, None if it is not in it."""
 
     rank: int
     doc_id: str
@@ -132,7 +132,7 @@ class QueryExplanation(Tabular):
     ideal
         Every document of positive gain, best first.
     length
-        Documents in the list, those that are not shown here included.
+        Documents in the list, including those that are not shown here.
     """
 
     query_id: str
@@ -147,12 +147,12 @@ class QueryExplanation(Tabular):
 
     @property
     def missing(self) -> tuple[IdealDocument, ...]:
-        """Good documents that the list does not have, or has below k."""
+        """Good documents that the list does not have, or has only below k."""
         return tuple(d for d in self.ideal if d.found_at is None or (self.k is not None and d.found_at > self.k))
 
     @property
     def most_harmful(self) -> RankedDocument | None:
-        """The forbidden document whose filtering would gain most; None where none would gain anything."""
+        """The forbidden document whose removal would gain most; None if no removal would gain anything."""
         sign = 1 if self.higher_is_better else -1
         forbidden = [d for d in self.documents if d.forbidden and sign * d.if_filtered > TOLERANCE]
         return max(forbidden, key=lambda d: sign * d.if_filtered, default=None)
@@ -168,7 +168,7 @@ class QueryExplanation(Tabular):
         return pl.DataFrame([asdict(d) for d in self.documents], schema=schema)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as JSON has it."""
+        """Everything, as JSON."""
         harmful = self.most_harmful
         return {
             "query_id": self.query_id,
@@ -242,7 +242,7 @@ class QueryExplanation(Tabular):
         ]
         if any(left_out):
             notes.append(f"Left out: {', and '.join(filter(None, left_out))}.")
-        return Table(columns, rows, title="What each document gave or cost", notes=notes)
+        return Table(columns, rows, title="What each document added or cost", notes=notes)
 
     def __repr__(self) -> str:
         return f"<QueryExplanation: {self.measure} of query {self.query_id!r}, run {self.run!r}>"
@@ -250,7 +250,7 @@ class QueryExplanation(Tabular):
 
 @dataclass(frozen=True)
 class QueryLosses:
-    """A query's losses, and the forbidden document that cost it most (None where none did)."""
+    """A query's losses, and the forbidden document that cost it most (None if none did)."""
 
     query_id: str
     losses: Losses
@@ -296,7 +296,7 @@ class RunExplanation(Tabular):
         return pl.DataFrame([q.to_dict() for q in self.queries], schema=schema)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as JSON has it; ``queries`` are the ``worst`` ones."""
+        """Everything, as JSON; ``queries`` are the ``worst`` ones."""
         return {
             "run": self.run,
             "measure": self.measure,
@@ -413,7 +413,7 @@ def explain(
     best                         1.0000
     Filtering the forbidden bad at rank 1 would change it by +0.5913.
     <BLANKLINE>
-    What each document gave or cost
+    What each document added or cost
     rank  document         score  label  gain  forbidden  discount  contribution  if filtered
     ----  ---------------  -----  -----  ----  ---------  --------  ------------  -----------
        1  bad                  3     -2    -2  yes          1.0000       -0.4319      +0.5913
@@ -489,7 +489,7 @@ class _Case:
         return [*(_evaluated(self.measure, lists) for lists in (nothing, judged, clean, ordered)), self.ideal()]
 
     def ideal(self) -> PerQuery:
-        """The best that a perfect ranker might show: the good documents alone, those of gain 0 behind them, or NIL."""
+        """The best list of a perfect ranker: the good documents alone, followed by those of gain 0, or by NIL."""
         judged, measure = self.judged, self.measure
         value = measure.worth(judged.pool.labels, judged.gains)
         good = value > 0
@@ -505,7 +505,7 @@ class _Case:
 
     def most_harmful(self) -> dict[int, tuple[str, int, float]]:
         """For each query that has one, the forbidden document whose filtering gains most, its rank and the change."""
-        at = np.flatnonzero(self.forbidden & (self.judged.rank <= (self.k or np.inf)))  # below k they harm nobody
+        at = np.flatnonzero(self.forbidden & (self.judged.rank <= (self.k or np.inf)))  # below k they do no harm
         query, rank = self.judged.query[at], self.judged.rank[at]
         change = self.if_filtered(query, self.judged.place[at])
         order = np.lexsort((rank, -self.sign * change, query))
@@ -604,7 +604,7 @@ class _Case:
             yield IdealDocument(rank, docs[i], label, float(gain[i]), would_give, found.get(docs[i]))
 
     def discounts(self, rank: Ints) -> Floats | None:
-        """What a gain of 1 adds to DCG@k at each rank; None where the measure is no sum of discounted gains."""
+        """What a gain of 1 adds to DCG@k at each rank; None if the measure is not a sum of discounted gains."""
         if self.measure.line(self.judged.pool, self.gains) is None:
             return None
         return np.where(rank <= (self.k or np.inf), discounted(np.ones(len(rank)), rank, self.measure.base), 0.0)

@@ -1,4 +1,4 @@
-"""RankSift as a guest of ir_measures: the measures that it lacks, and a provider that computes them."""
+"""RankSift in ir_measures: the measures that it lacks, and a provider that computes them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import MISSING, fields
 from types import SimpleNamespace
 from typing import Any
 
-import ir_measures  # noqa: TID253 - only whoever registers with ir_measures imports this file
+import ir_measures  # noqa: TID253 - imported only when registering with ir_measures
 import numpy as np
 from ir_measures.measures import ParamInfo  # noqa: TID253
 from ir_measures.measures.base import Agg  # noqa: TID253
@@ -48,14 +48,14 @@ class OwnAggregate(Agg):
         self.denominators.append(parts[1])
 
     def result(self) -> float:
-        """The aggregate of all queries, not a number where there is none (as in ir_measures)."""
+        """The aggregate of all queries, not a number if there is none (as in ir_measures)."""
         if not self.numerators:
             return float("nan")
         return float(self.measure.aggregate(np.array(self.numerators), np.array(self.denominators)))
 
 
 class GuestMeasure(ir_measures.Measure):
-    """A measure of RankSift's catalogue in ir_measures' clothes; each one is a subclass, made by :func:`dress`.
+    """A measure of RankSift's catalogue in the form of ir_measures; each one is a subclass, made by :func:`dress`.
 
     Parameters are RankSift's own, with ``cutoff`` for k, and ``judged_only``, which drops unjudged documents
     (and, unlike trec_eval's ``-J``, no forbidden ones).
@@ -79,7 +79,7 @@ class GuestMeasure(ir_measures.Measure):
 
 
 def _text(value: Any) -> str:
-    """A parameter as both parsers read it."""
+    """A parameter in the form that both parsers read."""
     if isinstance(value, Mapping | Gains):
         value = str(Gains.of(value)).strip('{}"').replace(":", "=")
     return repr(str(value)) if isinstance(value, Measure) else repr(value)
@@ -114,7 +114,7 @@ def revive(name: str, params: dict[str, Any]) -> GuestMeasure:
 
 
 def translate(measure: ir_measures.Measure) -> Measure:
-    """RankSift's measure that means the same; an error where there is none."""
+    """RankSift's measure that means the same; an error if there is none."""
     if isinstance(measure, GuestMeasure):
         return measure.ranksift
     if measure.NAME == "RBP" and "rel" not in measure.params:
@@ -175,7 +175,7 @@ class RankSiftEvaluator(ir_measures.Evaluator):
 
 
 def _qrels(source: Any) -> Qrels | None:
-    """Judgments in any of ir_measures' forms; none at all where they are empty."""
+    """Judgments in any of ir_measures' forms; no judgments if they are empty."""
     if isinstance(source, Mapping):
         return read_qrels(source) if any(source.values()) else None
     frame = _frame(source, {"query_id": "query_id", "doc_id": "doc_id", "relevance": "label"})
@@ -201,9 +201,9 @@ def _frame(source: Any, columns: dict[str, str]) -> Any:
 
 
 class HarmlessPytrecEval(PytrecEvalProvider):
-    """ir_measures' pytrec_eval, which ends the process where all labels of a query are negative.
+    """ir_measures' pytrec_eval, which ends the process if all labels of a query are negative.
 
-    To it such labels are 0: a document that is not relevant, as a negative label is to trec_eval too.
+    Such labels are passed to it as 0: documents that are not relevant, as negative labels are in trec_eval.
     """
 
     def _evaluator(self, measures: Any, qrels: Any) -> Any:

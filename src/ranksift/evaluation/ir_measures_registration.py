@@ -12,13 +12,14 @@ def register_ir_measures(*, first: bool = False) -> SimpleNamespace:
 
     Every measure of the catalogue that ir_measures lacks is registered under its name, with RankSift's parameters,
     ``cutoff`` for k, and ``judged_only=True`` for ``unjudged="drop"``. The provider stands last in ir_measures'
-    default pipeline, so nothing that ir_measures computes by itself changes; but pytrec_eval, which ends the process
-    where all labels of a query are negative, gets zeros there.
+    default pipeline, so nothing that ir_measures computes by itself changes; but pytrec_eval, which ends the process if
+    all labels of a query are negative, gets zeros there.
 
     Parameters
     ----------
     first
-        Stand first instead: RankSift also computes the measures of ir_measures that mean the same, such as AP.
+        Put the provider first instead: RankSift then also computes the measures of ir_measures that mean the same, such
+        as AP.
 
     Returns
     -------

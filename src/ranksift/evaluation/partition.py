@@ -48,14 +48,14 @@ _UNANSWERED = 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """What :func:`evaluate_partition` found.
+    """The result of :func:`evaluate_partition`.
 
     Attributes
     ----------
     queries
-        Those that may count: the judged ones, or those that were named.
+        The queries that may count: the judged ones, or those that were named.
     measures
-        What the columns are.
+        The measures, one per column.
     numerators, denominators
         The values for every query and measure.
     answered
@@ -67,14 +67,14 @@ class Partition:
     labels
         The labels of the whole collection.
     gains
-        What labels are worth.
+        The gains of labels.
     facts, judgments
-        What notes about the run are made of.
+        The data from which notes about the run are made.
     likeness
-        Of each measure, what is equal where two of them are one and the same.
+        For each measure, a value that is equal for two measures that are the same.
     errors
-        By the number of the measure, -1 for all of them: why there are no values. They are raised when all parts are
-        there, so that it does not depend on the parts which one is.
+        The reason why there are no values, by the number of the measure; -1 for all measures. An error is raised when
+        all parts are there, so it does not depend on the parts which error is raised.
     """
 
     queries: tuple[str, ...]
@@ -116,13 +116,13 @@ def evaluate_partition(
     Parameters
     ----------
     qrels, run
-        All judgments and all documents of these queries: anything that :func:`read_qrels` and :func:`read_run` take, an
-        Arrow table too. None where there are none.
+        All judgments and all documents of these queries: anything that :func:`read_qrels` and :func:`read_run` take,
+        including an Arrow table. None if there are none.
     measures, gains, unjudged, on_duplicate, depth, rel, columns
         As in :func:`evaluate`.
     labels
-        The distinct labels of the whole collection, which some measures ask for: ERR for the largest. None: these
-        judgments are all.
+        The distinct labels of the whole collection, which some measures need: ERR needs the largest. None: these
+        judgments are all there are.
     queries
         The queries that may count; None: those that are judged here.
 
@@ -221,10 +221,10 @@ def scores_of_partitions(
     Parameters
     ----------
     partitions
-        For each name of a run, all of its partitions, in any order. Together they have all judged queries.
+        For each name of a run, all of its partitions, in any order. Together they contain all judged queries.
     queries
         All queries, in the order in which the judgments list them, in which values are added up. None: the partitions
-        know it, or come in it.
+        know the order, or are given in it.
     which
         Which queries count: those that are judged, those that every run answers ("run"), or those that were named.
 
@@ -307,7 +307,7 @@ def together(parts: Sequence[Partition], queries: Sequence[str] | None = None) -
 
 
 def checked(whole: Partition, name: str, which: str) -> tuple[str, ...]:
-    """What a reader should know of a run; an error where it has no values."""
+    """What a reader should know about a run; an error if it has no values."""
     unknown = strangers(whole.judgments, whole.facts, name, which)
     if -1 in whole.errors:
         raise whole.errors[-1]
@@ -351,7 +351,7 @@ class _Evaluating:
         self._add(run, np.sort(np.array(known, dtype=np.int64)), number)
 
     def values(self, taken: Taken) -> RunValues:
-        """All values, those of queries without a list too."""
+        """All values, including those of queries without a list."""
         name, given = taken.name, self.given
         nothing = read_run({})
         rest = np.flatnonzero(~self.seen)

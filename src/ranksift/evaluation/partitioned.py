@@ -52,10 +52,10 @@ def evaluate_in_partitions(
     unjudged_label: float | None = None,
     progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
 ) -> Partitioned | None:
-    """Evaluate runs against judgments of which only a part is in memory at a time.
+    """Evaluate runs against judgments, with only a part of the judgments in memory at a time.
 
-    None where the judgments fit into memory, or where some of the files cannot be split. The parameters are those of
-    :func:`evaluate`; ``unjudged_label`` says that nobody judged the document.
+    None if the judgments fit into memory, or if some of the files cannot be split. The parameters are those of
+    :func:`evaluate`; ``unjudged_label`` marks a document as unjudged.
     """
     limit = memory_for(qrels, memory)
     sources = run_sources(runs)
@@ -63,7 +63,7 @@ def evaluate_in_partitions(
         return None
     which: Any = queries if isinstance(queries, str) else "named"
     how: dict[str, Any] = {"gains": gains, "unjudged": unjudged, "nil": nil_ids(measures), "depth": depth}
-    # How runs are joined; these judgments are nobody's.
+    # How runs are joined; these judgments are placeholders.
     given = JudgedRuns.of({"q": {"d": 0}}, {}, queries=queries, on_duplicate=on_duplicate, columns=columns, **how)
     names: list[str] = []
     found: list[Partition] = []
@@ -91,7 +91,7 @@ def _evaluated(
     memory: int,
     unjudged_label: float | None,
 ) -> tuple[str, Partition]:
-    """The name of a run, and all of it in one partition."""
+    """The name of a run, and the whole run as one partition."""
     parts = []
     named = named_in_buckets(given, judgments.count)
     with bucketed_run(run.source, given.on_duplicate, given.columns, memory, judgments.count) as listed:
@@ -106,7 +106,7 @@ def _evaluated(
 
 
 def named_in_buckets(given: JudgedRuns, count: int) -> list[Numbered[Sequence[str]] | None]:
-    """The queries in each of so many buckets, where they were named; None where those count that are judged."""
+    """The queries in each of the buckets, if they were named; None if the judged ones count."""
     if given.which != "named":
         return [None] * count
     bucket = buckets_of(given.queries, count)
@@ -122,7 +122,7 @@ def evaluate_bucket(
     named: Numbered[Sequence[str]] | None,
     measures: Sequence[Measure],
 ) -> Partition | None:
-    """Evaluate the queries of a bucket, each with its number in the whole; None where there are none."""
+    """Evaluate the queries of a bucket, each with its number in the whole collection; None if there are none."""
     (qrels, judged), (run, number) = judgments, lists
     queries, order = (qrels.query_ids, judged) if named is None else named
     if not len(queries) and not len(run):

@@ -1,4 +1,4 @@
-"""What results share: how they are printed, shown in a notebook, put into a paper and handed to pandas."""
+"""What results have in common: how they are printed, shown in a notebook, put into a paper and converted to pandas."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ class Printed:
 
 
 class Tabular(Printed):
-    """A result that is one table to programs."""
+    """A result that programs read as one table."""
 
     def to_frame(self) -> pl.DataFrame:
         """The result in full, as a polars frame."""
         raise NotImplementedError
 
     def to_pandas(self) -> pd.DataFrame:
-        """:meth:`to_frame` as a pandas frame, which takes no pyarrow."""
+        """:meth:`to_frame` as a pandas frame, without pyarrow."""
         from ranksift.collection.readers.frames import as_pandas
 
         return as_pandas(self.to_frame())

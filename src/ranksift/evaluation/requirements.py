@@ -1,4 +1,4 @@
-"""What a measure must be, as people write it: ``nDCG_f@10>=0.8``."""
+"""Requirements on measures, as people write them: ``nDCG_f@10>=0.8``."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _REQUIREMENT = re.compile(
 
 @dataclass(frozen=True)
 class Requirement:
-    """What a measure must be.
+    """A requirement on a measure.
 
     Examples
     --------
@@ -46,7 +46,7 @@ class Requirement:
         return f"{self.measure}{self.operator}{self.limit:.15g}"
 
     def margins(self, values: ArrayLike) -> Floats:
-        """How far values are on the right side of the limit; negative where they are on the wrong one."""
+        """How far values are on the right side of the limit; negative if they are on the wrong side."""
         above: Floats = np.asarray(values, dtype=np.float64) - self.limit
         if self.operator == "==":
             return -np.abs(above)
@@ -59,14 +59,14 @@ class Requirement:
         return margins > least if least > 0 else margins >= least
 
     def checked(self, value: float) -> CheckedRequirement:
-        """What comes of it for a value."""
+        """The requirement checked for a value."""
         margin, passed = float(self.margins(value)), bool(self.met(value))
         return CheckedRequirement(str(self.measure), self.operator, self.limit, value, margin, passed)
 
 
 @dataclass(frozen=True)
 class CheckedRequirement:
-    """A requirement and what came of it; ``margin`` is negative where it is missed."""
+    """A requirement and its result; ``margin`` is negative if it is missed."""
 
     measure: str
     operator: Operator
@@ -86,7 +86,7 @@ class CheckedRequirement:
 def parse_requirements(text: str | Iterable[str], form: str = FORM) -> list[Requirement]:
     """Requirements from one string, with blanks, commas or semicolons between them, or from several strings.
 
-    ``form`` is what an error says of how they are written.
+    ``form`` is what an error says about how to write them.
 
     Examples
     --------

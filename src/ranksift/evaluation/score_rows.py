@@ -1,4 +1,4 @@
-"""Scores as rows that people read: a table, and a line about queries that say nothing."""
+"""Scores as rows that people read: a table, and a line about uninformative queries."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ALL = "all"
 
 
 def table(scores: Scores, *, per_query: bool = False, digits: int = 4, title: str = "") -> Table:
-    """Runs as rows and measures as columns, the best values bold; of one run alone, measures as rows.
+    """Runs as rows and measures as columns, with the best values in bold; for a single run, measures are rows.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def table(scores: Scores, *, per_query: bool = False, digits: int = 4, title: st
 
 
 def degenerate_notes(scores: Scores) -> list[str]:
-    """A line about the queries in which some measures cannot tell rankings apart, where there are any."""
+    """A line about the queries in which some measures cannot distinguish rankings, if there are any."""
     by_count: dict[int, list[str]] = {}
     for name, count in scores.degenerate.items():
         by_count.setdefault(count, []).append(name)
@@ -72,7 +72,7 @@ def written(scores: Scores, values: Floats) -> list[Value]:
 
 
 def _best(measure: Measure | str, values: Floats) -> NDArray[np.bool_]:
-    """Which runs have the best value, where there is a better and a worse."""
+    """Which runs have the best value, if there is a better and a worse."""
     counts = isinstance(measure, Measure) and measure.aggregation == "sum"
     if counts or np.ptp(values) == 0:
         return np.zeros(len(values), dtype=bool)

@@ -1,4 +1,4 @@
-"""Ready-made score tables, which some other tool or year left behind, into :class:`Scores`.
+"""Existing score tables, from other tools or years, as :class:`Scores`.
 
 A table is long (one row per value: run, query, measure, value) or wide (one row per topic, one column per system).
 """
@@ -50,10 +50,10 @@ def read_scores(source: Any, measure: MeasureLike | None = None) -> Scores:
 
     Notes
     -----
-    A long table has the columns run (or system), query (or topic), value (or score) and, where there are
-    several measures, measure; ``ranksift evaluate --per-query --format csv`` writes such a table. A wide
-    table has one row per topic and one column per system. Its topics are in the column of that name, or in a first
-    column that has no name or contains words; without one the rows are numbered from 1.
+    A long table has the columns run (or system), query (or topic), value (or score) and, if there are several measures,
+    measure; ``ranksift evaluate --per-query --format csv`` writes such a table. A wide table has one row per topic and
+    one column per system. Its topics are in the column of that name, or in a first column that has no name or contains
+    words; without one the rows are numbered from 1.
 
     Rows that summarise the others (``all``, ``amean``, ``mean``, ``average``, ``gmean``) are left out with a warning.
 
@@ -72,7 +72,7 @@ def read_scores(source: Any, measure: MeasureLike | None = None) -> Scores:
 
 @dataclass(frozen=True)
 class _ScoreTable:
-    """What one table holds, what to call it, and whether its topics are but the numbers of its rows."""
+    """The contents of one table, its name, and whether its topics are only the numbers of its rows."""
 
     name: str
     scores: Scores
@@ -111,7 +111,7 @@ def _table(source: Any, measure: MeasureLike | None, name: str) -> _ScoreTable:
         scores = _wide(table, topic, default if measure is None else measure)
     micro = [str(m) for m in scores.measures if isinstance(m, Measure) and m.aggregation == "micro"]
     if micro:
-        note = f"{_in(table)}{', '.join(micro)}: a table has no denominators, so its mean over queries stands for it"
+        note = f"{_in(table)}{', '.join(micro)}: a table has no denominators, so the mean over queries is used instead"
         scores = replace(scores, notes=(*scores.notes, note))
     return _ScoreTable(table.source or name, scores, numbered)
 
@@ -122,7 +122,7 @@ def _table(source: Any, measure: MeasureLike | None, name: str) -> _ScoreTable:
 def _is_long(table: SourceTable) -> bool:
     """Whether the columns have the names of a long table, perhaps not all of them.
 
-    A system of a wide table may well be called "run", but has numbers then; hardly one is called "value".
+    A system of a wide table may be called "run", but then its column has numbers; hardly any is called "value".
     """
     roles = {role for role in ("run", "query", "measure", "value") if has_column(table.names, role)}
     if {"run", "query"} <= roles and table.holds_words(find_column(table.names, "run", source=table.source)):
@@ -173,7 +173,7 @@ def _coded(names: Sequence[str], rows: NDArray[np.bool_]) -> tuple[list[str], In
 
 
 def _check_cells(table: SourceTable, cells: Ints, rows: Ints, axes: list[list[str]]) -> None:
-    """Refuse a value that is there twice, or not at all."""
+    """Refuse a value that occurs twice, or is missing."""
     shape = tuple(map(len, axes))
 
     def place(cell: Any) -> str:
@@ -217,7 +217,7 @@ def _wide(table: SourceTable, topic: int | None, measure: MeasureLike) -> Scores
 
 
 def _topic_column(table: SourceTable) -> int | None:
-    """Where the topics are; ``None`` where every column is a system."""
+    """The column of topics; ``None`` if every column is a system."""
     names = table.names
     if not names:
         raise table.wrong("no columns at all", "give a column of topics and one for each system")
@@ -263,7 +263,7 @@ def _check_systems(table: SourceTable, systems: list[int], names: list[str]) -> 
 
 def _check_height(table: SourceTable) -> None:
     if not table.height:
-        raise table.wrong("a header and no row below it", "give at least one row")
+        raise table.wrong("a header without rows below it", "give at least one row")
 
 
 def _without_summaries(table: SourceTable, queries: Sequence[str]) -> tuple[NDArray[np.bool_], list[str]]:
@@ -313,7 +313,7 @@ def _joined(tables: list[_ScoreTable]) -> Scores:
 
 
 def _check_measures(tables: list[_ScoreTable]) -> None:
-    """Refuse two tables of one measure: they may be of two years, and their values are not to be mixed."""
+    """Refuse two tables of one measure: they may be from different years, and their values must not be mixed."""
     seen: dict[str, str] = {}
     for table in tables:
         for measure in map(str, table.scores.measures):

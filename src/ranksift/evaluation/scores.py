@@ -34,8 +34,8 @@ class Scores(Tabular):
     Attributes
     ----------
     runs, queries, measures
-        Names of the three axes; measures are :class:`Measure` objects, or plain names where the
-        values came from elsewhere.
+        Names of the three axes; measures are :class:`Measure` objects, or plain names if the values came from
+        elsewhere.
     numerators, denominators
         Arrays runs × queries × measures. Denominators are 1 unless the measure is micro-averaged.
     degenerate
@@ -66,7 +66,7 @@ class Scores(Tabular):
     def from_array(
         cls, values: ArrayLike, *, runs: Sequence[str], queries: Sequence[str], measures: Sequence[MeasureLike]
     ) -> Scores:
-        """Take ready values, runs × queries × measures."""
+        """Take existing values, runs × queries × measures."""
         try:
             cube = np.asarray(values, dtype=np.float64)
             expected = (len(runs), len(queries), len(measures))
@@ -80,7 +80,7 @@ class Scores(Tabular):
             )
         for sane, fault, remedy in (
             (np.isfinite(cube), "is not finite", "leave that query out, or give it a value"),
-            (np.abs(cube) <= LARGEST, "is too large to be summed", "scale the values of this measure"),
+            (np.abs(cube) <= LARGEST, "is too large to add up", "scale the values of this measure"),
         ):
             if not sane.all():
                 r, q, m = np.argwhere(~sane)[0]
@@ -95,7 +95,7 @@ class Scores(Tabular):
 
     @classmethod
     def from_frame(cls, frame: Any, measure: MeasureLike | None = None) -> Scores:
-        """Take ready values out of a polars or pandas frame, in a form described by :func:`read_scores`.
+        """Take existing values from a polars or pandas frame, in a form described by :func:`read_scores`.
 
         >>> import polars as pl
         >>> Scores.from_frame(pl.DataFrame({"topic": ["q1", "q2"], "a": [1.0, 0.5], "b": [0.0, 1.0]}), "AP")
@@ -117,9 +117,9 @@ class Scores(Tabular):
 
     @cached_property
     def drawing_order(self) -> Ints:
-        """Queries by id, shorter ids first (9 before 10): what is drawn at random is drawn from them in this order.
+        """Queries by id, shorter ids first (9 before 10): random draws use this order.
 
-        So the same seed draws the same queries, in whatever order the judgments list them.
+        So the same seed draws the same queries, whatever the order of the judgments.
         """
         return np.array(sorted(range(len(self.queries)), key=lambda q: (len(self.queries[q]), self.queries[q])))
 
@@ -159,7 +159,7 @@ class Scores(Tabular):
         return self.runs.index(run)
 
     def mean_of(self, measure: MeasureLike) -> float | dict[str, float]:
-        """The aggregate of one measure: a number where there is one run, else ``{run: number}``."""
+        """The aggregate of one measure: a number if there is one run, otherwise ``{run: number}``."""
         values = self.aggregate()[:, self.column(measure)].tolist()
         return values[0] if len(self.runs) == 1 else dict(zip(self.runs, values, strict=True))
 
@@ -178,7 +178,7 @@ class Scores(Tabular):
         return False
 
     def table(self, *, per_query: bool = False, digits: int = 4, title: str = "") -> Table:
-        """Runs as rows and measures as columns, the best values bold; of one run alone, measures as rows."""
+        """Runs as rows and measures as columns, with the best values in bold; for a single run, measures are rows."""
         from ranksift.evaluation.score_rows import table
 
         return table(self, per_query=per_query, digits=digits, title=title)
@@ -188,7 +188,7 @@ class Scores(Tabular):
         return self.mean()
 
     def to_pandas(self, *, per_query: bool = False) -> pd.DataFrame:
-        """:meth:`mean`, or :meth:`per_query`, as a pandas frame, which takes no pyarrow."""
+        """:meth:`mean`, or :meth:`per_query`, as a pandas frame, without pyarrow."""
         from ranksift.collection.readers.frames import as_pandas
 
         return as_pandas(self.per_query() if per_query else self.mean())
@@ -217,7 +217,7 @@ class Scores(Tabular):
 
 
 def measure_or_name(measure: MeasureLike) -> Measure | str:
-    """A measure, or where none has this name the name itself."""
+    """A measure, or if none has this name the name itself."""
     try:
         return parse_measure(measure)
     except InputError:

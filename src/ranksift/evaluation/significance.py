@@ -1,4 +1,4 @@
-"""Is a difference more than chance: paired tests, corrections for many comparisons, intervals and effect sizes.
+"""Whether a difference is more than chance: paired tests, corrections for many comparisons, intervals and effect sizes.
 
 Everything here works on plain arrays: the values of several systems on the same queries, and the pairs of systems to
 compare. All pairs are worked on together.
@@ -19,7 +19,7 @@ from ranksift.collection.ragged import Floats, Ints, sums
 #: A difference this small beside the values is rounding: the two values are equal.
 ROUNDING = 1e-14
 
-# So small a difference is none: its square is lost, and with it the spread of such differences.
+# A difference this small counts as none: its square is lost, and with it the spread of such differences.
 _NOTHING = 1e-130
 
 #: Two statistics of resamples nearer than this (relative) are the same statistic, added up in another order.
@@ -119,7 +119,7 @@ class Paired:
             mean[block] = difference.mean(axis=1)
             difference -= mean[block, None]
             deviation[block] = np.linalg.norm(difference, axis=1) / np.sqrt(n - 1)
-            # What rounding leaves of a constant difference is no spread.
+            # What rounding leaves of a constant difference is not a spread.
             small = np.flatnonzero(deviation[block] <= noise[block])
             if len(small):
                 constant = np.abs(difference[small]) <= self._noise(block.start + small)
@@ -200,13 +200,13 @@ class Unpaired(NamedTuple):
         """Forget which values belong together."""
         mean = paired.values.mean(axis=1)
         deviation = np.linalg.norm(paired.values - mean[:, None], axis=1) / np.sqrt(paired.queries - 1)
-        deviation[deviation <= ROUNDING * np.abs(paired.values).max(axis=1)] = 0.0  # what rounding leaves is no spread
+        deviation[deviation <= ROUNDING * np.abs(paired.values).max(axis=1)] = 0.0  # rounding is not spread
         spread = np.hypot(deviation[paired.left], deviation[paired.right]) / np.sqrt(2.0)
         return cls(paired.summary.mean, spread, paired.queries)
 
     @property
     def effect_size(self) -> Floats:
-        """Cohen's d of each pair: 0 for equal means, ±inf where neither system varies."""
+        """Cohen's d of each pair: 0 for equal means, ±inf if neither system varies."""
         out = np.where(self.difference == 0, 0.0, np.copysign(np.inf, self.difference))
         return np.divide(self.difference, self.spread, out=out, where=self.spread > 0)
 
@@ -240,7 +240,7 @@ def unpaired_t(unpaired: Unpaired) -> Outcome:
 def wilcoxon(paired: Paired) -> Outcome:
     """Wilcoxon's signed-rank test, with the values of :func:`scipy.stats.wilcoxon`.
 
-    Zeros are left out and ties share their rank. p is exact with up to 13 queries, and with up to 50 where there are
+    Zeros are left out and ties share their rank. p is exact with up to 13 queries, and with up to 50 if there are
     neither zeros nor ties; else it is the normal approximation. The statistic is the smaller sum of ranks. Equal
     systems have p = 1.
 
@@ -304,7 +304,7 @@ def _exact_rank_sum(smaller: Floats, n: int) -> Floats:
 def randomization(paired: Paired, samples: int, seed: int) -> Outcome:
     """Fisher's paired randomization test of the mean: the signs of the differences are flipped at random.
 
-    Where there are no more than ``samples`` ways to flip the signs, all of them are taken, once each, and p is exact;
+    If there are no more than ``samples`` ways to flip the signs, all of them are taken, once each, and p is exact;
     else p is (1 + as extreme) / (1 + samples). The statistic is the mean difference.
 
     Examples
@@ -447,7 +447,7 @@ def shifted_resamples(paired: Paired, counts: Floats) -> Iterator[tuple[slice, F
         observed = paired.summary.mean[block, None]
         mean = totals / n - observed
         variance = (product((paired.differences(block) - observed) ** 2, counts) - n * mean**2) / (n - 1)
-        # One query drawn over and over has no spread: t is infinite, or 0 where its shifted difference is 0.
+        # One query drawn over and over has no spread: t is infinite, or 0 if its shifted difference is 0.
         np.maximum(variance, smallest[block, None], out=variance)
         yield block, mean, variance
 

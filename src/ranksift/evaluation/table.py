@@ -1,4 +1,4 @@
-"""A result as people read it: a small table of words and numbers, for a terminal, Markdown, HTML or LaTeX."""
+"""A result as a small table of words and numbers, for a terminal, Markdown, HTML or LaTeX."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """A value with letters behind it, raised where the format can, and bold where it is the best."""
+    """A value followed by letters, raised if the format allows it, and bold if it is the best."""
 
     value: Value
     letters: str = ""
@@ -146,7 +146,7 @@ class Table:
 
     @property
     def width(self) -> int:
-        """Columns that its plain text takes, notes aside: a terminal that has fewer cuts numbers off."""
+        """The width of its plain text in columns, without notes: a narrower terminal cuts numbers off."""
         widest = [max([_width(on_one_line(c.name)), *map(_width, self._drawn(j))]) for j, c in enumerate(self.columns)]
         return sum(widest) + 2 * (len(widest) - 1)
 
@@ -167,7 +167,7 @@ class Table:
         return "\n".join(line.rstrip() for line in lines)
 
     def markdown(self) -> str:
-        """A table as GitHub and most other tools read it."""
+        """A table in the form that GitHub and most other tools read."""
         names = [_markdown(c.name) for c in self.columns]
         rows = [[self._markdown_cell(i, j) for j in range(len(names))] for i in range(len(self.rows))]
         widths = [max(3, *(_width(line[j]) for line in (names, *rows))) for j in range(len(names))]
@@ -201,7 +201,7 @@ class Table:
         return "\n".join([*lines, "\\end{table}"])
 
     def html(self) -> str:
-        """A ``table`` element with a caption, its notes after it."""
+        """A ``table`` element with a caption, followed by its notes."""
         sides = ["num" if numeric else "" for numeric in self._numeric]
 
         def line(tag: str, cells: Iterable[str]) -> str:
@@ -284,7 +284,7 @@ class Table:
         return tuple("right" if numeric and not lettered else "left" for numeric, lettered in both)
 
     def _drawn(self, j: int) -> list[str]:
-        """The cells of a column as plain text; numbers line up although letters follow some of them."""
+        """The cells of a column as plain text; numbers are aligned even if letters follow some of them."""
         column = self.columns[j]
         bodies = [on_one_line(column.written(c.value)) for c in self._column(j)]
         if not self._lettered[j]:
@@ -358,7 +358,7 @@ def _is_zero(number: str) -> bool:
 
 
 def _width(text: str) -> int:
-    """Columns that the text takes in a terminal."""
+    """The number of terminal columns that the text takes."""
     if text.isascii():
         return len(text)
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)

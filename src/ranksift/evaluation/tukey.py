@@ -19,9 +19,9 @@ _AT_ONCE = 256
 def tukey(paired: Paired, runs: int, confidence: float) -> tuple[Outcome, tuple[Floats, Floats]]:
     """Tukey's HSD of a two-way analysis of variance without replication: runs and queries are the factors.
 
-    The values of every ``runs`` systems are one measure's. The statistic is q, the difference of two means over the
-    standard error that all runs share; of two runs it is √2 times the paired t, with the same p. The intervals hold for
-    all pairs together.
+    The values of every ``runs`` systems are one measure's. The statistic is q, the difference of two means divided by
+    the standard error that all runs share; for two runs it is √2 times the paired t, with the same p. The intervals
+    hold for all pairs together.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def tukey(paired: Paired, runs: int, confidence: float) -> tuple[Outcome, tuple[
     cube = paired.values.reshape(-1, runs, n)
     residual = cube - cube.mean(axis=1, keepdims=True) - cube.mean(axis=2, keepdims=True)
     residual += cube.mean(axis=(1, 2), keepdims=True)
-    # What rounding leaves of runs that differ by constants is no spread.
+    # What rounding leaves of runs that differ by constants is not a spread.
     residual[np.abs(residual) <= ROUNDING * np.abs(cube).max(axis=(1, 2), keepdims=True)] = 0.0
     freedom = (runs - 1) * (n - 1)
     error = np.sqrt((residual**2).sum(axis=(1, 2)) / freedom / n)[paired.left // runs]

@@ -23,9 +23,9 @@ class RankSiftRanker:
     ----------
     model
         The folder of a ranker from texts, or the file of a cutoff, which reads the scores of documents; fitted objects
-        too, but a pipeline with those cannot be written.
+        also work, but a pipeline with those cannot be written.
     top_k
-        How many documents to give at most (default: all that are kept).
+        The largest number of documents to return (default: all that are kept).
 
     Examples
     --------
@@ -42,11 +42,11 @@ class RankSiftRanker:
         self._sifter: Sifter | None = None
 
     def warm_up(self) -> None:
-        """Read the model, once."""
+        """Load the model once."""
         self._sifter = self._sifter or Sifter.of(self.model)
 
     def to_dict(self) -> dict[str, Any]:
-        """What a pipeline's file says of it: the path of the model."""
+        """The component as a pipeline's file describes it: by the path of the model."""
         place = os.fspath(self.model) if isinstance(self.model, str | os.PathLike) else Sifter.of(self.model).saved_at
         described: dict[str, Any] = default_to_dict(self, model=place, top_k=self.top_k)
         return described
@@ -61,16 +61,16 @@ class RankSiftRanker:
     def run(
         self, documents: list[Document], query: str | None = None, top_k: int | None = None
     ) -> dict[str, list[Document]]:
-        """Documents that may be shown, and those that must not be, each with its score, and ``margin`` in its meta.
+        """Documents that may be shown, and those that must not, each with its score, and ``margin`` in its meta.
 
         Parameters
         ----------
         documents
-            As a retriever gives them.
+            The documents, as returned by a retriever.
         query
-            Its text; a cutoff needs none.
+            The text of the query; a cutoff needs none.
         top_k
-            In the place of the component's own.
+            Used instead of the component's own.
         """
         self.warm_up()
         assert self._sifter is not None

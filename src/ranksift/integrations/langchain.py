@@ -22,13 +22,13 @@ class RankSiftCompressor(BaseDocumentCompressor):
     Parameters
     ----------
     model
-        The folder of a ranker from texts, or the file of a cutoff; fitted objects too, but those cannot be serialised.
+        The folder of a ranker from texts, or the file of a cutoff; fitted objects also work, but cannot be serialised.
     top_n
-        How many documents to give at most (default: all that are kept).
+        The largest number of documents to return (default: all that are kept).
     score_key
-        Where documents have their score in ``metadata``: a cutoff reads it there, a ranker writes it there.
+        The key of ``metadata`` that holds the score of a document: a cutoff reads it, and a ranker writes it.
     on_dropped
-        Called with the documents that were left out of a result, where there are any.
+        Called with the documents that were left out of a result, if there are any.
 
     Examples
     --------
@@ -63,7 +63,7 @@ class RankSiftCompressor(BaseDocumentCompressor):
     def compress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> list[Document]:
-        """Documents that may be shown, each with its score in its metadata, and the margin where there is one."""
+        """Documents that may be shown, each with its score in its metadata, and the margin if there is one."""
         texts = [document.page_content for document in documents]
         scores = [document.metadata.get(self.score_key) for document in documents]
         kept, dropped = self._sifter.sift(query, texts, scores, self.top_n)

@@ -22,17 +22,17 @@ _MARGIN = "margin"
 class RankSiftPostprocessor(BaseNodePostprocessor):
     """Order the nodes that a retriever found, and leave out what must not be shown; the result may be empty.
 
-    The margin of a node is in its metadata, where neither an LLM nor an embedding is shown it.
+    The margin of a node is in its metadata, but is not shown to an LLM or an embedding.
 
     Parameters
     ----------
     model
-        The folder of a ranker from texts, or the file of a cutoff, which reads the scores of nodes; fitted objects
-        too, but those cannot be serialised.
+        The folder of a ranker from texts, or the file of a cutoff, which reads the scores of nodes; fitted objects also
+        work, but cannot be serialised.
     top_n
-        How many nodes to give at most (default: all that are kept).
+        The largest number of nodes to return (default: all that are kept).
     on_dropped
-        Called with the nodes that were left out of a result, where there are any.
+        Called with the nodes that were left out of a result, if there are any.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class RankSiftPostprocessor(BaseNodePostprocessor):
 
     @classmethod
     def class_name(cls) -> str:
-        """What LlamaIndex calls it in files."""
+        """The name that LlamaIndex writes into files."""
         return "RankSiftPostprocessor"
 
     def _postprocess_nodes(

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 class RankSiftTransformer(pt.Transformer):
-    """A stage of a pipeline that ranks results anew and drops some, or that drops some by the scores that they have.
+    """A stage of a pipeline that reranks results and drops some, or that drops some by their existing scores.
 
-    What it reads: a ranker from texts the columns ``query`` and ``text``, one from features the column ``features``
-    (as ``**`` makes it), a cutoff the column ``score``, and ``cut_score`` where it was fitted on two scores.
+    A ranker from texts reads the columns ``query`` and ``text``; a ranker from features reads the column ``features``
+    (as ``**`` makes it); a cutoff reads the column ``score``, and ``cut_score`` if it was fitted on two scores.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class RankSiftTransformer(pt.Transformer):
     text_field
         The column of the documents' texts.
     explain
-        Whether results that are dropped stay, behind the others, with False in a column ``kept``.
+        Whether dropped results stay, after the others, with False in a column ``kept``.
 
     Examples
     --------

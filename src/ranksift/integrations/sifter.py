@@ -47,7 +47,7 @@ class Sifter:
     model
         A ranker, which orders documents and drops some; or a cutoff, which drops some by the scores that they have.
     place
-        The model's folder or the cutoff's file; None where an object was given.
+        The model's folder or the cutoff's file; None if an object was given.
     """
 
     model: Ranker | Cutoff
@@ -98,10 +98,10 @@ class Sifter:
         query
             Its text; only a ranker reads it.
         texts, scores
-            Of the documents, in the order of their list. A ranker reads texts; a cutoff reads scores and leaves the
-            order as it is.
+            The texts or the scores of the documents, in the order of their list. A ranker reads texts; a cutoff reads
+            scores and leaves the order as it is.
         top
-            Of the documents that are kept, how many to give (default: all).
+            The largest number of kept documents to return (default: all).
         """
         optional(integer(least=1), 10).check("top", top)
         if not len(texts):
@@ -136,5 +136,5 @@ class Sifter:
             rule.check_scale(scores)
         except InputError as error:
             what = str(error).partition(";")[0]
-            warnings.warn(f"{what}: score them alike, or fit it anew", RankSiftWarning, stacklevel=2)
+            warnings.warn(f"{what}: score them alike, or fit it again", RankSiftWarning, stacklevel=2)
         return kept

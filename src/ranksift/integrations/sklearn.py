@@ -28,7 +28,7 @@ class _OfQueries(BaseEstimator):
     """What both have: the rows of X are documents, and belong to queries.
 
     The query of each row is ``groups``, which scikit-learn passes on where metadata routing is switched on, or a column
-    of X. Where there is neither, all rows are of one query.
+    of X. If there is neither, all rows are of one query.
     """
 
     query_column: int | None
@@ -47,17 +47,17 @@ class _OfQueries(BaseEstimator):
 class RankerEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _OfQueries):
     """A ranker from features.
 
-    As a step of a pipeline it gives one column, the score. What comes after it, a cutoff say, is then fitted to scores
+    As a step of a pipeline, it gives one column, the score. The next step, such as a cutoff, is then fitted to scores
     of queries that the ranker was not fitted to: they are held out in turn.
 
     Parameters
     ----------
     ranker
-        Any that learns from features; its parameters are reached as ``ranker__trees``.
+        Any ranker that learns from features; its parameters have names such as ``ranker__trees``.
     query_column
-        The column of X that says which query a row belongs to; it is no feature. None: ``groups`` say it.
+        The column of X that says which query a row belongs to; it is not a feature. None: ``groups`` says it.
     folds
-        Into how many parts queries are divided to be held out.
+        The number of parts of the queries, each of which is held out in turn.
 
     Attributes
     ----------
@@ -92,13 +92,13 @@ class RankerEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _OfQuer
         return self
 
     def predict(self, X: ArrayLike, groups: ArrayLike | None = None) -> Floats:
-        """The score of each document, the better the higher."""
+        """The score of each document; higher is better."""
         given = self._examples(self._checked(X), None, groups)
         scores: Floats = self.ranker_.score(given)
         return scores
 
     def keep(self, X: ArrayLike, groups: ArrayLike | None = None) -> NDArray[np.bool_]:
-        """Whether the ranker's cutoff keeps each document; where it has none, all are kept."""
+        """Whether the ranker's cutoff keeps each document; without a cutoff, all are kept."""
         matrix = self._checked(X)
         given, cutoff = self._examples(matrix, None, groups), self.ranker_.cutoff_
         if cutoff is None:
@@ -111,9 +111,9 @@ class RankerEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _OfQuer
         return self.predict(X, groups)[:, None]
 
     def fit_transform(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> NDArray[np.float64]:
-        """Fit the ranker, and score each document by one that was fitted to other queries.
+        """Fit the ranker, and score each document by a ranker that was fitted to other queries.
 
-        Of a single query none can be held out: then the ranker itself gives the scores.
+        A single query cannot be held out: then the ranker itself gives the scores.
         """
         self.fit(X, y, groups)
         matrix, label = np.asarray(X, dtype=np.float64), np.asarray(y)
@@ -150,13 +150,13 @@ class CutoffEstimator(_OfQueries):
     Parameters
     ----------
     cutoff
-        Any rule; its parameters are reached as ``cutoff__measure``.
+        Any rule; its parameters have names such as ``cutoff__measure``.
     score_column
         The column of X that is cut on.
     query_column
-        The column of X that says which query a row belongs to. None: ``groups`` say it.
+        The column of X that says which query a row belongs to. None: ``groups`` says it.
     gains
-        What labels are worth; forbidden is what has a negative gain.
+        The gains of labels; documents with a negative gain are forbidden.
 
     Attributes
     ----------
@@ -200,7 +200,7 @@ class CutoffEstimator(_OfQueries):
         return kept
 
     def score(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> float:
-        """The rule's own measure of what is kept, in the order of the scores."""
+        """The rule's own measure of the kept documents, in the order of the scores."""
         check_is_fitted(self)
         matrix = validate_data(self, X, dtype=np.float64, reset=False)
         query, score = self._groups(matrix, groups), matrix[:, self.score_column]

@@ -1,8 +1,8 @@
-"""How far assessors agree: preference matrices, κ and α from the log of a project, or from plain arrays.
+"""Agreement of assessors: preference matrices, κ and α from the log of a project, or from plain arrays.
 
 Every statistic here is a function of tallies that add up over queries, so that one bootstrap serves them all: draw
-queries, add up their tallies, apply the function. Judgments of one query are not independent, and therefore queries
-are drawn, not judgments.
+queries, add up their tallies, apply the function. Judgments of one query are not independent, and therefore the
+bootstrap draws queries, not judgments.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ _MOST_CELLS = 4_000_000  # of a bootstrap in memory at once
 
 
 class Estimate(NamedTuple):
-    """A value with its interval; NaN where it is not defined, as κ is where everybody always says the same."""
+    """A value with its interval; NaN if it is not defined, such as κ when everyone always gives the same answer."""
 
     value: float
     low: float
     high: float
 
     def to_dict(self) -> dict[str, float | None]:
-        """For JSON: what is not defined is None."""
+        """For JSON: undefined values are None."""
         return {name: float(x) if np.isfinite(x) else None for name, x in self._asdict().items()}
 
 
@@ -66,15 +66,15 @@ def cohen_kappa(
     Parameters
     ----------
     first, second
-        What each said about the same items, as numbers; NaN where somebody said nothing.
+        The answers of each assessor about the same items, as numbers; NaN if there is no answer.
     weights
-        ``"linear"`` and ``"quadratic"`` count how many categories apart two answers are.
+        ``"linear"`` and ``"quadratic"`` count the distance of two answers in categories.
     categories
         All categories in their order; by default those that occur.
     queries
-        To which query each item belongs: these are drawn by the bootstrap. By default each item is drawn by itself.
+        The query to which each item belongs: the bootstrap resamples queries. By default, it resamples items.
     samples, seed, confidence
-        Of the bootstrap interval (percentiles).
+        The settings of the bootstrap interval (percentiles).
 
     Examples
     --------
@@ -100,8 +100,8 @@ def fleiss_kappa(
 ) -> Estimate:
     """Fleiss' κ of any number of assessors.
 
-    Where items have different numbers of assessors, each item counts the same, and items with one assessor are left
-    out; with as many for each this is the κ of Fleiss (1971).
+    If items have different numbers of assessors, each item counts the same, and items with one assessor are left out;
+    with the same number for each, this is the κ of Fleiss (1971).
 
     Parameters
     ----------
@@ -136,9 +136,9 @@ def krippendorff_alpha(
     Parameters
     ----------
     values
-        Assessors × items, as in Krippendorff's tables; NaN where an assessor said nothing.
+        Assessors × items, as in Krippendorff's tables; NaN if an assessor gave no answer.
     level
-        How far apart two values are: ``"nominal"`` equal or not, ``"ordinal"`` by how many values lie between them,
+        The distance of two values: ``"nominal"`` equal or not, ``"ordinal"`` by how many values lie between them,
         ``"interval"`` by their difference.
     queries, samples, seed, confidence
         As in :func:`cohen_kappa`.
@@ -157,8 +157,8 @@ def krippendorff_alpha(
 def chi_square(first: tuple[float, float], second: tuple[float, float]) -> tuple[float, float]:
     """χ² (one degree of freedom, no continuity correction) and p of two ratios, such as agreed to disagreed pairs.
 
-    It takes pairs as independent, as the paper does. They are not, where one query gives many of them;
-    :func:`difference` draws queries instead.
+    It treats pairs as independent, as the paper does. They are not independent if one query gives many of them;
+    :func:`difference` resamples queries instead.
 
     Examples
     --------
@@ -181,21 +181,21 @@ def chi_square(first: tuple[float, float], second: tuple[float, float]) -> tuple
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """What several assessors said about the same documents or pairs of documents.
+    """Judgments of several assessors about the same documents or pairs of documents.
 
     Attributes
     ----------
     queries
         The ids of the queries.
     query
-        Of each unit, as an index into ``queries``.
+        The query of each unit, as an index into ``queries``.
     units
         The document or the two documents; of two, A is the one on the left of the first assessor who was asked about
         them, or of grades the one that the first assessor graded first.
     values
-        Units × assessors; NaN where one said nothing. Of pairs: 1, 0 and −1 for A>B, A~B and A<B.
+        Units × assessors; NaN if one said nothing. Of pairs: 1, 0 and −1 for A>B, A~B and A<B.
     raters
-        Of each query the names of its assessors, in the order of the columns: who labels comes before who overlaps.
+        For each query the names of its assessors, in the order of the columns: who labels comes before who overlaps.
     """
 
     queries: tuple[str, ...]
@@ -209,7 +209,7 @@ class Ratings:
 
     @property
     def people(self) -> tuple[str, ...]:
-        """Everybody who said something."""
+        """Everyone who gave an answer."""
         return tuple(sorted({name for names in self.raters for name in names}))
 
     def only(self, kept: NDArray[np.bool_]) -> Ratings:
@@ -218,7 +218,7 @@ class Ratings:
         return Ratings(self.queries, self.query[kept], units, self.values[kept], self.raters)
 
     def of(self, first: str, second: str) -> Floats:
-        """What two assessors said, one column each, where both said something."""
+        """The judgments of two assessors, one column each, for units that both judged."""
         columns = [[names.index(name) if name in names else -1 for names in self.raters] for name in (first, second)]
         chosen = np.array(columns, dtype=np.int64).reshape(2, -1)[:, self.query]
         found = np.take_along_axis(self.values, np.maximum(chosen, 0).T, axis=1) if len(self) else np.empty((0, 2))
@@ -227,7 +227,7 @@ class Ratings:
 
 
 def effective_entries(entries: Iterable[Entry]) -> list[Entry]:
-    """The entries that count, task by task: without undone ones and without the undoing.
+    """The entries that count, task by task: without undone ones and without undos.
 
     The same as :func:`ranksift.labelling.judgments.effective`, with the times and notes of each judgment.
     """
@@ -242,17 +242,17 @@ def effective_entries(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def pairwise(entries: Iterable[Entry], *, inferred: bool = False, purposes: Sequence[Purpose] = INDEPENDENT) -> Ratings:
-    """Preferences that two assessors or more stated about the same pair.
+    """Preferences of at least two assessors about the same pair.
 
     Parameters
     ----------
     entries
         The log.
     inferred
-        Also preferences that follow by transitivity; what an assessor said about the pair itself comes first, and
-        what contradicts itself is left out.
+        Also preferences that follow by transitivity; direct judgments of the pair take precedence, and contradictions
+        are left out.
     purposes
-        Of the tasks that count.
+        The purposes of the tasks that count.
     """
     found = _Collected()
     for query, people in _by_query(entries, "pairs", purposes):
@@ -287,7 +287,7 @@ def from_grades(entries: Iterable[Entry], *, purposes: Sequence[Purpose] = INDEP
 
 
 def grades(entries: Iterable[Entry], *, purposes: Sequence[Purpose] = INDEPENDENT) -> Ratings:
-    """Grades that two assessors or more gave the same document."""
+    """Grades that at least two assessors gave to the same document."""
     found = _Collected()
     for query, people in _by_query(entries, "grades", purposes):
         docs, values = _graded(people)
@@ -307,7 +307,7 @@ def flags(entries: Iterable[Entry], *, tool: Tool | None = None, purposes: Seque
 
 
 def verification(entries: Iterable[Entry]) -> Ratings:
-    """Pairs that a second assessor was given to verify, beside what the first one said or what follows from it."""
+    """Pairs that a second assessor was given to verify, with the first assessor's answer or what follows from it."""
     log = list(entries)
     checked = {
         (e.query_id, frozenset((e.judgment.left, e.judgment.right)))
@@ -323,7 +323,7 @@ def verification(entries: Iterable[Entry]) -> Ratings:
 
 
 def flagged(own: Iterable[Entry]) -> dict[str, bool]:
-    """Of each document in an assessor's answers whether it was flagged."""
+    """Whether each document in an assessor's answers was flagged."""
     found: dict[str, bool] = {}
     for entry in own:
         if entry.judgment.kind in ("prefer", "grade"):
@@ -333,7 +333,7 @@ def flagged(own: Iterable[Entry]) -> dict[str, bool]:
 
 
 class Repeats(NamedTuple):
-    """How often assessors were asked about a pair again, and how often they said the same."""
+    """How often assessors were asked about a pair again, and how often they gave the same answer."""
 
     asked: int
     same: int
@@ -365,7 +365,7 @@ class Dispute(NamedTuple):
 
 
 def disputes(ratings: Ratings) -> list[Dispute]:
-    """Units about which assessors say opposite things, the furthest apart first; a tie beside a preference is none."""
+    """Units on which assessors give opposite answers, the furthest apart first; a tie is not opposite."""
     if not len(ratings):
         return []
     finite = np.isfinite(ratings.values)
@@ -388,22 +388,22 @@ def disputes(ratings: Ratings) -> list[Dispute]:
 
 @dataclass(frozen=True, eq=False)
 class Agreement:
-    """How far assessors agree about one kind of thing.
+    """How well assessors agree about one kind of judgment.
 
     Attributes
     ----------
     categories
         What can be said.
     units, queries, people
-        How many units were judged by two assessors or more, of how many queries, by how many people.
+        The number of units judged by at least two assessors, the number of their queries, and the number of people.
     counts
-        What the first assessor said × what the second said, over all pairs of assessors.
+        Answers of the first assessor × answers of the second, over all pairs of assessors.
     of_queries
-        The same of each query.
+        The same for each query.
     overall
         The share of agreeing judgments.
     untied
-        The same of those where both have a preference; NaN for what is not a preference.
+        The same for judgments in which both have a preference; NaN if the judgments are not preferences.
     kappa, kappa_linear, kappa_quadratic
         Cohen's κ; with more than two assessors over all pairs of them.
     fleiss
@@ -429,7 +429,7 @@ class Agreement:
     alpha_interval: Estimate
 
     def matrix(self, *, symmetrised: bool = False) -> Floats:
-        """The counts, each row over its sum: the probability that another assessor says the column.
+        """The counts, each row divided by its sum: the probability that another assessor answers as in the column.
 
         Symmetrised, each judgment is counted from the side of both assessors and under both names of the documents.
         """
@@ -448,7 +448,7 @@ class Agreement:
 
     @property
     def agreed_untied(self) -> tuple[int, int]:
-        """The same of those where both have a preference."""
+        """The same for judgments in which both have a preference."""
         same, other = _untied_counts(self.counts)
         return int(same), int(other)
 
@@ -497,9 +497,9 @@ def agreement_among(
     ratings
         What :func:`pairwise`, :func:`from_grades`, :func:`grades` or :func:`flags` found.
     categories
-        What can be said, in order; by default the three preferences for pairs, else what occurs.
+        The categories, in order; by default the three preferences for pairs, and otherwise those that occur.
     samples, seed, confidence
-        Of the bootstrap.
+        The settings of the bootstrap.
     """
     of_pairs = len(ratings) == 0 or len(ratings.units[0]) == 2
     chosen = tuple(categories) if categories is not None else PREFERENCES if of_pairs else None
@@ -545,7 +545,7 @@ class Between(NamedTuple):
 
 
 def between_people(ratings: Ratings, categories: Sequence[float] | None = None) -> list[Between]:
-    """Agreement of every two people who judged something in common."""
+    """Agreement of each pair of people who judged something in common."""
     found = []
     for first, second in combinations(ratings.people, 2):
         values = ratings.of(first, second)
@@ -572,16 +572,16 @@ def difference(
     seed: int = 0,
     confidence: float = 0.95,
 ) -> Difference:
-    """The agreement of one tool less that of another.
+    """The agreement of one tool minus that of another.
 
     Parameters
     ----------
     first, second
-        Of two tools, for example pairs and grades.
+        The results of two tools, for example pairs and grades.
     ties
-        False leaves out what either assessor called a tie.
+        False leaves out pairs that either assessor called a tie.
     samples, seed, confidence
-        Of the bootstrap: queries of both are drawn, independently of each other.
+        The settings of the bootstrap: queries of both are drawn independently.
     """
     statistic = _overall if ties else _untied
     random = np.random.default_rng(seed)
@@ -598,7 +598,7 @@ def difference(
 def _by_query(
     entries: Iterable[Entry], tool: Tool | None, purposes: Sequence[Purpose]
 ) -> Iterator[tuple[str, list[tuple[str, list[Entry]]]]]:
-    """Queries with two assessors or more, and what each of these said; those who label come first."""
+    """Queries with at least two assessors, and their judgments; those who label come first."""
     said: dict[str, dict[str, list[Entry]]] = defaultdict(lambda: defaultdict(list))
     for entry in effective_entries(e for e in entries if e.purpose in purposes and tool in (None, e.tool)):
         said[entry.query_id][entry.person].append(entry)
@@ -609,7 +609,7 @@ def _by_query(
 
 
 def _value(entry: Entry) -> float | None:
-    """The preference for the left document, where one was stated."""
+    """The preference for the left document, if there is one."""
     judgment = entry.judgment
     if judgment.kind != "prefer" or judgment.answer is None or judgment.right is None:
         return None
@@ -617,7 +617,7 @@ def _value(entry: Entry) -> float | None:
 
 
 def _preferences(own: Iterable[Entry]) -> dict[tuple[str, str], float]:
-    """By (left, right) what an assessor said last about each pair."""
+    """By (left, right), an assessor's last answer about each pair."""
     found: dict[tuple[str, str], float] = {}
     for entry in own:
         value = _value(entry)
@@ -629,7 +629,7 @@ def _preferences(own: Iterable[Entry]) -> dict[tuple[str, str], float]:
 
 
 def _close(table: Floats) -> None:
-    """Fill in what follows by transitivity; what was said stays, what contradicts itself stays open."""
+    """Fill in what follows by transitivity; direct answers stay, and contradictions stay open."""
     reached = (table >= 0) | np.eye(len(table), dtype=bool)  # at least as good; NaN is not
     for _ in range(max(1, int(np.ceil(np.log2(max(len(table), 2)))))):
         reached = (reached.astype(np.float32) @ reached.astype(np.float32)) > 0
@@ -661,7 +661,7 @@ class _Collected:
         self.blocks: list[Floats] = []
 
     def add(self, query: str, people: Sequence[str], units: Sequence[tuple[str, ...]], values: Floats) -> None:
-        """Take what two or more people judged."""
+        """Add units that at least two people judged."""
         values = values.reshape(len(units), len(people))
         kept = np.isfinite(values).sum(axis=1) > 1
         if kept.any():
@@ -742,7 +742,7 @@ def _chosen(values: Floats, categories: Sequence[float]) -> Floats:
 
 
 def _fleiss_tallies(counts: Floats, queries: Ints) -> tuple[Floats, Ints]:
-    """Of each unit with two assessors or more: a one, the share of agreeing pairs, the shares of the categories."""
+    """For each unit with at least two assessors: a one, the share of agreeing pairs, the shares of the categories."""
     raters = counts.sum(axis=1)
     kept = raters > 1
     counts, raters = counts[kept], raters[kept]
@@ -751,7 +751,7 @@ def _fleiss_tallies(counts: Floats, queries: Ints) -> tuple[Floats, Ints]:
 
 
 def _coincidences(counts: Floats, queries: Ints) -> tuple[Floats, Ints]:
-    """Of each unit with two values or more: Krippendorff's coincidences of categories."""
+    """For each unit with at least two values: Krippendorff's coincidences of categories."""
     raters = counts.sum(axis=1)
     kept = raters > 1
     counts, raters = counts[kept], raters[kept]
@@ -762,7 +762,7 @@ def _coincidences(counts: Floats, queries: Ints) -> tuple[Floats, Ints]:
 
 
 def _summed(tallies: Floats, owners: Ints, count: int) -> Floats:
-    """Tallies of units as tallies of queries."""
+    """Tallies of units, added up by query."""
     found = np.zeros((count, *tallies.shape[1:]))
     np.add.at(found, owners, tallies)
     return found
@@ -820,7 +820,7 @@ def _alpha(coincidences: Floats, level: Level, points: Floats) -> Floats:
 
 
 def _one_less(seen: Floats, expected: Floats) -> Floats:
-    """1 − seen / expected; NaN where chance alone can never disagree."""
+    """1 − seen / expected; NaN if chance alone can never disagree."""
     possible = expected > 1e-12
     return np.where(possible, 1 - seen / np.where(possible, expected, 1.0), np.nan)
 
@@ -857,7 +857,7 @@ def _estimate(
 def _resampled(
     statistic: Callable[[Floats], Floats], tallies: Floats, samples: int, random: np.random.Generator
 ) -> Floats:
-    """The statistic of each bootstrap sample; nothing is drawn where there is one query only."""
+    """The statistic of each bootstrap sample; nothing is drawn if there is one query only."""
     count = len(tallies)
     if count < 2 or samples < 1:
         return np.full(max(samples, 0), np.nan)

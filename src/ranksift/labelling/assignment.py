@@ -36,26 +36,27 @@ def rotation(
     Queries are dealt into as many folds as there are assessors. In the first assignment assessor i judges fold i with
     the first tool and fold i + 1 with the second; each further assignment moves on by as many folds as there are
     tools. So every query is judged with every tool by as many assessors as there are assignments, every assessor uses
-    every tool, and nobody sees a query twice. Agreement needs two assignments at least.
+    every tool, and no one sees a query twice. Agreement needs at least two assignments.
 
     Parameters
     ----------
     queries, people
-        Ids of both.
+        The ids of queries and of people.
     tools
-        Which are compared.
+        The tools that are compared.
     assignments
         How many assessors judge each query with each tool. Tasks of the first assignment label, the others overlap.
     strategy, k
-        Of tasks with pairs.
+        The settings of tasks with pairs.
     shared_order
         Have all assessors of a query begin with the same pairs, on the same sides, so that more pairs are judged by
-        two. What position does to answers then shows up as agreement; by default everyone begins elsewhere.
+        two. Effects of position on answers then show up as agreement; by default, everyone begins with a different
+        pair.
     existing
-        All tasks of the project: queries that somebody has or had are left out, as somebody could see them with both
+        All tasks of the project: queries that someone has or had are left out, because someone could see them with both
         tools.
     seed
-        Of the folds, and of what tasks draw.
+        The seed of the folds, and of random choices in tasks.
 
     Examples
     --------
@@ -67,16 +68,16 @@ def rotation(
     begun = {task.query_id for task in existing if task.active or task.judgments}
     queries = [query for query in queries if query not in begun]
     if not queries:
-        what = "every query is assigned already, and some assessor could see one with both tools"
-        raise InputError(what, remedy="add queries, or compare tools in a project of its own")
+        what = "every query is already assigned, and an assessor could see one with both tools"
+        raise InputError(what, remedy="add queries, or compare tools in a separate project")
     if assignments < 1:
-        raise InputError(f"{assignments} assignments are asked for", remedy="ask for 1, or for 2 to see agreement")
+        raise InputError(f"{assignments} assignments were asked for", remedy="ask for 1, or for 2 to see agreement")
     if len(set(tools)) < len(tools) or not tools:
-        raise InputError("the tools to compare are not different ones", remedy="name each tool once: pairs, grades")
+        raise InputError("the tools to compare are not different", remedy="name each tool once: pairs, grades")
     needed = len(tools) * assignments
     if needed > len(people):
-        what = f"{len(tools)} tools × {assignments} assignments need {needed} assessors, and there are {len(people)}"
-        raise InputError(what, remedy="add assessors, or ask for fewer assignments: nobody may see a query twice")
+        what = f"{len(tools)} tools × {assignments} assignments need {needed} assessors, but there are {len(people)}"
+        raise InputError(what, remedy="add assessors, or ask for fewer assignments: no one may see a query twice")
     if len(queries) < len(people):
         what = f"{len(queries)} queries are too few for {len(people)} assessors to use every tool"
         raise InputError(what, remedy="add queries, or take fewer assessors")
@@ -108,28 +109,28 @@ def ordinary(
     existing: Iterable[Task] = (),
     seed: int = 0,
 ) -> list[NewTask]:
-    """The tasks that are missing for every query to have its assessors, as evenly spread as possible.
+    """The tasks that are missing for every query to have its assessors, spread as evenly as possible.
 
-    Call it again whenever queries or people were added or removed: what is there already counts, so that it adds what
-    is missing and nothing else. What somebody finished stays, even if that person has left.
+    Call it again whenever queries or people were added or removed: existing tasks count, so it adds only what is
+    missing. Finished tasks stay, even if the person has left.
 
     Parameters
     ----------
     queries, people
-        Ids of those that are active.
+        The ids of active queries and people.
     per_query
         How many assessors label each query.
     overlap
-        The share of queries that one more assessor judges, to see agreement.
+        The share of queries that one more assessor judges, to measure agreement.
     tool, strategy, k
-        Of the tasks.
+        The settings of the tasks.
     shared_order
         As in :func:`rotation`.
     existing
-        All tasks of the project. Unfinished ones are the load that is balanced; nobody gets a query again that they
-        have or have begun, with whatever tool. Where nobody else is left, those get it anew from whom it was withdrawn.
+        All tasks of the project. Unfinished ones are the load that is balanced; no one gets a query again that they
+        have or have begun, whatever the tool. If no one else is left, people from whom it was withdrawn get it again.
     seed
-        Of everything that is drawn.
+        The seed of all random choices.
 
     Examples
     --------
@@ -139,13 +140,13 @@ def ordinary(
     """
     _check(queries, people)
     if per_query < 1:
-        raise InputError(f"{per_query} assessors per query are asked for", remedy="ask for 1 or more")
+        raise InputError(f"{per_query} assessors per query were asked for", remedy="ask for 1 or more")
     if not 0 <= overlap <= 1:
         raise InputError(f"{overlap:g} is not a share of queries", remedy="give an overlap from 0 to 1")
     most = per_query + (overlap > 0)
     if most > len(people):
         more = ", one of them to see agreement" if overlap > 0 else ""
-        what = f"{most} assessors per query{more} are asked for, and there are {len(people)}"
+        what = f"{most} assessors per query{more} were asked for, but there are {len(people)}"
         raise InputError(what, remedy="add assessors, or ask for fewer per query")
     random = np.random.default_rng(seed)
     standing = _Standing.of(queries, people, existing, tool)
@@ -166,12 +167,12 @@ def ordinary(
 
 @dataclass(frozen=True)
 class Finished:
-    """What a finished task found.
+    """The result of a finished task.
 
     Attributes
     ----------
     query_id, person
-        Whose it is.
+        The query and the assessor.
     groups
         The top k, best first, tied documents together.
     rest
@@ -185,7 +186,7 @@ class Finished:
 
     @classmethod
     def orders(cls, store: Store, tasks: Iterable[Task]) -> list[Finished]:
-        """What was found in those of some tasks that are finished, active, and about all of a query that is active."""
+        """The results of those tasks that are finished, active, and about a whole active query."""
         documents = {query.query_id: [item.doc_id for item in query.items] for query in store.queries()}
         found = []
         for task in tasks:
@@ -210,20 +211,20 @@ def verification(
     Parameters
     ----------
     finished
-        What was found.
+        The results of finished tasks.
     people
-        Who may verify.
+        The ids of people who may verify.
     pairs
         How many pairs of each task, chosen by :func:`pairs_to_verify`.
     edge
-        How many of these ask whether a document of the rest belongs into the top.
+        How many of these pairs ask whether one of the other documents belongs in the top.
     k
-        Of the tasks.
+        The settings of the tasks.
     existing
-        All tasks of the project: who has or has begun a query does not verify it, and a query is verified once. Queries
-        of which that holds for all of these people are left out, unless there are no others.
+        All tasks of the project: people who have or have begun a query do not verify it, and a query is verified once.
+        Queries that none of these people can verify are left out, unless there are no others.
     seed
-        Of what is drawn.
+        The seed of the random choices.
 
     Examples
     --------
@@ -266,7 +267,7 @@ def unverified(finished: Iterable[Finished], tasks: Iterable[Task]) -> list[Fini
 def pairs_to_verify(
     groups: Sequence[Sequence[str]], rest: Sequence[str], most: int, *, edge: int = 2, seed: int = 0
 ) -> tuple[tuple[str, str], ...]:
-    """Which pairs of an order are worth a second opinion, the most telling first.
+    """Which pairs of an order are worth a second opinion, the most informative first.
 
     An error of the first assessor most likely swapped documents that are next to each other, and everything else about
     an order follows from its neighbours: so neighbours come first, from the top. ``edge`` pairs set the last document
@@ -307,7 +308,7 @@ class _Standing:
         barred: dict[str, set[int]] = {query: set() for query in queries}
         count = {(query, purpose): 0 for query in queries for purpose in purposes}
         for task in existing:
-            if task.active or task.done or task.judgments:  # what was withdrawn before it was begun, nobody has seen
+            if task.active or task.done or task.judgments:  # a task withdrawn before it was started has not been seen
                 seen.get(task.query_id, set()).add(task.person)
                 if task.active or task.done or task.tool != tool:
                     barred.get(task.query_id, set()).add(task.person)
@@ -328,9 +329,9 @@ def _balanced(
 ) -> list[int]:
     """A person for each wanted query, so that loads are as even as they can be.
 
-    Each goes to whoever has least; then tasks are handed on along chains of people for as long as that makes a load
-    that is two larger than another one smaller. Where no such chain is left, loads are as even as any assignment could
-    make them (Harvey, Ladner, Lovász, Tamir: Semi-matchings for bipartite graphs and load balancing, 2003).
+    Each goes to the person with the least; then tasks are passed on along chains of people for as long as that makes a
+    load that is two larger than another one smaller. Where no such chain is left, loads are as even as any assignment
+    could make them (Harvey, Ladner, Lovász, Tamir: Semi-matchings for bipartite graphs and load balancing, 2003).
     """
     order = [people[i] for i in random.permutation(len(people)).tolist()]
     load, seen = dict(standing.load), {query: set(had) for query, had in standing.seen.items()}
@@ -342,7 +343,7 @@ def _balanced(
         free = [person for person in order if person not in seen[query]]
         free = free or [person for person in order if person in again[query]]
         if not free:
-            raise InputError(f"{query}: nobody is left who has not seen it", remedy=remedy)
+            raise InputError(f"{query}: everyone has already seen it", remedy=remedy)
         chosen[i] = min(free, key=lambda person: load[person])
         load[chosen[i]] += 1
         seen[query].add(chosen[i])
@@ -393,7 +394,7 @@ def _task(query: str, person: int, tool: Tool, purpose: Purpose, strategy: str, 
 
 
 def _seed_of(query: str, seed: int) -> int:
-    """The same for everybody who has the query, whenever they get it."""
+    """The same for everyone who has the query, whenever they get it."""
     return _seed(np.random.default_rng([seed, crc32(query.encode())]))
 
 
@@ -405,7 +406,7 @@ def _check(queries: Sequence[str], people: Sequence[int]) -> None:
     if not queries:
         raise InputError("there is no query to assign", remedy="import queries first")
     if not people:
-        raise InputError("there is nobody to assign queries to", remedy="add assessors first")
+        raise InputError("there is no one to assign queries to", remedy="add assessors first")
     for name, ids in (("query", queries), ("person", people)):
         if len(set(ids)) < len(ids):
             twice = next(one for i, one in enumerate(ids) if one in ids[:i])

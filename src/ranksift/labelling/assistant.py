@@ -1,4 +1,4 @@
-"""In which tasks the proposals of a model are shown: a random half, so that the other half says what they do."""
+"""The tasks in which proposals of a model are shown: a random half, so that the other half shows their effect."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def with_proposals(
     tasks
         To be assigned.
     queries
-        With their documents.
+        The queries, with their documents.
     existing
         Tasks of the project: a query stays in its half.
     seed
-        Of the draw.
+        The seed of the draw.
 
     Examples
     --------

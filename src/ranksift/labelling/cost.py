@@ -49,22 +49,22 @@ class Cost:
     Attributes
     ----------
     tool, strategy, person
-        What the row is about; empty where it is about all of them.
+        What the row is about; empty if it is about all of them.
     tasks
-        Finished tasks, each a query of one assessor: what is said per query is about these.
+        Finished tasks, each a query of one assessor: values per query are about these.
     judgments
         Answers that count, in finished tasks and others.
     undone, skipped
-        Answers that were taken back, and questions left for later.
+        Answers that were undone, and questions left for later.
     seconds, median_seconds
-        Active time per judgment. The mean holds all active time of a task, that of undone answers and skipped
-        questions too; the median is that of single answers.
+        Active time per judgment. The mean includes all active time of a task, even that of undone answers and skipped
+        questions; the median is that of single answers.
     minutes, median_minutes
         Active time per query.
     per_query
         Judgments per query.
     outliers
-        Judgments whose time looks wrong. They are counted, not removed: medians do not need it.
+        Judgments whose time looks wrong. They are counted, but not removed: medians do not need that.
     """
 
     tool: str
@@ -112,13 +112,14 @@ def costs(
     entries
         The log.
     tasks
-        The tasks, which say what is finished and by which strategy. Without them all that is in the log is finished.
+        The tasks, which say what is finished and by which strategy. Without them, everything in the log counts as
+        finished.
     by
-        What has rows of its own.
+        What gets separate rows.
     purposes
-        Of the tasks that count.
+        The purposes of the tasks that count.
     samples, seed, confidence
-        Of the bootstrap, which draws tasks.
+        The settings of the bootstrap, which resamples tasks.
 
     Examples
     --------
@@ -143,7 +144,7 @@ def costs(
 
 
 class Progress(NamedTuple):
-    """How far a project is, and when it will be done.
+    """The progress of a project, and when it will be done.
 
     Attributes
     ----------
@@ -154,10 +155,10 @@ class Progress(NamedTuple):
     expected
         How many more are expected.
     minutes
-        The active time that these take; NaN where no judgment has a time yet.
+        The active time that these take; NaN if no judgment has a time yet.
     finished
-        The day and time at which the last of them is due if work goes on from now at the pace of the last week of
-        work; None where there is nothing left, or no pace to go by.
+        The day and time at which the last of them is due if work continues at the pace of the last week of
+        work; None if there is nothing left, or no pace to go by.
     """
 
     tasks: int
@@ -171,12 +172,12 @@ class Progress(NamedTuple):
 def progress(
     entries: Iterable[Entry], tasks: Iterable[Task], expected: Mapping[str, float], *, now: datetime | None = None
 ) -> Progress:
-    """How far a project is.
+    """The progress of a project.
 
     Parameters
     ----------
     entries, tasks
-        Of the project.
+        The contents of the project.
     expected
         How many more judgments each open task needs, by its key: what its strategy expects.
     now

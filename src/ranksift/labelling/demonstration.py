@@ -1,4 +1,4 @@
-"""A project to try things on: a synthetic forum, a model that proposes, and assessors that play along."""
+"""A demonstration project: a synthetic forum, a model that makes proposals, and simulated assessors."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 GUIDELINES = """Which of the two posts would you rather read, had you asked the question?
 
 Posts that name a place of the kind that is asked for are best. Posts that help to find one come next.
-Flag as forbidden what nobody should have to read: chatter, thanks, and places of another kind.
-Where you see no difference, say so. All of it is made up."""
+Flag as forbidden the posts that nobody should have to read: chatter, thanks, and places of another kind.
+If you see no difference, say so. All posts are synthetic."""
 
 #: Who plays along, how often they err, and who leads.
 PLAYERS, NOISE, LEAD, VISITOR = ("Bob", "Eve", "Sam"), 0.05, "Ann", "You"
@@ -42,14 +42,14 @@ _THREADS = 300
 
 @dataclass(frozen=True)
 class Demonstration:
-    """What is to be labelled, and what simulated assessors know of it.
+    """What is to be labelled, and what simulated assessors know about it.
 
     Attributes
     ----------
     project, queries
         With a prior of a model for each document.
     truth
-        Of each query.
+        The truth of each query.
     """
 
     project: Project
@@ -90,7 +90,7 @@ class Demonstration:
         return cls(project, with_prior(made, _model(others), data=replace(chosen, texts=None)).queries, truth)
 
     def assessor(self, name: str, query: str) -> SimulatedAssessor:
-        """Who answers questions about a query: each player errs in their own way."""
+        """The assessor who answers questions about a query: each player makes different errors."""
         return SimulatedAssessor(self.truth[query], NOISE, "thurstone", seed=PLAYERS.index(name))
 
     def labels(self) -> dict[str, dict[str, int]]:
@@ -131,7 +131,7 @@ def set_up(store: Store, made: Demonstration, seed: int = 0) -> People:
     ids = [query.query_id for query in made.queries]
     k, numbers = made.project.k, [person.id for person, _ in players.values()]
     tasks = ordinary(ids, numbers, per_query=1, overlap=1.0, k=k, seed=seed)
-    last, first = ids[-3:], ids[:-3][:1]  # nobody sees a query with both tools
+    last, first = ids[-3:], ids[:-3][:1]  # no one may see a query with both tools
     tasks += [NewTask(query, visitor.id, "pairs", "overlap", k=k, seed=seed) for query in last]
     tasks += [NewTask(query, visitor.id, "grades", "overlap", "grades", k, seed) for query in first]
     store.assign(with_proposals(tasks, made.queries, seed=seed))
@@ -147,7 +147,7 @@ class Client:
     Parameters
     ----------
     url
-        Of the pages, such as http://127.0.0.1:8765.
+        The address of the pages, such as http://127.0.0.1:8765.
     token
         The last part of a personal link.
     """
@@ -158,10 +158,10 @@ class Client:
         self._root, self._token = parts.path.rstrip("/"), token
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """Do one operation; what it says, where that is an error, is raised.
+        """Do one operation; an error in the answer is raised.
 
-        A server closes a connection on which nothing was said for some seconds. Then there is a new one, and what was
-        not answered is sent once more: a judgment is saved once however often it is sent.
+        A server closes a connection on which nothing was said for some seconds. Then a new one is opened, and an
+        unanswered request is sent again: a judgment is saved only once, however often it is sent.
         """
         headers = {"authorization": f"Bearer {self._token}", "content-type": "application/json"}
         data = None if body is None else json.dumps(body).encode()
@@ -196,18 +196,18 @@ def play(
     pause: float = 0.0,
     stop: threading.Event | None = None,
 ) -> int:
-    """Work on the tasks of a person until nothing is asked any more; how many judgments were given.
+    """Work on the tasks of a person until there are no more questions; the number of judgments given.
 
     Parameters
     ----------
     client
-        Of this person.
+        The client of this person.
     answer, seconds
-        What to say to a question about a query, and how long that takes.
+        The answer to a question about a query, and the time that it takes.
     tasks
         Queries to work on; by default all.
     pause
-        How much of that time is waited for: 1 is as slow as a person.
+        The share of that time to wait: 1 is as slow as a person.
     stop
         Ends it early.
     """
@@ -283,6 +283,6 @@ def play_all(
 
 
 def tasks_of(store: Store, name: str) -> list[Task]:
-    """The tasks of somebody."""
+    """The tasks of a person."""
     (person,) = (person for person in store.people() if person.name == name)
     return store.tasks(person=person.id)

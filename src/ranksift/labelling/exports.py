@@ -1,6 +1,6 @@
-"""What assessors said, as files for others: judgments, preferences, the ordered top k, the log, labelled texts.
+"""Judgments of assessors, as files: judgments, preferences, the ordered top k, the log, labelled texts.
 
-Everything here is a function of what lies in the store, and changes nothing there.
+Everything here is a function of the contents of the store, and does not change them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 Rule = Literal["adjudicated", "majority", "mean", "first"]
 RULES: tuple[Rule, ...] = get_args(Rule)
 
-#: Columns of rows, where there may be none.
+#: The columns of rows, even if there are no rows.
 ORDER = ("query_id", "rank", "doc_id", "label")
 PREFERENCES = ("query_id", "left", "right", "answer", "left_forbidden", "right_forbidden", "assessor", "purpose",
                "active_seconds", "created", "note")  # fmt: skip
@@ -54,9 +54,10 @@ class Contents:
     Attributes
     ----------
     queries
-        With their documents in the order in which strategies get them. For examples also with the contents.
+        The queries, with their documents in the order in which strategies get them; for examples, also with the
+        contents.
     people, tasks
-        Retired ones and withdrawn ones, too.
+        The people and tasks, including retired and withdrawn ones.
     entries
         The log of all tasks.
     """
@@ -69,7 +70,7 @@ class Contents:
 
     @classmethod
     def of(cls, store: Store, *, contents: bool = False) -> Contents:
-        """Read all of a project; the ``contents`` of documents only where they are asked for."""
+        """Read a whole project; the ``contents`` of documents are read only on request."""
         queries = store.queries(active_only=False)
         if contents:
             queries = [store.query(query.query_id) for query in queries]
@@ -89,7 +90,7 @@ class Contents:
 
     @property
     def retired(self) -> frozenset[str]:
-        """Queries that are assigned to nobody any more."""
+        """Queries that are no longer assigned to anyone."""
         return frozenset(query.query_id for query in self.queries if not query.active)
 
 
@@ -100,13 +101,13 @@ class Labelled:
     Attributes
     ----------
     labels
-        ``{query: {document: label}}``; documents that nobody could judge are not in it.
+        ``{query: {document: label}}``; documents that could not be judged are not in it.
     tool
-        What they were given with.
+        The tool with which they were given.
     k
-        How many documents are ordered.
+        How many documents are put in order.
     notes
-        What was left out or settled, a sentence each.
+        What was left out or settled, as sentences.
     """
 
     labels: Mapping[str, Mapping[str, float]]
@@ -122,7 +123,7 @@ class Labelled:
         return read_qrels({q: {doc: _number(label) for doc, label in own.items()} for q, own in self.labels.items()})
 
     def order(self) -> list[dict[str, Any]]:
-        """The top k of each query, best first: tied documents have the same rank, and all of them are there."""
+        """The top k of each query, best first: tied documents have the same rank, and all of them are included."""
         rows = []
         for query, labels in self.labels.items():
             kept = {doc: label for doc, label in labels.items() if label >= 0}
@@ -153,7 +154,7 @@ def ranks(labels: Mapping[str, float]) -> dict[str, int]:
 
 
 def position_labels(groups: Iterable[Sequence[str]], rest: Iterable[str], k: int) -> dict[str, int]:
-    """Labels of an ordered top k with ties: k less the number of documents that are better, and 0 from the (k+1)-th on.
+    """Labels of an ordered top k with ties: k minus the number of better documents, and 0 from the (k+1)-th on.
 
     Without ties these are the labels of :func:`ranksift.topk_labels`.
 
@@ -182,7 +183,7 @@ class _Said:
 
 
 def _said(task: Task, person: str, query: Query, log: Sequence[Judgment], k: int) -> _Said | None:
-    """What a task came to; None where it is not finished."""
+    """The result of a task; None if it is not finished."""
     state = task_state(task, [item.doc_id for item in query.items], log)
     if not state.done:
         return None
@@ -226,26 +227,26 @@ class _Decided:
 def labelled(
     contents: Contents, rule: Rule = "adjudicated", *, tool: Tool | None = None, assessor: str | None = None
 ) -> Labelled:
-    """The labels of every query that somebody has finished.
+    """The labels of every query that an assessor has finished.
 
-    With pairs, a document has k less the number of documents that are better, and 0 outside the top k; with grades, its
-    grade, from 0. Forbidden documents have the project's ``forbidden_label``. Documents that nobody could judge have
-    none. Where the project's k was raised later, what stands behind the top k that was asked for has 0.
+    With pairs, the label of a document is k minus the number of better documents, and 0 outside the top k; with grades,
+    it is the grade, from 0. Forbidden documents have the project's ``forbidden_label``. Documents that could not be
+    judged have none. If the project's k was raised later, documents beyond the k that was used have 0.
 
     Parameters
     ----------
     contents
-        Of the project.
+        The contents of the project.
     rule
-        Where several assessors have finished a query. ``"adjudicated"``: what was settled in adjudication stands, and
-        the majority decides on the rest. ``"majority"``: documents are ordered by how many others they beat, less those
-        that they lose to, where the majority of assessors decides on each pair; of grades the most frequent one, the
-        lower one of two. ``"mean"``: the mean label. ``"first"``: that of who was given the query first. Forbidden is
-        what half of the assessors flag, or more.
+        The rule for queries that several assessors have finished. ``"adjudicated"``: what was settled in adjudication
+        is final, and the majority decides on the rest. ``"majority"``: documents are ordered by how many others they
+        beat minus how many they lose to, and the majority of assessors decides on each pair; with grades, the most
+        frequent one, or the lower of two. ``"mean"``: the mean label. ``"first"``: the label of the assessor who was
+        given the query first. A document is forbidden if at least half of the assessors flag it.
     tool
-        Pairs or grades; by default pairs, where a query is finished with them.
+        Pairs or grades; by default pairs, if a query is finished with pairs.
     assessor
-        Take what this one said, and nothing else.
+        Take only the judgments of this assessor.
     """
     if rule not in RULES:
         raise InputError(f"no rule is called {rule!r}", remedy=f"choose among {', '.join(RULES)}")
@@ -265,7 +266,7 @@ def labelled(
     notes = log.notes(known, chosen, rule, assessor)
     unjudged = [f"{query} {doc}" for query, own in labels.items() for doc in log.documents(query) if doc not in own]
     if unjudged:
-        by = assessor or "anybody"
+        by = assessor or "anyone"
         notes.append(f"{_counted(unjudged, 'document')} could not be judged by {by}: left out")
     k = contents.project.k
     short = [query for query, own in labels.items() if 0 in own.values() and sum(x > 0 for x in own.values()) < k]
@@ -273,7 +274,7 @@ def labelled(
         which = _counted(short, "query", "queries")
         notes.append(f"{which} with fewer than {k} documents in order: the others have label 0")
     if tools - {chosen}:
-        notes.append(f"what was labelled with {min(tools - {chosen})} is left out; --tool takes it")
+        notes.append(f"what was labelled with {min(tools - {chosen})} is left out; --tool includes it")
     return Labelled(labels, chosen, contents.project.k, tuple(notes))
 
 
@@ -315,7 +316,7 @@ class _Log:
         )
 
     def finished(self) -> list[_Said]:
-        """What finished tasks of labelling came to, in the order in which they were given."""
+        """The results of finished labelling tasks, in the order in which they were assigned."""
         found = []
         for task in self._active():
             if task.purpose not in ("label", "overlap") or task.query_id not in self.queries:
@@ -328,7 +329,7 @@ class _Log:
         return found
 
     def documents(self, query: str) -> list[str]:
-        """Those of a query, in the order in which strategies get them."""
+        """The documents of a query, in the order in which strategies get them."""
         return [item.doc_id for item in self.queries[query].items]
 
     def decided(self, query: str, purpose: str, tool: Tool) -> _Decided:
@@ -352,7 +353,7 @@ class _Log:
             found.append(f"{which} of {len(self.queries) - len(gone)} not finished{by} with {tool}: left out")
         if gone:
             kept = _counted(sorted(gone), "query", "queries")
-            found.append(f"{kept} retired: what was finished of {'it' if len(gone) == 1 else 'them'} counts")
+            found.append(f"{kept} retired: what was finished before counts")
         several = [query for query, own in known.items() if len(own) > 1]
         if several and assessor is None:
             found.append(f"{_counted(several, 'query', 'queries')} with several assessors: the rule is {rule}")
@@ -361,11 +362,11 @@ class _Log:
             found.append(f"{_counted(retired, 'assessor')} retired: what they finished counts")
         withdrawn = sum(not task.active and bool(self.counting.get(task.key)) for task in self.contents.tasks)
         if withdrawn:
-            found.append(f"{withdrawn} task{'s' * (withdrawn != 1)} withdrawn: in the log, and nowhere in the labels")
+            found.append(f"{withdrawn} task{'s' * (withdrawn != 1)} withdrawn: in the log, but not in the labels")
         undone = sum(len(own) for own in self.entries.values()) - sum(len(own) for own in self.counting.values())
         if undone:
             steps = sum(entry.judgment.kind == "undo" for own in self.entries.values() for entry in own)
-            found.append(f"{undone - steps} judgment{'s' * (undone - steps != 1)} undone: in the log, and nowhere else")
+            found.append(f"{undone - steps} judgment{'s' * (undone - steps != 1)} undone: in the log only")
         return found
 
     def _active(self) -> list[Task]:
@@ -397,7 +398,7 @@ def _combined(log: _Log, query: str, own: Sequence[_Said], rule: Rule, *, alone:
     else:
         checked = _Decided() if alone or rule == "first" else log.decided(query, "verify", tool)
         groups = _majority_order(kept, own, checked, settled)
-        # What stands behind all documents that somebody has in a top k is in nobody's order.
+        # Documents ranked after all those that someone has in a top k are in no order.
         ordered = {doc for one in own for doc, label in one.labels.items() if label > 0}
         end = max((place for place, group in enumerate(groups, 1) if ordered & {*group}), default=0)
         rest = [doc for group in groups[end:] for doc in group]
@@ -413,9 +414,9 @@ def _most_frequent(labels: Sequence[float]) -> float:
 def _majority_order(
     docs: Sequence[str], said: Sequence[_Said], checked: _Decided, settled: _Decided
 ) -> list[tuple[str, ...]]:
-    """Documents by how many others they beat, less those that they lose to; what was settled stands.
+    """Documents by how many others they beat minus how many they lose to; settled pairs are final.
 
-    Of a single assessor this is the assessor's own order.
+    For a single assessor this is the assessor's own order.
     """
     place = {doc: i for i, doc in enumerate(docs)}
     margin = np.zeros((len(docs), len(docs)))
@@ -568,7 +569,7 @@ def examples(contents: Contents, found: Labelled) -> Examples:
 
 
 def with_features(found: Labelled, source: Any) -> tuple[Examples, list[str]]:
-    """Features from a file, with the labels in the place of those that the file has; and what there is to know.
+    """Features from a file, with the labels instead of those that the file has; and what there is to know.
 
     Features and labels are joined by query and document. Documents without a label are unjudged; queries without one
     are left out.

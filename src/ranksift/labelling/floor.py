@@ -1,4 +1,4 @@
-"""How few judgments could do: what is known of finding the ordered top k."""
+"""The fewest judgments that could be enough: what is known about finding the ordered top k."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from ranksift.errors import InputError
 
 
 def floor(n: int, k: int, forbidden: float = 0.0) -> float:
-    r"""Bits in the ordered top k of n items without ties: no strategy asks fewer pairs on average.
+    r"""Bits in the ordered top k of n items without ties: no strategy can ask fewer pairs on average.
 
     .. math:: \log_2 \frac{n!}{(n - k)!}
 
-    A preference has two outcomes, so that it gives one bit at most. Where a share of the items is ``forbidden``, the
-    floor is that of the items that are left, and beside it a judgment for every two items that have to be flagged: a
-    judgment in which something is flagged says nothing of the order. A prior that is right lowers the floor, and so do
-    ties.
+    A preference has two outcomes, so it gives at most one bit. If a share of the items is ``forbidden``, the floor is
+    that of the remaining items, plus a judgment for every two items that have to be flagged: a judgment in which an
+    item is flagged says nothing about the order. A correct prior lowers the floor, and so do ties.
 
     Examples
     --------

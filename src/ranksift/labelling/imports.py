@@ -1,4 +1,4 @@
-"""Queries and their documents from files: topics with a pool and texts, or tables that have it all."""
+"""Queries and their documents from files: topics with a pool and texts, or tables with everything."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ _RUN_FIELDS = 6
 
 
 class Collected(NamedTuple):
-    """What is to be labelled, and what the person who gave it should know.
+    """What is to be labelled, and what the person who provided it should know.
 
     Attributes
     ----------
     queries
-        With their documents.
+        The queries, with their documents.
     notes
-        One sentence each.
+        Notes, as sentences.
     """
 
     queries: tuple[Query, ...]
@@ -63,13 +63,13 @@ def collect(
     media: Media | None = None,
     skip_missing: bool = False,
 ) -> Collected:
-    """Read queries and documents; whatever is wrong anywhere, nothing comes back.
+    """Read queries and documents; if anything is wrong, nothing is returned.
 
     Parameters
     ----------
     data
         Tables (``.jsonl``, ``.csv``, ``.tsv``, ``.parquet``) with the columns query_id, doc_id and doc (or html), and
-        query unless there are ``topics``. Also taken: title, description, language, media, prior.
+        query unless there are ``topics``. Optional columns: title, description, language, media, prior.
     topics
         Texts of queries: TREC's topics, the Web track's XML, or a table with query_id and query.
     pools
@@ -77,12 +77,12 @@ def collect(
     texts
         Documents of the pools: tables with doc_id and doc (or html).
     known
-        Queries that the project has: further documents of them need no text of the query, and of a pool only those
-        are taken.
+        Queries that the project already has: their further documents need no text of the query, and from a pool only
+        those of these queries are taken.
     depth
         How many documents of each run are taken.
     language, media
-        Of queries and documents that do not say it.
+        The language and the media type of queries and documents that do not state them.
     skip_missing
         Leave out pooled documents without a text, and queries without one, instead of refusing them.
 
@@ -125,9 +125,9 @@ def _check_asked(
         raise InputError("nothing to label is given", remedy=remedy)
     if bool(pools) != bool(texts):
         what, remedy = (
-            ("a pool is given without texts", "name a table with doc_id and doc: --texts")
+            ("a pool is given, but no texts", "name a table with doc_id and doc: --texts")
             if pools
-            else ("texts are given without a pool", "say which documents to label: --pool with judgments or a run")
+            else ("texts are given, but no pool", "say which documents to label: --pool with judgments or a run")
         )
         raise InputError(what, remedy=remedy)
     if depth is not None and (depth < 1 or not pools):
@@ -142,8 +142,8 @@ def _check_asked(
 def read_topics(source: Path) -> tuple[Query, ...]:
     r"""Read texts of queries: TREC's ``<top>``, XML with ``<topic>``, a table, or lines of a number and a text.
 
-    Of TREC's topics the title is the text, and the description with the narrative the description; of the Web track's
-    the query is, and its description. Subtopics are left out.
+    In TREC's topics, the title becomes the text, and the description and the narrative become the description; in those
+    of the Web track, the query becomes the text, with its description. Subtopics are left out.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def read_topics(source: Path) -> tuple[Query, ...]:
     if kind(source) in TABLES and not _is_headless(source):
         found = _topics_of_table(read_source_table(source))
     else:
-        text = read_text(source, if_empty="give a topic at least").decode()
+        text = read_text(source, if_empty="give at least one topic").decode()
         if re.search(r"<top>", text, re.IGNORECASE):
             found = _topics_of_sgml(text, name)
         elif text.lstrip().startswith("<"):
@@ -171,7 +171,7 @@ def read_topics(source: Path) -> tuple[Query, ...]:
     seen: set[str] = set()
     for query, fail in found:
         if query.query_id in seen:
-            raise fail(f"topic {query.query_id!r} stands here twice", "give every topic once")
+            raise fail(f"topic {query.query_id!r} occurs twice here", "give every topic once")
         seen.add(query.query_id)
     return tuple(query for query, _ in found)
 
@@ -254,7 +254,7 @@ def _is_headless(source: Path) -> bool:
 
 
 class _Topics:
-    """Texts of queries by their ids; 051 is 51 where nothing else is."""
+    """Texts of queries by their ids; 051 is 51 if nothing else is."""
 
     def __init__(self, known: Iterable[Query]) -> None:
         self._queries = {query.query_id: replace(query, items=()) for query in known}
@@ -265,7 +265,7 @@ class _Topics:
         for query in queries:
             before = self._queries.get(query.query_id)
             if before is not None and before.text != query.text:
-                what = f"another text of query {query.query_id!r} than in the project"
+                what = f"query {query.query_id!r} has another text in the project"
                 raise InputError(what, source=source, remedy="give it another id, or leave it out")
             self._queries.setdefault(query.query_id, query)
             self._plain.setdefault(query.query_id.lstrip("0"), query.query_id)
@@ -326,10 +326,10 @@ class _Gathering:
             tag = _language(language[row], row, table.fail)
             self._query(query_id, texts[row], description[row], tag, fail)
             if doc_id in self.items[query_id]:
-                raise fail(f"document {doc_id!r} of query {query_id!r} stands here twice", "give it once")
+                raise fail(f"document {doc_id!r} of query {query_id!r} occurs twice here", "give it once")
             if doc_id in self.there.get(query_id, ()):
-                what = f"document {doc_id!r} of query {query_id!r} is in the project already"
-                raise fail(what, "give only what is new")
+                what = f"document {doc_id!r} of query {query_id!r} is already in the project"
+                raise fail(what, "give only new ones")
             self.items[query_id][doc_id] = Item(doc_id, contents[row], title[row], media[row], tag, prior[row])
 
     def _query(self, query_id: str, text: str, description: str, language: str, fail: _Place) -> None:
@@ -342,7 +342,7 @@ class _Gathering:
                 raise fail(f"query {query_id!r} has no text", f"{_NAME_TEXT}, or give topics: --queries")
             before = _checked(query_id, text, description, fail, language)[0]
         if text and before.text != text:
-            what = f"another text of query {query_id!r} than before"
+            what = f"query {query_id!r} had another text before"
             raise fail(what, "give all documents of a query the same text of the query, or another query_id")
         if not before.description and description:
             before = replace(before, description=description)
@@ -403,14 +403,14 @@ class _Documents:
                 if doc not in wanted:
                     continue
                 if doc in items:
-                    raise table.fail(row, f"document {doc!r} stands here twice", "give the text of a document once")
+                    raise table.fail(row, f"document {doc!r} occurs twice here", "give the text of a document once")
                 tag = _language(language[row], row, table.fail)
                 items[doc] = Item(doc, contents[row], title[row], kinds[row], tag)
         return cls(", ".join(map(display_name, sources)), items)
 
 
 def _asked(table: SourceTable, column: int) -> list[str]:
-    """The texts of queries; empty where a row leaves that to others of its query."""
+    """The texts of queries; empty if a row leaves that to others of its query."""
     cells = table.cells.objects(column)
     given = [row for row, cell in enumerate(cells) if not _is_gap(cell)]
     fail: Fail = lambda row, what, remedy: table.fail(given[row], what, remedy)  # noqa: E731

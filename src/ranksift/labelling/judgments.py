@@ -1,7 +1,7 @@
-"""What assessors say: questions, answers to them, and the log from which everything else follows.
+"""Judgments of assessors: questions, answers to them, and the log from which everything else follows.
 
 The log of a task is only ever appended to. Whatever else there is to know, the next question, whether the top k is
-known, what an undo takes back, is a function of the log; so undo, resuming and audits need nothing of their own.
+known, what an undo takes back, is a function of the log; so undo, resuming and audits need nothing else.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-#: What a judgment is: an answer to a question, a question left for later, one that nobody can answer, a step back.
+#: What a judgment is: an answer to a question, a question left for later, one that cannot be answered, a step back.
 Kind = Literal["prefer", "grade", "skip", "cannot", "undo"]
 
 #: Which of the two is better, or that neither is.
@@ -29,7 +29,7 @@ class Question:
     left
         The first item, or the only one.
     right
-        The second item; None where one item is to be graded.
+        The second item; None if a single item is graded.
     """
 
     left: str
@@ -51,11 +51,11 @@ class Judgment:
         ``"prefer"`` and ``"grade"`` are answers; ``"skip"`` leaves the question for later; ``"cannot"`` says that it
         cannot be judged; ``"undo"`` takes back the last entry that still counts.
     left, right
-        The items of the question, as they were shown; ``right`` is None where one item was graded. Empty for an undo.
+        The items of the question, as they were shown; ``right`` is None if a single item was graded. Empty for an undo.
     answer
-        Of two items: which is better, or a tie. None where a flag says it all.
+        For two items: which one is better, or a tie. None if a flag is the whole answer.
     grade
-        Of one item: from 0.
+        For one item: its grade, from 0.
     forbidden
         Items of the question that are flagged as forbidden.
 
@@ -81,9 +81,9 @@ class Judgment:
 
 
 def effective(log: Sequence[Judgment]) -> list[Judgment]:
-    """The judgments that count: without undone ones and without the undoing.
+    """The judgments that count: without undone ones and without undos.
 
-    An undo takes back the last judgment that still counts; where there is none it does nothing.
+    An undo takes back the last judgment that still counts; if there is none it does nothing.
 
     Examples
     --------

@@ -38,7 +38,7 @@ class _Words(HTMLParser):
 
 
 def text_of_html(html: str) -> str:
-    """What HTML says, its blanks made one.
+    """The text of HTML, with runs of blanks collapsed.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def text_of_html(html: str) -> str:
 
 
 def text_of(item: Item) -> str:
-    """The title of a document and what it says, as a model reads it.
+    """The title and the text of a document, as a model reads them.
 
     Examples
     --------

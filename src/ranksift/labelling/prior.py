@@ -1,4 +1,4 @@
-"""What a run or a model says of documents before anybody judged them: their order, and what is obviously forbidden."""
+"""What a run or a model says about documents before they are judged: their order, and what is obviously forbidden."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ class WithPrior(NamedTuple):
 
 
 def with_prior(queries: Iterable[Query], source: Any, *, data: Any = None, obvious: float = OBVIOUS) -> WithPrior:
-    """Give documents the scores of a run or a saved model, which order them, and propose what is obviously forbidden.
+    """Give documents the scores of a run or a saved model, which order them, and propose obviously forbidden ones.
 
-    A model that has a cut proposes to flag what it is surest to drop. For that, the cut is moved until, on the queries
-    on which it was checked when the model was made, it hides no more than the share ``obvious`` of good documents.
-    Where there is no such cut, as of a run, nothing is proposed.
+    A model with a cutoff proposes to flag the documents that it is surest to drop. For this, the cutoff is moved until
+    it hides at most the share ``obvious`` of the good documents of the queries on which it was checked when the model
+    was made. If there is no such cutoff, for example with a run, nothing is proposed.
 
     Parameters
     ----------
     queries
-        With the contents of their documents, which a model that reads texts scores.
+        The queries, with the contents of their documents, which a model that reads texts scores.
     source
         A model or its folder, or a run: anything that :func:`read_run` takes.
     data
-        Of a model with features: the documents with their features, joined by query and document.
+        For a model with features: the documents with their features, joined by query and document.
     obvious
-        From 0, which proposes only what lies below all good documents of the check, to 1.
+        From 0, which proposes only documents that score below all good documents of the check, to 1.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def with_prior(queries: Iterable[Query], source: Any, *, data: Any = None, obvio
         remedy = "give scores of these queries and documents, by the same ids"
         raise InputError("scores none of the documents to label", source=name, remedy=remedy)
     if missing:
-        notes.append(f"{len(missing):,} of {len(pairs):,} documents have no prior, and come last")
+        notes.append(f"{len(missing):,} of {len(pairs):,} documents have no prior score, and come last")
     done = [
         replace(query, items=tuple(_scored(query.query_id, item, scores, dropped) for item in query.items))
         for query in given
@@ -113,7 +113,7 @@ def _of_model(
         scores.setdefault(query, {})[doc] = value
     problem = _move_cut(model, obvious)
     if problem or model.cutoff_ is None:
-        return scores, set(), [f"nothing is proposed to be forbidden: {problem}"]
+        return scores, set(), [f"no document is proposed as forbidden: {problem}"]
     from ranksift.collection.lists import Lists
 
     lists = Lists.from_arrays(values, None, given.query)
@@ -121,7 +121,7 @@ def _of_model(
     dropped = {(names[row], given.docs[row]) for row in rows}
     ours = {(query.query_id, item.doc_id) for query in queries for item in query.items}
     count = len(dropped & ours)
-    said = f"{count:,} of {len(ours):,} documents are proposed to be forbidden, for a random half of the queries"
+    said = f"{count:,} of {len(ours):,} documents are proposed as forbidden, for a random half of the queries"
     return scores, dropped, [said]
 
 
@@ -142,7 +142,7 @@ def _texts(queries: Sequence[Query], model: Ranker) -> Examples:
 
 
 def _move_cut(model: Ranker, obvious: float) -> str:
-    """Move the cut of a model to what is obvious; else why that cannot be."""
+    """Move the cutoff of a model to what is obvious, or say why that is impossible."""
     if model.cutoff_ is None:
         return "the model has no cut"
     try:

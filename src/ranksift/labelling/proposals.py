@@ -1,7 +1,7 @@
-"""What an assistant's proposals did: how much they saved, and whether they biased anyone.
+"""The effect of an assistant's proposals: how much they saved, and whether they biased assessors.
 
-Proposals are shown in a random part of the tasks. Whatever differs between these and the others, beyond chance, the
-proposals did.
+Proposals are shown in a random part of the tasks. Any difference between these and the others, beyond chance, is an
+effect of the proposals.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from ranksift.labelling.records import Entry, Task
 
 @dataclass(frozen=True)
 class Compared:
-    """One number of tasks that showed proposals beside that of tasks that did not.
+    """A number for tasks that showed proposals, compared with that for tasks that did not.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Compared:
     shown, hidden
         With proposals and without.
     difference
-        The first less the second. An interval without 0 is an effect beyond chance.
+        The first minus the second. An interval without 0 is an effect beyond chance.
     """
 
     what: str
@@ -80,7 +80,7 @@ class Effect:
 
     @property
     def biased(self) -> bool:
-        """Whether assessors flagged what was proposed more often, or less often, because it was proposed."""
+        """Whether assessors flagged documents more often, or less often, because they were proposed."""
         return self[FOLLOWED].beyond_chance
 
     def to_dict(self) -> dict[str, Any]:
@@ -113,16 +113,16 @@ def effect(
     seed: int = 0,
     confidence: float = 0.95,
 ) -> Effect | None:
-    """Compare tasks with and without proposals; None where one of the two kinds is missing.
+    """Compare tasks with and without proposals; None if one of the two kinds is missing.
 
     Parameters
     ----------
     entries, tasks
-        Of the project.
+        The contents of the project.
     proposed
         By query the documents that the assistant proposes to flag, whether that was shown or not.
     samples, seed, confidence
-        Of the bootstrap, which draws queries.
+        The settings of the bootstrap, which resamples queries.
 
     Notes
     -----
@@ -160,7 +160,7 @@ def effect(
 def _tallies(
     arm: Iterable[Entry], known: Mapping[str, Task], proposed: Mapping[str, Collection[str]], queries: Sequence[str]
 ) -> Floats:
-    """Of each query: proposed documents flagged and seen, others flagged and seen, judgments, minutes, tasks done."""
+    """For each query: proposed documents flagged and seen, others flagged and seen, judgments, minutes, tasks done."""
     found = np.zeros((len(queries), 7))
     row = {query: i for i, query in enumerate(queries)}
     minutes: dict[str, float] = defaultdict(float)
@@ -188,14 +188,14 @@ def _of_flags(arm: Sequence[Entry]) -> tuple[Agreement, tuple[str, ...]]:
 
 
 def _of_preferences(arm: Sequence[Entry]) -> tuple[Agreement, tuple[str, ...]]:
-    """Of the tool that has more preferences in common."""
+    """The result of the tool that has more preferences in common."""
     both = [pairwise(arm), from_grades(arm)]
     ratings = both[0] if len(both[0]) or not len(both[1]) else both[1]
     return agreement_among(ratings, PREFERENCES, samples=0), ratings.queries
 
 
 def _agreed(found: tuple[Agreement, tuple[str, ...]], queries: Sequence[str]) -> Floats:
-    """Of each query: agreeing judgments, and all."""
+    """For each query: agreeing judgments, and all judgments."""
     result, own = found
     row = {query: i for i, query in enumerate(queries)}
     table = np.zeros((len(queries), 2))

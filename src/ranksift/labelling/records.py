@@ -1,4 +1,4 @@
-"""What a labelling project holds, as values: the store writes and reads them, pages and reports show them."""
+"""The contents of a labelling project, as values: the store writes and reads them, pages and reports show them."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Purpose = Literal["label", "overlap", "verify", "adjudicate"]
 
 @dataclass(frozen=True)
 class Project:
-    """What holds for all of a project.
+    """The settings of a whole project.
 
     Attributes
     ----------
     title, guidelines
-        As the lead wrote them; guidelines are plain text.
+        The title and the guidelines, as the lead wrote them; guidelines are plain text.
     k
-        How many documents of each query are to be ordered.
+        How many documents of each query to put in order.
     strategy
         The name of the strategy of new tasks with pairs.
     grades
@@ -53,11 +53,11 @@ class Item:
     doc_id, title, content
         The content is untrusted.
     media
-        What the content is.
+        The type of the content.
     language
-        As a tag such as ``fa``; empty where nobody said.
+        A tag such as ``fa``; empty if it is not known.
     prior
-        The score of a run or a model, larger is better; None where there is none.
+        The score of a run or a model, larger is better; None if there is none.
     proposed_forbidden
         Whether a model proposes to flag it.
     """
@@ -73,12 +73,12 @@ class Item:
 
 @dataclass(frozen=True)
 class Query:
-    """A query with its documents, best first where there is a prior run.
+    """A query with its documents, best first if there is a prior run.
 
     Attributes
     ----------
     active
-        False once it was retired: nobody gets it any more, and its judgments stay.
+        False once the query is retired: it is no longer assigned, and its judgments stay.
     """
 
     query_id: str
@@ -91,7 +91,7 @@ class Query:
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody who may sign in."""
+    """A person who may sign in."""
 
     id: int
     name: str
@@ -106,7 +106,7 @@ class NewTask:
     Attributes
     ----------
     pairs
-        Of a task that verifies or settles: the pairs to ask, and no others.
+        For a task that verifies or settles: the only pairs to ask about.
     with_proposals
         Whether proposals of a model are shown.
     """
@@ -124,7 +124,7 @@ class NewTask:
 
 @dataclass(frozen=True)
 class Task:
-    """A query that an assessor has, under a name that cannot be guessed."""
+    """A query that is assigned to an assessor, under a name that cannot be guessed."""
 
     key: str
     query_id: str
@@ -144,20 +144,20 @@ class Task:
 
 @dataclass(frozen=True)
 class Entry:
-    """A judgment as it lies in the log of a project.
+    """A judgment as it is stored in the log of a project.
 
     Attributes
     ----------
     number
         From 1, within the task.
     client_id
-        Made by the client, so that a judgment that is sent twice is saved once.
+        Made by the client, so that a judgment sent twice is saved only once.
     active_seconds
-        For how long the assessor worked on it: without pauses, hidden pages and idling.
+        How long the assessor worked on it, without pauses, hidden pages and idle time.
     note
-        Of the assessor, or empty.
+        The assessor's note; may be empty.
     proposed
-        Items of the question that a model proposed to flag, where that was shown.
+        Items of the question that a model proposed to flag, if the proposal was shown.
     """
 
     task: str

@@ -36,12 +36,12 @@ _NORMAL = NormalDist()
 
 @dataclass(frozen=True)
 class Truth:
-    """What is to be found out about the items of a query.
+    """The truth about the items of a query.
 
     Attributes
     ----------
     score
-        Of each item; standard normal where it is synthetic. Equal scores are ties.
+        The score of each item; standard normal if it is synthetic. Equal scores are ties.
     forbidden
         Items that every assessor flags.
     """
@@ -89,22 +89,22 @@ class Truth:
 
 @dataclass(frozen=True)
 class SimulatedAssessor:
-    """Somebody who answers as a truth says, but for noise: the same question always gets the same answer.
+    """An assessor who answers according to a truth, with noise: the same question always gets the same answer.
 
     Attributes
     ----------
     truth
-        What the assessor sees through the noise. :meth:`Truth.made_up` draws one.
+        The truth that the assessor sees through the noise. :meth:`Truth.made_up` draws one.
     noise
-        The share of pairs of items, drawn at random, on which the assessor is wrong; of grades, on which the assessor
-        gives the next one up or down. Flags are never wrong.
+        The share of pairs of items, drawn at random, on which the assessor is wrong; with grades, the share on which
+        the assessor gives the next grade up or down. Flags are never wrong.
     model
-        ``"flip"``: any judgment is turned round with the same probability; one of tied items becomes a preference.
+        ``"flip"``: any judgment is reversed with the same probability; a judgment of tied items becomes a preference.
         ``"thurstone"``: normal noise on the difference of scores, so that closer items are confused more often.
     seed
-        Of the noise: assessors with different seeds err independently.
+        The seed of the noise: assessors with different seeds err independently.
     seconds_per_pair, seconds_per_grade
-        What a judgment takes on average.
+        The mean time of a judgment.
 
     Examples
     --------
@@ -124,7 +124,7 @@ class SimulatedAssessor:
     seconds_per_grade: float = SECONDS_PER_GRADE
 
     def answer(self, question: Question) -> Judgment:
-        """What the assessor says."""
+        """The assessor's answer."""
         flagged = tuple(item for item in question.items if item in self.truth.forbidden)
         if question.right is None:
             grade = None if flagged else self._grade(question.left)
@@ -200,17 +200,18 @@ class Simulation:
     Attributes
     ----------
     strategy, n, k, queries, noise, model, ties, forbidden, prior_tau, assessors, seed
-        What was simulated, as it was given to :func:`simulate`.
+        The arguments given to :func:`simulate`.
     mean, sd, standard_error
-        Judgments of a query by all assessors: their mean, its spread over queries, and how sure the mean is.
+        Judgments per query by all assessors: the mean, the standard deviation over queries, and the standard error of
+        the mean.
     verifying
-        How many of these are by assessors after the first.
+        The number of these judgments that are by assessors other than the first.
     minutes
-        Of a query, on average, by all assessors.
+        Minutes per query, on average, by all assessors.
     kndcg
-        Mean κ-NDCG@k of the order that was found against the truth.
+        Mean κ-NDCG@k of the order found, against the truth.
     right
-        The share of queries whose top k is right, and in the right order.
+        The share of queries whose top k is right and in the right order.
     floor
         Bits in the ordered top k: no strategy needs fewer judgments without ties and a prior.
     """
@@ -236,7 +237,7 @@ class Simulation:
     floor: float
 
     def to_json(self) -> dict[str, Any]:
-        """As the command writes it."""
+        """A dictionary, as the command writes it."""
         given = (
             "strategy",
             "n",
@@ -282,24 +283,24 @@ def simulate(
     Parameters
     ----------
     strategy
-        Its name.
+        The name of the strategy.
     n, k, queries
-        Items of a query, how many of them are to be found in their order, and how many queries there are.
+        The number of items per query, how many of the best to find, in order, and the number of queries.
     noise, model
-        Of each assessor: see :class:`SimulatedAssessor`.
+        The noise of each assessor: see :class:`SimulatedAssessor`.
     ties, forbidden
         The share of pairs that are tied, and of items that are flagged.
     prior_tau
-        Mean Kendall's τ between the order in which items are given and the truth; None: they are in no order.
+        Mean Kendall's τ between the order in which items are given and the truth; None: the order is random.
     assessors
-        With 2, a second assessor verifies the order that the first one found, and a third one settles what they
-        disagree on: see :func:`verify`.
+        With 2, a second assessor verifies the order that the first one found, and a third one settles their
+        disagreements: see :func:`verify`.
     shown
-        What the second assessor is shown.
+        What the second assessor sees.
     seed
-        Of everything.
+        The seed of all random choices.
     seconds_per_pair, seconds_per_grade
-        What a judgment takes.
+        The mean time of a judgment, in seconds.
 
     Examples
     --------
@@ -380,8 +381,8 @@ def verify(
     """Let a second assessor verify a top k, and a third one settle the disagreements.
 
     Neighbours in the order are shown: these are the pairs on which the order stands, and the likeliest to be wrong.
-    Where two of three say that a pair is the other way round it is turned, and the better one is compared with its new
-    neighbour. ``"all"`` shows the last of the top k beside every item below it, too, so that an item that was lost on
+    If two of three say that a pair is the other way round, it is reversed, and the better one is compared with its new
+    neighbour. ``"all"`` also shows the last of the top k with every item below it, so that an item that was lost on
     the way can come back. It gives the order and the number of judgments that it took.
 
     Examples
@@ -439,4 +440,4 @@ def _check(
     if prior_tau is not None and not -1 <= prior_tau <= 1:
         raise InputError(f"the prior's τ is {prior_tau}", remedy="give a correlation between -1 and 1")
     if assessors not in (1, 2):
-        raise InputError(f"{assessors} assessors are simulated by nobody", remedy="give 1 or 2")
+        raise InputError(f"{assessors} assessors cannot be simulated", remedy="give 1 or 2")

@@ -1,7 +1,7 @@
 """The paper's user study with simulated assessors: one way of seeing documents, asked in two ways.
 
-Everybody sees the same truth with an eye of their own, and slips now and then. Pairs and grades ask the same eyes, so
-that what the two tools differ by is what the questions do, not who was asked.
+Each assessor sees the same truth slightly differently, and makes occasional slips. Pairs and grades ask the same eyes,
+so that what the two tools differ by is what the questions do, not who was asked.
 """
 
 from __future__ import annotations
@@ -40,18 +40,19 @@ class Perception:
     Attributes
     ----------
     taste
-        Of an assessor's own view of a document: the same in every judgment of it, with whatever tool.
+        The deviation of an assessor's own view of a document: the same in every judgment of it, with any tool.
     slip_of_pairs, slip_of_grades
-        Of a single judgment: of the difference of two documents, and of one document. Two slips of single documents
-        make one of their difference: by default both tools are as careless.
+        The deviations of a single judgment: of the difference of two documents, and of one document. Two slips of
+        single documents make one of their difference: by default both tools are as careless.
     indifference
         Two documents that look less far apart are called a tie.
     severity
         By how much the bounds of one assessor's grades lie above those of another: a habit of each.
     bounds
-        Of the grades, as utilities.
+        The bounds of the grades, as utilities.
     pace
-        Of the speed of assessors, on a logarithmic scale; times of single judgments have a deviation of 0.5 there.
+        The deviation of the speed of assessors, on a logarithmic scale; times of single judgments have a deviation of
+        0.5 there.
     """
 
     taste: float
@@ -69,18 +70,18 @@ class Perception:
 
 @dataclass(frozen=True, eq=False)
 class Assessor:
-    """Somebody who labels; the same question always gets the same answer.
+    """An assessor; the same question always gets the same answer.
 
     Attributes
     ----------
     number
         Who it is: the eye and the habits follow from it.
     utilities
-        Of each query's documents: the truth.
+        The utilities of each query's documents: the truth.
     perception
         How it is seen.
     seed
-        Of all errors.
+        The seed of all errors.
 
     Examples
     --------
@@ -98,7 +99,7 @@ class Assessor:
     seed: int = 0
 
     def answer(self, query: str, question: Question) -> Judgment:
-        """What the assessor says."""
+        """The assessor's answer."""
         own = self._view(query)
         one = own.place[question.left]
         if question.right is None:
@@ -219,7 +220,7 @@ def work_through(client: Client, key: str, assessor: Assessor) -> int:
 
 
 def made_up_utilities(queries: int = QUERIES, documents: int = DOCUMENTS, seed: int = 0) -> dict[str, dict[str, float]]:
-    """Utilities where there is no collection: exponential, so that most documents are nearly alike and few stand out.
+    """Utilities if there is no collection: exponential, so that most documents are nearly alike and few stand out.
 
     Examples
     --------

@@ -11,7 +11,7 @@ from ranksift.labelling.strategies.strategy import State
 
 
 def task_state(task: Task, items: Sequence[str], log: Sequence[Judgment]) -> State:
-    """Where a task stands after a log; ``items`` are those of its query, best prior first.
+    """The state of a task after a log; ``items`` are those of its query, best prior first.
 
     Examples
     --------

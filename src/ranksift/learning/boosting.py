@@ -37,20 +37,20 @@ class RankBoost(Ranker):
     .. math:: f(d) = \sum_t \alpha_t [x_{k_t}(d) > \theta_t], \quad
         \min_f \sum_{q} \sum_{g(u) > g(v)} e^{f(v) - f(u)}
 
-    Each round takes the feature and the threshold with the largest edge r, the share of the pairs' weight in the
-    right order less that in the wrong one, and gives it the weight ½ ln((1 + r) / (1 - r)). Pairs are all documents
-    of one query with different gains. They are never listed, as their weights are products of one factor a document.
-    A missing value is above no threshold. Freund, Iyer, Schapire, Singer: An efficient boosting algorithm for
+    Each round takes the feature and the threshold with the largest edge r, the share of the pairs' weight in the right
+    order minus that in the wrong one, and gives it the weight ½ ln((1 + r) / (1 - r)). Pairs are all documents of one
+    query with different gains. They are never listed, as their weights are products of one factor per document. A
+    missing value is not above any threshold. Freund, Iyer, Schapire, Singer: An efficient boosting algorithm for
     combining preferences, 2003.
 
     Attributes
     ----------
     features_, thresholds_, alphas_
-        For each round: the feature's number, the threshold and its weight, negative where low values are good.
+        For each round: the feature's number, the threshold and its weight, negative if low values are good.
 
     Examples
     --------
-    The second feature orders both pairs, the first feature one:
+    The second feature orders both pairs, the first feature only one:
 
     >>> from ranksift.collection.examples import Examples
     >>> examples = Examples.from_arrays([[0, 1], [0, 0], [1, 1], [0, 0]], [1, 0, 1, 0], ["p", "p", "q", "q"])
@@ -69,7 +69,7 @@ class RankBoost(Ranker):
     patience: int = parameter(50, integer(1), _PATIENCE)
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
-        """Thresholds, and rounds where nothing stops it."""
+        """Thresholds, and the number of rounds if there is no early stopping."""
         rounds = {} if stopped else {"rounds": (20, 1000, "log")}
         return {"thresholds": [10, 30, 100, 300], **rounds}
 
@@ -207,7 +207,7 @@ class FeatureBoosting(WeightedSum, abstract=True):
     Attributes
     ----------
     features_, alphas_
-        For each round: the feature's number, and its weight, negative where low values are good.
+        For each round: the feature's number, and its weight, negative if low values are good.
     """
 
     def _keep(self, steps: Sequence[Slope], examples: Examples) -> None:
@@ -225,22 +225,22 @@ class FeatureBoosting(WeightedSum, abstract=True):
 
 @dataclass(eq=False)
 class AdaRank(FeatureBoosting):
-    r"""AdaRank: features, weighted so that queries which are ranked badly count more and more.
+    r"""AdaRank: features, weighted so that badly ranked queries count more and more.
 
     .. math:: f = \sum_t \alpha_t x_{k_t}, \quad
         \alpha_t = \frac12 \ln \frac{\sum_q P_t(q) (1 + E(x_{k_t}, q))}{\sum_q P_t(q) (1 - E(x_{k_t}, q))}, \quad
         P_{t+1}(q) \propto e^{-E(f_t, q)}
 
-    E is ``measure``, any that lies between -1 and 1, or 1 less a cost. Each round takes the feature,
-    rising or falling, with the best weighted E. The weights hardly move while one feature is best everywhere, and it
-    would be taken for ever. So a feature that does not raise the mean over training queries is passed over until
-    another one has, and it ends where none does. Queries whose documents all have one gain are left out. Xu, Li:
-    AdaRank: a boosting algorithm for information retrieval, 2007.
+    E is ``measure``, which can be any measure between -1 and 1, or 1 minus a cost. Each round takes the feature,
+    rising or falling, with the best weighted E. The weights hardly move as long as one feature is best everywhere, and
+    that feature would be chosen forever. So a feature that does not raise the mean over training queries is skipped
+    until another one has raised it, and training ends when none does. Queries whose documents all have the same gain
+    are left out. Xu, Li: AdaRank: a boosting algorithm for information retrieval, 2007.
 
     Attributes
     ----------
     features_, alphas_
-        For each round: the feature's number, and its weight, negative where low values are good.
+        For each round: the feature's number, and its weight, negative if low values are good.
 
     Examples
     --------
@@ -254,7 +254,7 @@ class AdaRank(FeatureBoosting):
     patience: int = parameter(50, integer(1), _PATIENCE)
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
-        """The scale of features, as the weak rankers are features; and rounds where nothing stops it."""
+        """The scale of features, which are the weak rankers; and the rounds if there is no early stopping."""
         rounds = {} if stopped else {"rounds": (5, 500, "log")}
         return {"scaling": [None, "query"], **rounds}
 
@@ -297,13 +297,13 @@ class FocusedBoost(FeatureBoosting):
 
     T are the top k documents of a query, F the others, and E is ``measure`` of T alone, with its positions as labels:
     any that lies between 0 and 1. Weak rankers are features from 0 to 1, rising or falling, and each round takes the
-    one with the largest edge r. Both its parts lie between -1 and 1, as a footnote of the paper asks for; so features
-    of another scale are refused.
+    one with the largest edge r. Both of its parts lie between -1 and 1, as a footnote of the paper requires, so
+    features on another scale are refused.
 
-    Three things are not as printed. The largest r is taken, not the smallest, as it acts as an edge in α. Weights of
-    pairs grow where a pair is in the wrong order, :math:`D' \propto e^{f(v) - f(u)}`. And weights of queries are
-    AdaRank's, :math:`D \propto e^{-E(f)}`: multiplied from round to round, as printed, they soon hold one hopeless
-    query only.
+    Three things differ from the paper as printed. The largest r is chosen, not the smallest, because it acts as an edge
+    in α. Weights of pairs grow if a pair is in the wrong order, :math:`D' \propto e^{f(v) - f(u)}`. And weights of
+    queries are AdaRank's, :math:`D \propto e^{-E(f)}`: multiplied from round to round, as printed, they would soon hold
+    only one hopeless query.
 
     Examples
     --------
@@ -322,7 +322,7 @@ class FocusedBoost(FeatureBoosting):
     patience: int = parameter(50, integer(1), _PATIENCE)
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
-        """β, and rounds where nothing stops it."""
+        """β, and the number of rounds if there is no early stopping."""
         rounds = {} if stopped else {"rounds": (5, 500, "log")}
         return {"beta": BETAS, **rounds}
 
@@ -398,7 +398,7 @@ def alpha_of(edge: float) -> float:
 
 
 def _check_range(examples: Examples) -> None:
-    """Refuse features beyond 0 and 1, whose edges are none: the first one would look perfect, and end it."""
+    """Refuse features outside 0 to 1, whose edges are invalid: the first one would look perfect, and end training."""
     low, high = examples.features.min(axis=0), examples.features.max(axis=0)
     beyond = np.flatnonzero((low < 0) | (high > 1))
     if len(beyond):

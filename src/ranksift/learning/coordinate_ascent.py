@@ -25,15 +25,15 @@ class CoordinateAscent(WeightedSum):
     .. math:: w_k \leftarrow \arg\max_{w_k} E\Big(\sum_k w_k x_k\Big), \quad \sum_k |w_k| = 1
 
     A sweep takes the features in a random order and gives each one the best of many weights: 0, and steps of 0.001,
-    0.002, 0.004, … up to 2 in both directions, all tried at once. A start ends with a sweep that gains too little,
-    and the best start wins. Measures have many local maxima: several starts help. Metzler, Croft: Linear
-    feature-based models for information retrieval, 2007.
+    0.002, 0.004, … up to 2 in both directions, all tried at once. A start ends when a sweep gains too little, and the
+    best start is kept. Measures have many local maxima: several starts help. Metzler, Croft: Linear feature-based
+    models for information retrieval, 2007.
 
     Attributes
     ----------
     value_
-        The measure of the chosen weights (after fitting only): of the validation examples where they are given, else of
-        the training queries whose documents have different gains. Of a cost it is the negative.
+        The measure of the chosen weights (after fitting only): on the validation examples if they are given, otherwise
+        on the training queries whose documents have different gains. For a cost it is the negative.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class CoordinateAscent(WeightedSum):
     tolerance: float = parameter(1e-3, number(), "A start ends after a sweep that gains less.")
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
-        """The scale of features, as a step is of a weight; and when a start ends."""
+        """The scale of features, because steps are steps of weights; and when a start ends."""
         return {"scaling": [None, "query"], "tolerance": [1e-2, 1e-3, 1e-4]}
 
     def _train(self, examples: Examples, validation: Examples | None) -> None:

@@ -94,7 +94,7 @@ class CrossFitted(Ranker, abstract=True):
         return given.split(1.0 - 1.0 / FOLDS, self.seed)
 
     def _turns(self, given: Examples) -> int:
-        """How many members learn from these examples, where there are no others to calibrate by."""
+        """How many members learn from these examples, if there are no others to calibrate by."""
         queries = len(given.query_ids)
         if queries < FEWEST_QUERIES:
             return 1
@@ -144,7 +144,7 @@ class CrossFitted(Ranker, abstract=True):
         raise NotImplementedError
 
     def _learn(self, examples: Examples, validation: Examples | None) -> Self:
-        """Fit one member, and stop it by other documents where there are some."""
+        """Fit one member, and stop it by other documents if there are some."""
         raise NotImplementedError
 
     def _raw(self, examples: Examples) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""One network in place of several: what it loses is measured, and stands in the card."""
+"""One network instead of several: what it loses is measured, and stands in the card."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ class Distillable(Ranker, abstract=True):
     """A ranker with several text networks inside, whose outputs are averaged."""
 
     def distilled(self, examples: Any, held_out: Any = None) -> Self:
-        """The same ranker with one network in place of those of all folds and seeds, for serving.
+        """The same ranker with one network instead of those of all folds and seeds, for serving.
 
-        It begins with the mean of their weights, and is fitted to the mean of their outputs (the mean squared error),
-        for all documents, labelled or not. Where only a head stands on a frozen encoder, the mean of the weights is
-        that network already. Calibration, the ranker on top and the cut stay as they are.
+        It starts from the mean of their weights, and is fitted to the mean of their outputs (by mean squared error),
+        for all documents, labelled or not. If there is only a head on a frozen encoder, the mean of the weights is
+        already that network. Calibration, the ranker on top and the cutoff do not change.
 
         Parameters
         ----------
         examples
-            Texts to learn on: anything that :func:`~ranksift.read_examples` takes. No label is read: the training
-            examples will do, and so will other queries with documents.
+            Texts to learn on: anything that :func:`~ranksift.read_examples` takes. Labels are not read: the training
+            examples can be used, and so can other queries with documents.
         held_out
-            Labelled examples that say what it loses: none of those that the model was fitted to. It stands in the card
-            under ``distilled``.
+            Labelled examples to measure the loss in quality; the model must not have been fitted to them. The result is
+            in the card under ``distilled``.
         """
         self._check_fitted()
         groups, name = self._networks(), type(self).__name__
@@ -64,7 +64,7 @@ class Distillable(Ranker, abstract=True):
         if known is not None:
             both = len({*known.query_ids} & {*given.query_ids})
             if both:
-                what = f"{both} of {len(known.query_ids)} held-out queries have the id of one that was distilled on"
+                what = f"{both} of {len(known.query_ids)} held-out queries have the id of a query used for distilling"
                 warnings.warn(f"{known.name}: {what}, so the loss may look too small", RankSiftWarning, stacklevel=2)
             told["held_out"] = _lost(self, found, known)
         found.card_ = {**self.card_, "distilled": told}

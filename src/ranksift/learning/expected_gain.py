@@ -48,7 +48,7 @@ from ranksift.measures.cumulative import discounted
 from ranksift.measures.names import MeasureLike
 from ranksift.parameters import Kind, choice, optional, parameter, word
 
-#: Pools that are told apart; where there would be more, k is taken smaller.
+#: The largest number of distinct pools; if there would be more, k is reduced.
 MOST_POOLS = 4000
 
 # Numbers that are kept at once.
@@ -62,23 +62,23 @@ def expected_shares(chances: NDArray[np.float64], gains: Floats, offsets: Ints, 
     r"""What each document is expected to add to nDCG_f@k at rank 1: :math:`E[g / (I_{k,f} - W_{k,f})]`, exactly.
 
     Labels are taken as independent. I and W depend on the k best and the k worst of the query's labels. Their
-    distribution is built up document by document, from the first to the last and back, so that each document meets
-    that of all others.
+    distribution is built up document by document, from the first to the last and back, so that each document is
+    combined with the distribution of all others.
 
     Parameters
     ----------
     chances
         The probability of each label: documents × labels.
     gains
-        What each label is worth.
+        The gain of each label.
     offsets
         Query i owns the documents ``offsets[i]`` to ``offsets[i + 1]``.
     k
-        None: the whole list. It is taken smaller where that would be too many cases (:data:`MOST_POOLS`).
+        None: the whole list. A smaller k is used if there would be too many cases (:data:`MOST_POOLS`).
 
     Examples
     --------
-    Alone, being good is worth 1 and being forbidden −1. With a good document beside it, 0.41 and −0.83:
+    Alone, being good is worth 1 and being forbidden −1. With another good document, 0.41 and −0.83:
 
     >>> expected_shares(np.array([[0.4, 0.6]]), np.array([-10.0, 2.0]), np.array([0, 1]), k=3).round(2).tolist()
     [0.2]
@@ -123,7 +123,7 @@ def _shares(p: NDArray[np.float64], gain: Floats, pools: _Pools) -> NDArray[np.f
 
 
 class _Pools(NamedTuple):
-    """All that can be told of a pool by its k best and its k worst gains; the first has none."""
+    """Everything that is known about a pool by its k best and its k worst gains; the first has none."""
 
     share: Floats  # 1 / (I − W)
     next: Ints  # the pool that it becomes when a document of each gain is added
@@ -162,14 +162,14 @@ class ExpectedGainRanker(CrossFitted, Distillable):
 
     The model's scores become the probabilities of all gains, :math:`P(g \ge g_j)` of each on its own, by a calibration
     on documents that it was not fitted to: the validation set, or else the training queries, each held out in turn
-    (:mod:`~ranksift.learning.cross_fitting`). (Fewer than five queries are calibrated on themselves.) A document's
-    score is then :func:`expected_shares`, given the probabilities of its whole list; where ``measure`` is DCG, which is
-    not normalised, it is the expected gain.
+    (:mod:`~ranksift.learning.cross_fitting`). (With fewer than five queries, they are calibrated on themselves.) A
+    document's score is then :func:`expected_shares`, given the probabilities of its whole list; if ``measure`` is DCG,
+    which is not normalised, it is the expected gain.
 
     Attributes
     ----------
     models_
-        The fitted models; several where queries are held out in turn.
+        The fitted models; several if queries are held out in turn.
     cutoff_
         At 0, unless held-out queries decide otherwise, until another is fitted.
 
@@ -213,7 +213,7 @@ class ExpectedGainRanker(CrossFitted, Distillable):
     )
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
-        """The calibration, and what is searched of the model."""
+        """The calibration, and the search space of the model."""
         self.check_parameters()
         inner = self._inner().natural_space(stopped).items()
         return {"calibration": ["platt", "isotonic"], **{f"options.{name}": values for name, values in inner}}
@@ -240,13 +240,13 @@ class ExpectedGainRanker(CrossFitted, Distillable):
         self.models_ = tuple(member.models_[0] for member in members)
 
     def _gain(self, examples: Examples) -> Floats:
-        """Of the documents that have a label."""
+        """The values of the documents that have a label."""
         return Gains.of(self.gains)(examples.labels[examples.judged])
 
     def check_parameters(self) -> None:
-        """Refuse what is no rule of this kind, and what the model inside refuses."""
+        """Refuse measures without a rule of this kind, and whatever the inner model refuses."""
         super().check_parameters()
-        import ranksift.learning.methods  # noqa: F401 (every method can be the model inside, whoever imported it)
+        import ranksift.learning.methods  # noqa: F401 (every method can be the inner model, wherever it was imported)
 
         known = [name for name in RANKERS if name != type(self).__name__]
         if self.model not in known:
@@ -259,36 +259,36 @@ class ExpectedGainRanker(CrossFitted, Distillable):
         self._inner().check_parameters()
 
     def reads_texts(self) -> bool:
-        """As the model inside."""
+        """As the inner model."""
         return RANKERS[self.model].takes_texts
 
     def reads_features(self) -> bool:
-        """As the model inside."""
+        """As the inner model."""
         return RANKERS[self.model].takes_features
 
     def keeps_checkpoints(self) -> bool:
-        """As the model inside."""
+        """As the inner model."""
         return self._inner().keeps_checkpoints()
 
     def remembering(self) -> AbstractContextManager[None]:
-        """As the model inside."""
+        """As the inner model."""
         return self._inner().remembering()
 
     def left_unread(self) -> str:
-        """As the model inside."""
+        """As the inner model."""
         return self.models_[0].left_unread()
 
     def libraries(self) -> tuple[str, ...]:
-        """Those of the model inside."""
+        """The libraries of the inner model."""
         return self._inner().libraries()
 
     def check_can_fit(self) -> None:
-        """Refuse what the model inside cannot be fitted with, too."""
+        """Also refuse what the inner model cannot be fitted with."""
         super().check_can_fit()
         self._inner().check_can_fit()
 
     def _inner(self) -> Ranker:
-        # Short lists weigh more in nDCG_f, long ones tell more: half-way was better than either end.
+        # Short lists weigh more in nDCG_f, long ones are more informative: half-way was better than either end.
         of_trees = {"loss": "ordinal", "stop_by": "loss", "context": True, "leaves": 7, "length_weight": 0.5}
         usual = of_trees if self.model == "BoostedTrees" else {}
         return RANKERS[self.model](**{"gains": self.gains, "seed": self.seed, **usual, **(self.options or {})})

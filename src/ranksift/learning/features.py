@@ -16,7 +16,7 @@ def read_as(names: tuple[str, ...], source: Any, **reading: Any) -> Examples:
     A table must have a column for each. A LETOR file leaves out what is 0: a feature that it never names is 0, and one
     that the model has never seen is left out; both are told. One that names none of them is refused.
 
-    ``reading`` is what :func:`read_examples` is told of tables: ``labels`` and ``skip_bad_rows``.
+    ``reading`` holds the options of :func:`read_examples` for tables: ``labels`` and ``skip_bad_rows``.
     """
     from ranksift.collection.readers.letor import is_letor, read_letor_as_written
 
@@ -59,7 +59,7 @@ def same_features(examples: Examples, names: tuple[str, ...]) -> None:
     added = [n for n in examples.feature_names if n not in names]
     what = f"has {len(examples.feature_names)} features, and the model was fitted to {len(names)}"
     if missing:
-        what += f"; missing is {missing[0]!r}"
+        what += f"; {missing[0]!r} is missing"
     elif added:
         what += f"; {added[0]!r} is new"
     else:

@@ -22,7 +22,7 @@ from ranksift.measures.names import MeasureLike
 
 
 class JudgedDocuments(NamedTuple):
-    """Documents with labels and scores; ``kept`` are those that a cutoff keeps, None where there is none."""
+    """Documents with labels and scores; ``kept`` are those that a cutoff keeps, None if there is none."""
 
     examples: Examples
     scores: Floats
@@ -95,7 +95,7 @@ def value_of(scores: Floats, examples: Examples, measure: MeasureLike, gains: Ga
 
 
 def with_labels(given: Examples) -> Examples:
-    """The queries in which a document has a label; refused where there are none."""
+    """The queries in which a document has a label; refused if there are none."""
     known = ragged.counts(given.judged, given.query, len(given.query_ids)) > 0
     if not known.any():
         raise InputError(

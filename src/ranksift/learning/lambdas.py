@@ -5,8 +5,8 @@ own by what showing it does to nDCG_f. A query's normaliser is one factor of bot
 
 .. math:: w = \frac{1}{I_{k,f} - W_{k,f}}
 
-which is 0 where nothing can be gained. It is what sets nDCG_f apart from DCG: a forbidden document is worth −10 against
-2 of a good one, yet where there is one document, showing a forbidden one costs just what hiding a good one costs.
+which is 0 if nothing can be gained. It is what sets nDCG_f apart from DCG: a forbidden document is worth −10 against
+2 of a good one, yet if there is one document, showing a forbidden one costs just what hiding a good one costs.
 """
 
 from __future__ import annotations
@@ -69,14 +69,16 @@ def target_of(measure: MeasureLike, otherwise: str = "") -> Target:
     (Target(k=3, normalised=True), Target(k=None, normalised=False))
     >>> target_of("AP")
     Traceback (most recent call last):
-    ranksift.errors.InputError: measure=AP is nothing to rank and cut by; use nDCG_f@10 or DCG@10
+    ranksift.errors.InputError: measure=AP cannot be used for ranking and cutting; use nDCG_f@10 or DCG@10
     >>> target_of("nDCG_f(base=2)@3")
     Traceback (most recent call last):
     ranksift.errors.InputError: measure=nDCG_f(base=2)@3 has a discount of its own; write the measure without base
     """
     found = one_measure(measure)
     if not isinstance(found, _OF_SWAPS):
-        raise InputError(f"measure={found} is nothing to rank and cut by", remedy=f"use nDCG_f@10 or DCG@10{otherwise}")
+        raise InputError(
+            f"measure={found} cannot be used for ranking and cutting", remedy=f"use nDCG_f@10 or DCG@10{otherwise}"
+        )
     if found.gains is not None:
         raise InputError(f"measure={found} has gains of its own", remedy="give them to the ranker, as its gains")
     if found.base is not None:
@@ -90,7 +92,7 @@ def has_target(measure: MeasureLike) -> bool:
 
 
 class Lambdas(NamedTuple):
-    """Of each document: the gradient of the loss, and its curvature."""
+    """For each document: the gradient of the loss, and its curvature."""
 
     gradient: Floats
     curvature: Floats
@@ -102,12 +104,12 @@ class Swaps:
     .. math:: L = \sum_{g_u > g_v} w\,(g_u - g_v) \left| \frac{1}{D(r_u)} - \frac{1}{D(r_v)} \right|
         \log\big(1 + e^{-(s_u - s_v)}\big), \quad D(r) = \log_2(1 + r)
 
-    Weights, also as they depend on the ranks r, are constants of the derivatives. All of it is computed in 32 bits,
-    which is what trees take.
+    Weights, including their dependence on the ranks r, are constants in the derivatives. Everything is computed in 32
+    bits, which is what trees use.
 
-    Ranks are those of the scores. On training documents these are too good: what is to be learned next is what is wrong
-    in lists as other queries have them. With ``draws`` the weights are means over rankings that are drawn, anew for
-    each call, as scores say how sure they are: the first document of a ranking with a probability proportional to
+    Ranks are those of the scores. On training documents these are too good: what should be learned next is what is
+    wrong in lists of other queries. With ``draws``, the weights are means over rankings that are drawn again for each
+    call, according to the confidence of the scores: the first document of a ranking with a probability proportional to
     :math:`e^s`, the next one of those that are left, and so on (Plackett and Luce). YetiRank (Gulin, Kuralenok, Pavlov:
     Winning the transfer learning track of Yahoo!'s learning to rank challenge, 2011) draws rankings too.
 
@@ -118,13 +120,13 @@ class Swaps:
     gain
         Of each document.
     k
-        Of the normaliser; None: the whole list. Ranks below k count here all the same: what stands there now may rise.
+        The k of the normaliser; None: the whole list. Ranks below k still count here: the documents there may rise.
     depth
         See :data:`DEPTH`.
     normalised
         False: changes of DCG, w = 1.
     draws
-        Of rankings; 0: ranks are those of the scores.
+        The number of rankings that are drawn; 0: ranks are those of the scores.
     seed
         The seed of the drawn rankings.
 
@@ -157,7 +159,7 @@ class Swaps:
         # What a swap is about, in 32 bits: above the lowest gain of the list, so that 24 bits are kept of how far apart
         # gains are, and not of how large.
         self._gain = ((gain - lower.lowest) * np.repeat(self.slope, lengths)).astype(np.float32)
-        # Of two ways to the same sums the shorter one: pairs of different gains one by one, where there are at most
+        # Of two ways to the same sums the shorter one: pairs of different gains one by one, if there are at most
         # half as many of them as there are of one of the first documents with any; as many as memory should hold.
         pairs = np.where(self.slope > 0, lower.pairs, 0)
         few = 2 * pairs <= np.minimum(lengths, depth) * lengths
@@ -250,7 +252,7 @@ def _discounts(size: int) -> Floats:
 
 
 def worth_of_showing(offsets: Ints, gain: Floats, k: int | None = None, *, normalised: bool = True) -> Floats:
-    """Of each document what it adds to nDCG_f@k to show it, at rank 1: g / (I − W); or to DCG, where not normalised.
+    """What showing each document at rank 1 adds to nDCG_f@k: g / (I − W); or to DCG, if not normalised.
 
     Examples
     --------
@@ -263,7 +265,7 @@ def worth_of_showing(offsets: Ints, gain: Floats, k: int | None = None, *, norma
 
 
 def slope_of(offsets: Ints, gain: Floats, k: int | None = None) -> Floats:
-    """Of each query what a DCG of 1 adds to nDCG_f@k: 1 / (I − W), 0 where both are equal."""
+    """For each query, what a DCG of 1 adds to nDCG_f@k: 1 / (I − W), 0 if both are equal."""
     lower, upper = nDCG_f(k=k).bounds(Pool.of(offsets, gain), LINEAR)
     return ratio(np.ones(len(lower)), upper - lower, flat(lower, upper))
 
@@ -277,16 +279,16 @@ class _Drawn(NamedTuple):
 
 
 class _Lower:
-    """Of each document those of its query with a lower gain.
+    """For each document, those of its query with a lower gain.
 
     Attributes
     ----------
     query
         Of each document.
     lowest
-        Of each document the lowest gain of its query.
+        For each document the lowest gain of its query.
     pairs
-        Of each query, how many pairs have different gains.
+        For each query, how many pairs have different gains.
     """
 
     def __init__(self, offsets: Ints, gain: Floats) -> None:

@@ -27,7 +27,7 @@ _KNOWN = {
 
 
 def versions(*modules: str) -> dict[str, str]:
-    """Of libraries that are there.
+    """The versions of installed libraries.
 
     >>> versions("numpy") == {"numpy": import_module("numpy").__version__}
     True
@@ -36,7 +36,7 @@ def versions(*modules: str) -> dict[str, str]:
 
 
 def require(asker: str, *modules: str) -> None:
-    """Refuse in one line to go on where a library is missing, before anything is begun.
+    """Stop with an error of one line if a library is missing, before anything is started.
 
     >>> require("LambdaMART", "json")
     >>> require("LambdaMART", "light_gbm")  # doctest: +ELLIPSIS

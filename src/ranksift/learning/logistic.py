@@ -23,10 +23,10 @@ class L2LogisticRegression(WeightedSum):
 
     .. math:: \min_w \tfrac{1}{2} \|w\|^2 + C \sum_d BCE\big(\sigma(w^\top x_d + b), [g_d > 0]\big)
 
-    All documents count the same, whatever their query, and all positive gains, whatever their grade. Where features are
-    comparable in a query only, as on the web, ``scaling="query"`` is better than the usual scale. The score is
-    :math:`w^\top x + b`, 0 at a probability of ½. The optimum is found by scikit-learn, so nothing is drawn and nothing
-    is stopped early.
+    All documents count the same, whatever their query, and all positive gains, whatever their grade. If features are
+    comparable only within a query, as on the web, ``scaling="query"`` is better than the usual scale. The score is
+    :math:`w^\top x + b`, 0 at a probability of ½. The optimum is found by scikit-learn, so there is no randomness and
+    no early stopping.
 
     Attributes
     ----------

@@ -1,9 +1,9 @@
 r"""Losses of rankers, each written once: tensors in, a scalar out.
 
-Every loss takes scores and gains as lists × documents, and a mask that is true where there is a document. What stands
-elsewhere has no effect, whatever it is: padding is never marked by a value, so a negative gain is a negative gain.
-One list alone may be given as a vector. A loss is the mean over lists; lists without documents do not count. Scores are
-any real numbers; where a paper speaks of a probability, it is their sigmoid.
+Every loss takes scores and gains as lists × documents, and a mask that is true where there is a document. Values
+elsewhere have no effect: padding is never marked by a value, so a negative gain is always a gain. A single list may be
+given as a vector. A loss is the mean over lists; lists without documents do not count. Scores are any real numbers;
+if a paper needs a probability, it is their sigmoid.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ TensorLike: TypeAlias = Tensor | NDArray[Any] | Sequence[Any]
 
 
 class NoneEmpty(NamedTuple):
-    """A mask of which it is known that every list has a document, so that nobody need wait for a GPU to see it."""
+    """A mask for lists that are known to have documents, so that the check need not wait for a GPU."""
 
     mask: Tensor
 
@@ -109,8 +109,8 @@ def weighted_ordinal(
     .. math:: \frac{1}{|R|} \sum_{d \in R} \sum_{i=1}^{m-1} w(i)\, BCE\big(\sigma(s_i(d)), [g(d) > g_i]\big),
         \quad w(i) = g_{i+1} - g_i
 
-    A document's score is :math:`\sum_i w(i)\, \sigma(s_i(d))`, its expected gain less :math:`g_1`. So it is worth
-    showing where that is at least :math:`-g_1`.
+    A document's score is :math:`\sum_i w(i)\, \sigma(s_i(d))`, its expected gain minus :math:`g_1`. So it is worth
+    showing if that is at least :math:`-g_1`.
 
     Parameters
     ----------
@@ -137,14 +137,15 @@ _PLACES = optional(integer(1))
 def ranknet(
     scores: Tensor, gains: TensorLike, mask: TensorLike | None = None, *, pairs: Literal["sum", "mean"] = "sum"
 ) -> Tensor:
-    r"""RankNet: each pair of different gains is to be put in order.
+    r"""RankNet: each pair of different gains should be in order.
 
     .. math:: \sum_{g_u > g_v} \log\big(1 + e^{-(s_u - s_v)}\big)
 
     Parameters
     ----------
     pairs
-        ``"sum"``, or their ``"mean"``, so that long lists count no more than short ones.
+        The ``"sum"`` over the pairs of a list, or their ``"mean"``, so that long lists do not count more than short
+        ones.
 
     Examples
     --------
@@ -171,15 +172,15 @@ def lambdarank(
     .. math:: \sum_{g_u > g_v} \frac{g_u - g_v}{N} \left| \frac{1}{D(r_u)} - \frac{1}{D(r_v)} \right|
         \log_2\big(1 + e^{-\sigma (s_u - s_v)}\big), \quad D(r) = \log_2(1 + r)
 
-    in the form of Wang and others (LambdaLoss, CIKM 2018). Ranks are those of the scores, equal ones as they come; no
-    gradient flows through them.
+    in the form of Wang and others (LambdaLoss, CIKM 2018). Ranks are those of the scores, with equal ones in the given
+    order; no gradient flows through them.
 
     Parameters
     ----------
     normaliser
-        N. ``"f"``: :math:`I_f - W_f`, the DCG of the best ordered sublist less that of the worst; a pair's weight is
+        N. ``"f"``: :math:`I_f - W_f`, the DCG of the best ordered sublist minus that of the worst; a pair's weight is
         then its change of nDCG_f. Without negative gains it is the ideal DCG. ``"ideal"``: the DCG of the best order
-        of the whole list; a list where it is not positive counts 0.
+        of the whole list; a list for which it is not positive counts 0.
     k
         Only the first k ranks count, as in nDCG@k.
     sigma
@@ -237,12 +238,12 @@ def lambdarank_f(
     k: int | None = None,
     sigma: float = 1.0,
 ) -> Tensor:
-    r"""LambdaRank-f: LambdaRank of the list with a stop document in it, of score 0 and gain 0, and γ times BCE.
+    r"""LambdaRank-f: LambdaRank of the list with a stop document of score 0 and gain 0, and γ times BCE.
 
     .. math:: \mathcal{L}_{\lambda Rank}\big(R \cup \{stop\}\big) + \gamma\, \mathcal{L}_{BCE}(R)
 
-    What is ranked below the stop is not worth showing: good documents are to come before it, and forbidden ones after
-    it, so that scores mean the same in every query, and 0 is the natural cut.
+    Documents ranked below the stop are not worth showing: good documents should come before it, and forbidden ones
+    after it, so scores mean the same in every query, and 0 is the natural cutoff.
 
     Parameters
     ----------
@@ -274,13 +275,13 @@ def listnet(scores: Tensor, gains: TensorLike, mask: TensorLike | None = None, *
     .. math:: -\sum_{\pi} P_g(\pi) \log P_s(\pi), \quad
         P_z(\pi) = \prod_{j=1}^{k} \frac{e^{z_{\pi(j)}}}{\sum_{l \ge j} e^{z_{\pi(l)}}}
 
-    over all orders π of the first k documents. The sum is exact for every k: what comes next depends only on the set of
-    those that are gone, so it is one over sets and not over orders.
+    over all orders π of the first k documents. The sum is exact for every k: the next document depends only on the set
+    of those already placed, so the sum is over sets and not over orders.
 
     Parameters
     ----------
     k
-        Ranks whose order counts. 1: only the first document, the usual form. None: the whole list, as in Niu et
+        The ranks whose order counts. 1: only the first document, the usual form. None: the whole list, as in Niu et
         al. 2012.
 
     Examples
@@ -300,12 +301,12 @@ def listmle(scores: Tensor, gains: TensorLike, mask: TensorLike | None = None, *
 
     .. math:: -\sum_{j=1}^{k} \log \frac{e^{s_{\pi(j)}}}{\sum_{l \ge j} e^{s_{\pi(l)}}}
 
-    with π the documents by gain; equal gains stand as they come, so shuffle them first where that order means nothing.
+    with π the documents by gain; equal gains keep the given order, so shuffle them first if that order means nothing.
 
     Parameters
     ----------
     k
-        Ranks that count, for top-k ListMLE. None: all.
+        The ranks that count, for top-k ListMLE. None: all.
 
     Examples
     --------
@@ -338,7 +339,7 @@ def focused(
 
     .. math:: \beta\, L_{list}(T) + (1 - \beta)\, L_{pair}(T \times F)
 
-    with T the k documents of the highest gains (equal ones as they come) and F the others.
+    with T the k documents of the highest gains (equal ones in the given order) and F the others.
 
     Parameters
     ----------
@@ -347,9 +348,9 @@ def focused(
     beta
         β: 1 is ListNet on the top k alone, 0 RankNet alone.
     orders
-        ``"all"``: ListNet over all orders of T; ``"first"``: over who comes first.
+        ``"all"``: ListNet over all orders of T; ``"first"``: only over the first document.
     normalised
-        The mean over places and over pairs, without which β means another thing for every length of list. False: sums.
+        The mean over places and over pairs, so that β means the same for every length of list. False: sums.
 
     Examples
     --------
@@ -390,20 +391,20 @@ def expected_share(
     .. math:: \sum_{d \in R} |\Delta_d| \log\big(1 + e^{-\operatorname{sign}(\Delta_d)\, s_d}\big)
         + e^{p_d} - \max(0, \Delta_d)\, p_d, \quad \Delta_d = \frac{g_d}{I_{k,f} - W_{k,f}}
 
-    The first output tells good documents from forbidden ones by what is at stake, the second one, a Poisson regression,
-    is the logarithm of what there is to win. A document's score is :math:`e^p (1 - e^{-s})`, its expected Δ:
-    :class:`~ranksift.learning.outputs.Outputs`. It is worth showing where that is at least 0.
+    The first output separates good documents from forbidden ones, weighted by what is at stake; the second one, a
+    Poisson regression, is the logarithm of the possible gain. A document's score is :math:`e^p (1 - e^{-s})`, its
+    expected Δ: :class:`~ranksift.learning.outputs.Outputs`. It is worth showing if that is at least 0.
 
     Parameters
     ----------
     scores
         Lists × documents × 2, or documents × 2 for one list.
     k
-        Of the normaliser; None: the whole list.
+        The k of the normaliser; None: the whole list.
     normalised
-        False: Δ is the gain as it is given, as where lists are samples, and gains are shares of the whole ones.
+        False: Δ is the given gain, for lists that are samples, with gains that are shares of the whole list.
     stands_for
-        How many documents each one stands for, where lists are samples; None: one.
+        How many documents each one stands for, if lists are samples; None: one.
 
     Examples
     --------
@@ -412,7 +413,7 @@ def expected_share(
     """
     s, g, m = _lists(scores, gains, mask, outputs=True)
     if s.shape[-1] != 2:
-        raise InputError(f"{s.shape[-1]} outputs a document", remedy="give two")
+        raise InputError(f"{s.shape[-1]} outputs per document", remedy="give two")
     if normalised:
         span = _best(g, g > 0, k) + _best(-g, g < 0, k)
         g = g * torch.where(span > 0, 1 / span, 0)[:, None]
@@ -439,7 +440,7 @@ _NO_OPTIONS = ("levels", "stands_for")
 
 
 def loss_of(spec: str) -> Callable[..., Tensor]:
-    """The loss of a name, with options in parentheses.
+    """The loss with this name, with options in parentheses.
 
     Examples
     --------
@@ -459,7 +460,7 @@ def loss_of(spec: str) -> Callable[..., Tensor]:
 
 
 def check_loss(spec: str) -> None:
-    """Refuse a loss that is unknown, or an option that is no option of it or has a value that it cannot have.
+    """Refuse an unknown loss, or an option that it does not have, or an impossible value of an option.
 
     >>> check_loss("listnet(k=0)")
     Traceback (most recent call last):
@@ -472,7 +473,7 @@ def check_loss(spec: str) -> None:
         loss(torch.zeros((2, outputs.width) if outputs.several else 2), [1.0, 0.0], **levels)
     except InputError:
         raise
-    except Exception as error:  # whatever PyTorch says of a value that is none
+    except Exception as error:  # whatever PyTorch says about an invalid value
         raise InputError(f"loss {spec!r} does not work ({error})", remedy="give options of the right kind") from None
 
 
@@ -487,7 +488,7 @@ def _places(k: int | None, scores: Tensor) -> int:
 def _lists(
     scores: Tensor, gains: TensorLike, mask: TensorLike | None, outputs: bool = False
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Scores, gains and mask of the lists that have documents; zeros where there is none."""
+    """Scores, gains and mask of the lists that have documents; zeros if there is none."""
     if not isinstance(scores, Tensor) or not scores.is_floating_point():
         raise InputError(f"scores are {_kind_of(scores)}", remedy="give a torch.Tensor of floats")
     s = scores.float() if scores.dtype in (torch.float16, torch.bfloat16) else scores
@@ -509,7 +510,7 @@ def _lists(
 
 
 def _tensor(name: str, given: TensorLike, like: Tensor) -> Tensor:
-    """What somebody gave beside the scores, where they are."""
+    """The other arguments, on the device of the scores."""
     try:
         return torch.as_tensor(given, device=like.device)
     except (TypeError, ValueError, RuntimeError, OverflowError):
@@ -523,7 +524,7 @@ def _kind_of(given: object) -> str:
 
 
 def _mean(per_list: Tensor) -> Tensor:
-    """Mean over lists; 0 of none, with a gradient of 0."""
+    """Mean over lists; 0 if there are none, with a gradient of 0."""
     return per_list.sum() / max(1, len(per_list))
 
 
@@ -540,7 +541,7 @@ def _levels(levels: TensorLike, scores: Tensor) -> Tensor:
     there = isinstance(levels, Tensor) and levels.device.type != "cpu"
     steps = _tensor("levels", levels, scores if there else torch.empty(0)).to(scores.dtype)
     if steps.dim() != 1 or len(steps) != scores.shape[-1] + 1 or not (there or bool((steps.diff() > 0).all())):
-        what = f"{scores.shape[-1]} outputs a document for levels {steps.tolist()}"
+        what = f"{scores.shape[-1]} outputs per document for levels {steps.tolist()}"
         raise InputError(what, remedy="give ascending gains, one more than outputs")
     return steps.to(scores.device)
 
@@ -570,7 +571,7 @@ def _ranknet(scores: Tensor, gains: Tensor, mask: Tensor) -> tuple[Tensor, Tenso
 
 def _lambdarank(scores: Tensor, gains: Tensor, mask: Tensor, normaliser: str, k: int | None, sigma: float) -> Tensor:
     if not 0 < sigma < math.inf:
-        raise InputError(f"sigma={sigma!r} is no steepness", remedy="use sigma=1")
+        raise InputError(f"sigma={sigma!r} is not a steepness", remedy="use sigma=1")
     row, high, low = _pairs(gains, mask)
     flat, gain = scores.flatten(), gains.flatten()
     discount = _discounts(scores, k).gather(0, (_ranks(scores.detach(), mask) - 1).flatten())
@@ -594,7 +595,7 @@ def _discounts(like: Tensor, k: int | None) -> Tensor:
 
 
 def _ranks(values: Tensor, mask: Tensor) -> Tensor:
-    """Rank of each document by its value, from 1, equal ones as they come; after them what is no document."""
+    """Rank of each document by its value, from 1, equal ones in their order; after them padding."""
     order = values.masked_fill(~mask, -math.inf).argsort(dim=1, descending=True, stable=True)
     places = torch.arange(1, values.shape[1] + 1, device=values.device).expand_as(order)
     return torch.empty_like(order).scatter_(1, order, places)
@@ -632,7 +633,7 @@ def _expected_sets(gains: Tensor, mask: Tensor, sets: list[tuple[Tensor, ...]]) 
         left = mask[:, None, :] & ~taken
         some = left.any(dim=-1, keepdim=True)
         reached.append(chance * some[..., 0])
-        # Where nothing is left there is no next document; any finite number will do.
+        # If nothing is left there is no next document; any finite number will do.
         following = gains[:, None, :].masked_fill(~left & some, -math.inf).softmax(dim=-1) * left
         flow = chance[..., None] * following
         placed = placed + flow.sum(dim=1)

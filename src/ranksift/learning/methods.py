@@ -1,4 +1,4 @@
-"""All rankers, so that a command and a model's card can name any of them, and what is written of each."""
+"""All rankers, so that a command and a model's card can name any of them, and their descriptions."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ SHORT_NAMES = {"text": "TextRanker", "optimal": "ExpectedGainRanker"}
 
 
 def known_rankers() -> dict[str, type[Ranker]]:
-    """Every ranker by its name, in the order of the alphabet."""
+    """Every ranker by its name, in alphabetical order."""
     return dict(sorted(RANKERS.items()))
 
 
 def summary_of(kind: type[Ranker]) -> str:
-    """What a method is, in a line of plain text.
+    """What a method is, in one line of plain text.
 
     >>> summary_of(RankSVM)
     'RankSVM: the better document of a pair should score higher by a margin of 1.'

@@ -3,7 +3,7 @@
     model/model.json
     model/version-5f0c3e9a81d2b764/weights.safetensors, cutoff.json, trees.txt, …
 
-Whoever saves writes a version of its own, and then replaces the card, which the system does in one step. So there is
+Saving writes a separate version, and then replaces the card, which the system does in one step. So there is
 nothing to lock and nothing to try again: a reader finds the old model or the new one, a process that is killed leaves
 one of them, and of processes that save at the same time the last one stays. Versions that no card names are removed by
 a later save, once they have been left alone for a minute: who has just read the card of one can still open its files.
@@ -123,7 +123,9 @@ def read_card(target: Path) -> dict[str, Any]:
     if not os.path.isdir(target):  # nor where the name is too long for one
         # Programs before versions had put a model aside for a moment when they replaced it.
         aside = next(target.parent.glob(f".{glob.escape(target.name)}.*.part/old"), None)
-        remedy = "name what ranksift train wrote" if aside is None else f"rename {aside}, which a killed process left"
+        remedy = (
+            "name what ranksift train wrote" if aside is None else f"rename {aside}, which a killed process left behind"
+        )
         raise InputError("is not a folder of a model", source=str(target), remedy=remedy)
     try:
         card = parse_json(read_whole(target / CARD, _LARGEST_CARD))
@@ -163,7 +165,7 @@ def read_files(target: Path, card: Mapping[str, Any]) -> dict[str, bytes]:
             "is damaged (it does not list its files)", source=str(target / CARD), remedy="train the model again"
         )
     with ExitStack() as stack:
-        # All are opened before the first is read: what is open can be read to its end, whoever removes it.
+        # All are opened before the first is read: an open file can be read to its end even if it is removed.
         opened = {name: stack.enter_context(_opened(target, place, name)) for name in listed}
         large = next((name for name, file in opened.items() if os.fstat(file.fileno()).st_size > _LARGEST_FILE), None)
         if large is not None:
@@ -216,7 +218,7 @@ def _checked(folder: str | os.PathLike[str]) -> Path:
 
 
 def _check_nothing_is_lost(target: Path) -> None:
-    """Refuse to save over what is not a model, and into a model's folder that holds something of somebody else."""
+    """Refuse to save over what is not a model, and into a model's folder that holds other files."""
     not_a_model = InputError("already exists, and is not a model", source=str(target), remedy="name another folder")
     if not target.is_dir():
         raise not_a_model

@@ -56,10 +56,10 @@ class Network(Ranker, abstract=True):
     best_epoch_
         The epoch that was kept (after fitting only).
     losses_, values_
-        The training loss of every epoch, and the measure on the validation set where there is one (after fitting only).
+        The training loss of every epoch, and the measure on the validation set if there is one (after fitting only).
     natural_cut_
         The score that corresponds to an expected gain of 0, if the loss determines it;
-        ``FixedCutoff(model.natural_cut_)`` drops what scores lower.
+        ``FixedCutoff(model.natural_cut_)`` drops documents that score lower.
     """
 
     needs = ("torch",)
@@ -72,7 +72,7 @@ class Network(Ranker, abstract=True):
     l2: float = parameter(0.0, number(least=0), "λ: the loss has the term ½ λ Σ w² over all weights.")
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
-        """The learning rate, queries per step, the price of large weights, and epochs where nothing stops it."""
+        """The learning rate, queries per step, weight decay, and the epochs if there is no early stopping."""
         epochs = {} if stopped else {"epochs": (20, 500, "log")}
         return {
             "learning_rate": (1e-3, 0.1, "log"),
@@ -98,7 +98,7 @@ class Network(Ranker, abstract=True):
 
     @property
     def natural_cut_(self) -> float | None:
-        """The score of an expected gain of 0, where the loss tells it."""
+        """The score that corresponds to an expected gain of 0, if the loss determines it."""
         return self._outputs.natural_cut
 
     # -- training ---------------------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ class Network(Ranker, abstract=True):
             self.best_epoch_, self.layers_ = self.epochs, _plain(weights)
 
     def _initial(self, features: int, draw: np.random.Generator) -> list[tuple[Tensor, Tensor]]:
-        """Zeros where there is one layer, whose optimum is found from anywhere; else He's, the last layer smaller."""
+        """Zeros if there is one layer, whose optimum is found from anywhere; else He's, the last layer smaller."""
         import torch
 
         sizes = [features, *self._hidden(), self._outputs.width]
@@ -183,12 +183,12 @@ class Network(Ranker, abstract=True):
         return total
 
     def check_parameters(self) -> None:
-        """Refuse scores that the loss cannot give, too; the loss is :meth:`check_can_fit`'s, as it takes PyTorch."""
+        """Also refuse scores that the loss cannot give; the loss itself is left to :meth:`check_can_fit`."""
         super().check_parameters()
         check_scores(_name(self._loss()), self._kind())
 
     def check_can_fit(self) -> None:
-        """Refuse a loss that is unknown, and options that it does not take, too."""
+        """Also refuse an unknown loss, and options that it does not have."""
         super().check_can_fit()
         from ranksift.learning.losses import check_loss
 
@@ -256,7 +256,7 @@ class LinearRanker(Network):
     scores: ScoreKind = parameter("own", choice(*get_args(ScoreKind)), _SCORES)
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
-        """As of all networks, and γ where the loss has one and says none."""
+        """As for all networks, and γ if the loss has one and does not set it."""
         return {**super().natural_space(stopped), **space_of_gamma(self.loss)}
 
     def _loss(self) -> str:
@@ -282,7 +282,7 @@ class MLPRanker(Network):
     scores: ScoreKind = parameter("own", choice(*get_args(ScoreKind)), _SCORES)
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
-        """As of all networks, the hidden layers, and γ where the loss has one and says none."""
+        """As for all networks, the hidden layers, and γ if the loss has one and does not set it."""
         return {**super().natural_space(stopped), "hidden": HIDDEN, **space_of_gamma(self.loss)}
 
     def _loss(self) -> str:
@@ -326,7 +326,7 @@ class RankNet(_OfAPaper):
     hidden: tuple[int, ...] = with_default(_OfAPaper, "hidden", (10,))
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
-        """As of all networks, and the hidden layers where there are some."""
+        """As for all networks, and the hidden layers if there are any."""
         return {**super().natural_space(stopped), **({"hidden": HIDDEN} if self.hidden else {})}
 
     def _loss(self) -> str:
@@ -393,7 +393,7 @@ class FocusedNet(_OfAPaper):
     )
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
-        """As of all networks, and β."""
+        """As for all networks, and β."""
         return {**super().natural_space(stopped), "beta": BETAS}
 
     def _loss(self) -> str:

@@ -91,7 +91,7 @@ class Objective:
 def stopping_value(validation: Examples, measure: MeasureLike, gains: GainsLike) -> Callable[[Floats], float]:
     """What early stopping goes by, of the scores of validation documents; the higher the better.
 
-    Of nDCG_f and DCG, where some gains are negative, it is the value with the best threshold: these measures are of
+    For nDCG_f and DCG, if some gains are negative, it is the value with the best threshold: these measures are of
     lists that leave documents out, and in a list that leaves none out most of the value is beyond any ranking's reach.
 
     Examples
@@ -115,14 +115,14 @@ def stopping_value(validation: Examples, measure: MeasureLike, gains: GainsLike)
 
 
 class Rounds:
-    """How many rounds to keep: those up to the best on validation examples, or all where there are none.
+    """How many rounds to keep: those up to the best on validation examples, or all if there are none.
 
     Parameters
     ----------
     value
-        Of the scores of validation examples; None where there are none.
+        The value of the scores of validation examples; None if there are none.
     features
-        Of the validation examples.
+        The features of the validation examples.
     patience
         Rounds without a new best after which it is over.
     """

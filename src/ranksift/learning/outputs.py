@@ -102,7 +102,7 @@ class Outputs:
 
     @property
     def natural_cut(self) -> float | None:
-        """The score of an expected gain of 0; None where a score does not tell it."""
+        """The score of an expected gain of 0; None if a score does not determine it."""
         if self.kind == "expected_gain" or self.loss == "mse" or self.loss in _WITH_STOP:
             return 0.0
         if self.loss == "weighted_ordinal":

@@ -17,20 +17,20 @@ _OF_SCORES = ("fixed", "global")
 
 @dataclass(frozen=True)
 class RankedDocument:
-    """A document in its place.
+    """A document with its place in a ranking.
 
     Attributes
     ----------
     index
-        Where it stood in the list that was given, from 0.
+        Its position in the given list, counted from 0.
     score
-        The better the higher.
+        The score; higher is better.
     text
-        As it was given.
+        The text of the document, as it was given.
     kept
         Whether the model's cutoff keeps it.
     margin
-        How far the score is above the threshold; below 0: dropped. None where the model has no threshold of scores.
+        The distance of the score from the threshold; below 0: dropped. None if the model has no threshold on scores.
     """
 
     index: int

@@ -64,14 +64,14 @@ class Ranker(Parameterised, Printed):
     tradeoff_
         What each threshold shows and hides in held-out queries; None if there were none.
     cut_choice_
-        How the method's own cut did on held-out queries; None if it was not checked, or the model was loaded.
+        How well the method's own cutoff did on held-out queries; None if it was not checked, or the model was loaded.
     feature_names_
         The names of the features that it was fitted to.
     card_
-        What is known of the model: training data, validation data, versions of libraries.
+        What is known about the model: training data, validation data, versions of libraries.
     """
 
-    #: The method's own scaling, where none is asked for.
+    #: The method's own scaling, if none is asked for.
     natural_scaling: ClassVar[Scaling] = "standard"
     #: Whether missing values are something that the method can learn from; else each is the mean of its feature.
     takes_missing: ClassVar[bool] = False
@@ -130,11 +130,11 @@ class Ranker(Parameterised, Printed):
         examples
             Anything that :func:`read_examples` takes.
         validation
-            Other examples, for early stopping by ``measure``. Methods that filter calibrate and check their cut on them
-            too; where there are none, on the training queries, each held out in turn: see their ``folds``.
+            Other examples, for early stopping by ``measure``. Methods that filter also calibrate and check their cutoff
+            on them; without validation examples, on the training queries, each held out in turn: see their ``folds``.
         checkpoints
-            For rankers of texts: a folder that keeps the state and the log of the training. The same call resumes
-            where it was killed, to the same result; see :class:`~ranksift.learning.training_folder.TrainingFolder`.
+            For rankers of texts: a folder that keeps the state and the log of the training. The same call resumes an
+            interrupted training, with the same result; see :class:`~ranksift.learning.training_folder.TrainingFolder`.
         """
         self.check_can_fit()
         self._training = self._checkpoints_in(checkpoints)
@@ -172,11 +172,11 @@ class Ranker(Parameterised, Printed):
         return self
 
     def keeps_checkpoints(self) -> bool:
-        """Whether training can be kept in a folder as it goes on."""
+        """Whether the state of training can be kept in a folder."""
         return False
 
     def remembering(self) -> AbstractContextManager[None]:
-        """Keep, while many of its kind are fitted to the same examples, what need not be computed for each."""
+        """Keep results that need not be computed again while many such rankers are fitted to the same examples."""
         return nullcontext()
 
     def _checkpoints_in(self, given: TrainingFolder | str | os.PathLike[str] | None) -> TrainingFolder | None:
@@ -190,15 +190,15 @@ class Ranker(Parameterised, Printed):
         return folder
 
     def reads_texts(self) -> bool:
-        """Whether it reads texts; one with a model inside does what that does."""
+        """Whether it reads texts; a ranker with an inner model does what that model does."""
         return self.takes_texts
 
     def reads_features(self) -> bool:
-        """Whether it reads features; one with a model inside does what that does."""
+        """Whether it reads features; a ranker with an inner model does what that model does."""
         return self.takes_features
 
     def brings_cut(self) -> bool:
-        """Whether it brings a cut of its own; one with a ranker on top does what that does."""
+        """Whether it has its own cutoff; a ranker with a ranker on top does what that ranker does."""
         return self.filters
 
     def _readable(self, given: Examples) -> Examples:
@@ -218,7 +218,7 @@ class Ranker(Parameterised, Printed):
         return given
 
     def read_as(self, names: tuple[str, ...], source: Any, **reading: Any) -> Examples:
-        """Read examples as it would if it were fitted to these features: those of a validation set, say."""
+        """Read examples, such as a validation set, as it would if it were fitted to these features."""
         if self.reads_features():
             return read_as(names, source, **reading)
         return read_examples(source, features=(), **reading)
@@ -227,7 +227,7 @@ class Ranker(Parameterised, Printed):
         """Warn of a validation set that cannot say when to stop."""
         labels = validation.labels[validation.judged]
         if labels.min() == labels.max():
-            what = f"every label is {labels[0]:g}, so training cannot tell when to stop"
+            what = f"every label is {labels[0]:g}, so training cannot decide when to stop"
             warnings.warn(f"{validation.name}: {what}", RankSiftWarning, stacklevel=3)
 
     def _learned_from(self, examples: Examples) -> Examples:
@@ -236,7 +236,7 @@ class Ranker(Parameterised, Printed):
         return ready if self.takes_unlabelled else ready.judged_only()
 
     def _held_out_of(self, given: Examples) -> tuple[Examples, Examples | None]:
-        """Of training queries without a validation set, what to learn from and what to hold out."""
+        """Without a validation set, the training queries to learn from and those to hold out."""
         return given, None
 
     def _train(self, examples: Examples, validation: Examples | None) -> JudgedDocuments | None:
@@ -262,9 +262,9 @@ class Ranker(Parameterised, Printed):
             warnings.warn(choice.warning(), CutWarning, stacklevel=3)
 
     def at_most(self, limits: LimitsLike) -> Self:
-        """Move the cut, also of a saved model, to the best one within some limits.
+        """Move the cutoff, even of a saved model, to the best one within some limits.
 
-        What each threshold shows and hides is known from the queries that checked the cut, so no data is needed. On
+        What each threshold shows and hides is known from the queries that checked the cutoff, so no data is needed. On
         other queries the limits hold only as precisely as a share can be estimated from that many queries.
 
         Parameters
@@ -303,19 +303,19 @@ class Ranker(Parameterised, Printed):
         return own if isinstance(own, nDCG_f | DCG) else "nDCG_f@10"
 
     def check_can_fit(self) -> None:
-        """Refuse what would fail later: parameters that are not what they should be, libraries that are not there."""
+        """Refuse what would fail later: invalid parameters, and libraries that are not installed."""
         self.check_parameters()
         require(type(self).__name__, *self.libraries())
 
     def check_alone(self) -> None:
-        """Refuse parameters that take validation examples to be fitted with."""
+        """Refuse parameters that can only be fitted with validation examples."""
 
     def libraries(self) -> tuple[str, ...]:
-        """Those without which it cannot be fitted."""
+        """The libraries without which it cannot be fitted."""
         return self.needs
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
-        """Where tuning searches for parameters if nobody says where; empty: nothing is to be tuned.
+        """The default search space for tuning; empty: there is nothing to tune.
 
         Parameters
         ----------
@@ -327,7 +327,7 @@ class Ranker(Parameterised, Printed):
     def fit_cutoff(self, examples: Any, rule: Cutoff | None = None) -> Self:
         """Fit a rule to this model's scores of some examples; by default the best global threshold of nDCG_f@10.
 
-        Use examples that the model was not fitted to: on its own training documents its scores are too confident. The
+        Use examples that the model was not fitted to: on its own training documents, its scores are too confident. The
         given rule is not changed: ``cutoff_`` is a copy.
         """
         chosen = GlobalCutoff("nDCG_f@10") if rule is None else checked_rule(rule).clone()
@@ -347,7 +347,7 @@ class Ranker(Parameterised, Printed):
     def read(self, source: Any, **reading: Any) -> Examples:
         """Read examples with the model's features: by their names from a table, by their numbers from a LETOR file.
 
-        ``reading`` is what :func:`read_examples` is told of tables: ``labels`` and ``skip_bad_rows``.
+        ``reading`` holds the options of :func:`read_examples` for tables: ``labels`` and ``skip_bad_rows``.
         """
         self._check_fitted()
         return self.read_as(self.feature_names_, source, **reading)
@@ -373,9 +373,9 @@ class Ranker(Parameterised, Printed):
         Parameters
         ----------
         data
-            Anything that :func:`read_examples` takes, of which a run is made; or the text of a query.
+            Anything that :func:`read_examples` takes, to make a run; or the text of a query.
         documents
-            With a query: the texts of its documents, in the order of their list. They come back best first.
+            With a query: the texts of its documents, in the order of their list. They are returned best first.
         name
             The name of the run.
         explain
@@ -402,9 +402,9 @@ class Ranker(Parameterised, Printed):
         Parameters
         ----------
         query, documents
-            Texts, of a model that reads them. The order of the documents is that of their list.
+            Texts, for a model that reads them. The documents are in the order of their list.
         features
-            Documents × features in the order of ``feature_names_``, of a model that reads them; NaN for a missing one.
+            Documents × features in the order of ``feature_names_``, for a model that reads them; NaN for a missing one.
         """
         self._check_list(documents, features)
         names = None if features is None else self.feature_names_
@@ -421,30 +421,30 @@ class Ranker(Parameterised, Printed):
         self._check_fitted()
         name = type(self).__name__
         if self.reads_texts() and documents is None:
-            raise InputError(f"{name} reads texts, and none are given", remedy="give a query and its documents")
+            raise InputError(f"{name} reads texts, but none are given", remedy="give a query and its documents")
         if documents is not None and not self.reads_texts():
-            what = f"{name} was fitted to features, and texts are given"
+            what = f"{name} was fitted to features, but texts are given"
             raise InputError(what, remedy="give examples with features, or take a model that reads texts")
         if self.feature_names_ and features is None:
-            what = f"it was fitted to texts and features, such as {self.feature_names_[0]!r}, and only texts are given"
+            what = f"it was fitted to texts and features, such as {self.feature_names_[0]!r}, but only texts are given"
             if documents is None:
-                what = f"{name} was fitted to features, such as {self.feature_names_[0]!r}, and none are given"
+                what = f"{name} was fitted to features, such as {self.feature_names_[0]!r}, but none are given"
             raise InputError(what, remedy="give examples with both" if documents is not None else "give them")
         if features is not None and not self.feature_names_:
-            raise InputError(f"{name} was fitted to texts only, and features are given", remedy="leave them out")
+            raise InputError(f"{name} was fitted to texts only, but features are given", remedy="leave them out")
         if isinstance(documents, str):
-            raise InputError("the documents are one text", remedy="give a list of texts")
+            raise InputError("the documents are a single text", remedy="give a list of texts")
 
     def ranked(self, given: Examples, scores: Floats, *, explain: bool = False) -> list[RankedDocument]:
         """The documents of one query by their scores, without those that the cutoff drops.
 
-        ``explain`` gives the dropped ones, too, behind those that are kept.
+        ``explain`` also gives the dropped ones, after those that are kept.
         """
         documents = [""] * len(given) if given.texts is None else given.texts.docs
         return ranked_documents(documents, scores, self._kept(given, scores), self.cutoff_, explain=explain)
 
     def _kept(self, examples: Examples, scores: Floats) -> NDArray[np.bool_] | None:
-        """The documents that the cutoff keeps; None where there is none."""
+        """The documents that the cutoff keeps; None if there is none."""
         if self.cutoff_ is None:
             return None
         lists = Lists.from_arrays(scores, None, examples.query)
@@ -453,7 +453,7 @@ class Ranker(Parameterised, Printed):
         return kept
 
     def judged(self, examples: Examples) -> JudgedDocuments:
-        """The labelled documents, scored, and kept or dropped, as what they are: documents of their whole lists."""
+        """The labelled documents, scored, and kept or dropped as documents of their whole lists."""
         scores, known = self.scored(examples), examples.judged
         kept = self._kept(examples, scores)
         return JudgedDocuments(examples.judged_only(), scores[known], None if kept is None else kept[known])
@@ -461,16 +461,16 @@ class Ranker(Parameterised, Printed):
     def value(self, examples: Any, measure: MeasureLike | None = None, *, cut: bool = False) -> float:
         """A measure of the model's ranking of some examples, its own measure by default.
 
-        It is that of :meth:`rank`'s run with the labels as judgments, where unjudged documents are left out.
+        It is the value of :meth:`rank`'s run with the labels as judgments, leaving out unjudged documents.
 
         Parameters
         ----------
         examples
             With labels.
         measure
-            Any; the gains are the model's.
+            Any measure; the gains are the model's.
         cut
-            Without what the model's cutoff drops; else nothing is dropped.
+            Leave out what the model's cutoff drops; otherwise nothing is dropped.
         """
         found = self.judged(with_labels(self.read(examples)))
         return found.value(self.measure if measure is None else measure, self.gains, cut=cut)
@@ -488,7 +488,7 @@ class Ranker(Parameterised, Printed):
             raise InputError(f"this {type(self).__name__} is not fitted", remedy="call fit first")
 
     def left_unread(self) -> str:
-        """What was too long of the texts that were read last, in words; empty where all was read, or none is."""
+        """A note about texts last read that were too long; empty if everything was read."""
         return ""
 
     def _score_of(self, examples: Examples) -> Floats:
@@ -516,7 +516,7 @@ class Ranker(Parameterised, Printed):
         return repr(self)
 
     def table(self) -> Table:
-        """The method and its parameters, and of a fitted one what it learned from and what it drops."""
+        """The method and its parameters and, if fitted, what it learned from and what it drops."""
         rows: list[tuple[str, str]] = [(name, str(plain(value))) for name, value in self.get_params().items()]
         if not hasattr(self, "feature_names_"):
             return Table(["parameter", Column("value", align="left")], rows, title=f"{type(self).__name__}, not fitted")
@@ -532,9 +532,9 @@ class Ranker(Parameterised, Printed):
     # -- files -----------------------------------------------------------------------------------------------------
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write the model into a folder: a card, weights, and the cutoff where there is one. No pickle.
+        """Write the model into a folder: a card, weights, and the cutoff if there is one. Nothing is pickled.
 
-        A reader finds the model that was there or this one, as a whole; what is not a model is not replaced.
+        A reader finds either the earlier model or this one, as a whole; anything that is not a model is not replaced.
         """
         from ranksift.learning.saved_model import save
 
@@ -576,7 +576,7 @@ def checked_ranker(ranker: Any) -> Ranker:
 
 
 def checked_rule(rule: Any) -> Cutoff:
-    """Refuse what is no rule, and a rule with parameters that are none."""
+    """Refuse anything that is not a rule, and a rule with invalid parameters."""
     if not isinstance(rule, Cutoff):
         raise InputError(f"cutoff {rule!r} is not a rule", remedy="give one, as GlobalCutoff('nDCG_f@10')")
     rule.check_parameters()
@@ -584,7 +584,7 @@ def checked_rule(rule: Any) -> Cutoff:
 
 
 def _told(examples: Examples) -> dict[str, Any]:
-    """Of labelled examples, what a card says."""
+    """The description of labelled examples in a card."""
     return {
         "name": examples.name,
         "queries": len(examples.query_ids),

@@ -67,9 +67,10 @@ def _check_unchanged(model: Ranker) -> None:
 
 @takes(folder=path())
 def load(folder: str | os.PathLike[str]) -> Ranker:
-    """Read a model that :meth:`Ranker.save` wrote. What was changed since is refused, but for the cutoff.
+    """Read a model that :meth:`Ranker.save` wrote. Files that were changed since are refused, except the cutoff.
 
-    Where another process saves a new model into the folder meanwhile, it is the old one or the new one, as a whole.
+    If another process saves a new model into the folder at the same time, the result is the old one or the new one, as
+    a whole.
 
     Examples
     --------
@@ -111,7 +112,7 @@ def _restored(kind: type[Ranker], card: dict[str, Any], target: Path) -> Ranker:
     model = kind(**{name: value for name, value in card["parameters"].items() if name not in kind.former_parameters})
     try:
         model.check_parameters()
-    except InputError as error:  # somebody has edited them into nonsense
+    except InputError as error:  # they were edited into nonsense
         raise InputError(f"is damaged ({error})", source=str(target / CARD), remedy="train the model again") from None
     model._fitted_with = model._plain_parameters()
     model.feature_names_ = _words(card["feature_names"])
@@ -165,4 +166,4 @@ def _prove(model: Ranker) -> None:
     with np.errstate(all="ignore"):
         scores = np.asarray(model._score_of(model._prepared(usual)))
     if scores.shape != (count,) or not np.isfinite(scores).all():
-        raise ValueError("scores are not finite, or not one a document")
+        raise ValueError("scores are not finite, or not one per document")

@@ -27,9 +27,9 @@ class FeatureScale:
     Attributes
     ----------
     centre
-        The means; 0 where no value is known.
+        The means; 0 if no value is known.
     spread
-        The deviations; 1 where all values are equal, or none is known.
+        The deviations; 1 if all values are equal, or none is known.
 
     Examples
     --------
@@ -46,7 +46,7 @@ class FeatureScale:
 
     @classmethod
     def fit(cls, features: NDArray[np.float64]) -> FeatureScale:
-        """The scale of some documents, one a row; a missing value is NaN."""
+        """The scale of some documents, one per row; a missing value is NaN."""
         # Some columns at a time: copies of all of them would be most of the memory that a fit takes.
         parts = [cls._of_columns(features[:, at : at + _TOGETHER]) for at in range(0, features.shape[1], _TOGETHER)]
         centres, spreads = zip(*parts, strict=True) if parts else ((), ())
@@ -72,7 +72,7 @@ class FeatureScale:
         scaling
             See :class:`Ranker`.
         keep_missing
-            Leave missing values missing where nothing is scaled; else each is the mean of its feature.
+            Leave missing values missing if nothing is scaled; else each is the mean of its feature.
         """
         if scaling == "none" and keep_missing:
             return examples
@@ -102,7 +102,7 @@ class FeatureScale:
 
 
 def _scaled_in_query(values: NDArray[np.float64], examples: Examples) -> NDArray[np.float64]:
-    """Each feature from 0 to 1 inside each query; 0 where it is the same for all documents."""
+    """Each feature from 0 to 1 inside each query; 0 if it is the same for all documents."""
     if not len(values):
         return values
     starts = examples.offsets[:-1][examples.lengths > 0]

@@ -53,11 +53,11 @@ _MAPPING = Kind("a mapping such as {'freeze': True}", lambda value: isinstance(v
 class StackedRanker(Distillable):
     """A ranker of features on top of text rankers, whose outputs are columns beside features.
 
-    Columns are the features of the examples, if there are any, what texts tell without a model (``simple``), and all
-    outputs of the text rankers: of an ordinal loss the log-odds of each gain. Text rankers are fitted with queries held
-    out in turn: each training document has the outputs of networks that have not seen its query, a new document the
-    mean over the networks of all folds. A validation set stops the networks and the ranker on top. What is dropped is
-    dropped by the cut of the ranker on top, if it brings one.
+    Columns are the features of the examples, if there are any, simple features of the texts (``simple``), and all
+    outputs of the text rankers: for an ordinal loss, the log-odds of each gain. Text rankers are fitted with queries
+    held out in turn: each training document has the outputs of networks that have not seen its query, a new document
+    the mean over the networks of all folds. A validation set stops the networks and the ranker on top. Documents are
+    dropped by the cutoff of the ranker on top, if it has one.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class StackedRanker(Distillable):
     columns_
         The columns that it sees, by name.
     cutoff_
-        That of the ranker on top, until another is fitted.
+        The cutoff of the ranker on top, until another is fitted.
 
     Examples
     --------
@@ -117,7 +117,7 @@ class StackedRanker(Distillable):
     def check_parameters(self) -> None:
         """Refuse what the text rankers and the ranker on top refuse."""
         super().check_parameters()
-        import ranksift.learning.methods  # noqa: F401 (every method can be the ranker on top, whoever imported it)
+        import ranksift.learning.methods  # noqa: F401 (every method can be the ranker on top, wherever it was imported)
 
         known = [name for name, kind in RANKERS.items() if not kind.takes_texts]
         if self.model not in known:
@@ -134,14 +134,14 @@ class StackedRanker(Distillable):
             raise InputError(what, remedy="take one that learns from features")
 
     def check_can_fit(self) -> None:
-        """Refuse what they cannot be fitted with, too."""
+        """Also refuse what they cannot be fitted with."""
         super().check_can_fit()
         for parameters in self._set_ups():
             self._new_text(parameters).check_can_fit()
         self._new_top().check_can_fit()
 
     def libraries(self) -> tuple[str, ...]:
-        """Those of the text rankers and of the ranker on top."""
+        """The libraries of the text rankers and of the ranker on top."""
         return tuple(dict.fromkeys([*TextRanker.needs, *self._new_top().libraries()]))
 
     def brings_cut(self) -> bool:
@@ -149,14 +149,14 @@ class StackedRanker(Distillable):
         return self._new_top().brings_cut()
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
-        """The learning rate of the networks, and what is searched of the ranker on top."""
+        """The learning rate of the networks, and the search space of the ranker on top."""
         self.check_parameters()
         of_text = self._new_text(self._set_ups()[0]).natural_space(stopped)
         of_top = self._new_top().natural_space(stopped).items()
         return {"text.learning_rate": of_text["learning_rate"], **{f"top.{name}": values for name, values in of_top}}
 
     def place_of(self, name: str) -> str:
-        """Where a parameter stands of which only the name is given, as ``text.freeze`` of ``freeze``.
+        """The full name of a parameter, such as ``text.freeze`` for ``freeze``.
 
         >>> StackedRanker().place_of("trees"), StackedRanker().place_of("folds")
         ('top.trees', 'folds')
@@ -222,7 +222,7 @@ class StackedRanker(Distillable):
         self._tell(turns, queries)
 
     def left_unread(self) -> str:
-        """What was too long, as the first text rankers say it."""
+        """A note about texts that were too long, from the first text rankers."""
         return next(filter(None, (own[0].left_unread() for own in self.texts_[0])), "")
 
     def keeps_checkpoints(self) -> bool:
@@ -270,7 +270,7 @@ class StackedRanker(Distillable):
         return examples
 
     def _simple_names(self, examples: Examples) -> tuple[str, ...]:
-        """Of what texts tell without a model, what can be known of these."""
+        """The simple features that can be computed for these texts."""
         none = examples.of_queries([])  # the names do not depend on what the texts say
         if not self.simple or none.texts is None:
             return ()

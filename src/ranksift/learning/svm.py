@@ -93,7 +93,7 @@ class MaxMargin(WeightedSum, abstract=True):
         """Refuse several values of C: nothing tells which is best."""
         choices = len(self._choices())
         if choices > 1:
-            raise InputError(f"{choices} values of C, and no validation examples", remedy="give these, or one C")
+            raise InputError(f"{choices} values of C, and no validation examples", remedy="give some, or a single C")
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
         """C, over five powers of ten."""
@@ -116,10 +116,10 @@ class RankSVM(MaxMargin):
     .. math:: \min_w \tfrac12 \|w\|^2 + \frac{C}{|Q|} \sum_q \frac{1}{|P_q|} \sum_{(u, v) \in P_q}
         \max(0, 1 - w^\top x_u + w^\top x_v)
 
-    P_q are the pairs of a query with different gains. Every query weighs the same, however many pairs it has (Cao et
-    al.: Adapting ranking SVM to document retrieval, 2006). Pairs are not listed: for a handful of gains one sort
-    tells which of them are too near (Joachims: Training linear SVMs in linear time, 2006). The method is of Joachims:
-    Optimizing search engines using clickthrough data, 2002.
+    P_q are the pairs of a query with different gains. Every query has the same weight, however many pairs it has (Cao
+    et al.: Adapting ranking SVM to document retrieval, 2006). Pairs are not listed: with few different gains, a single
+    sort shows which of them are too close (Joachims: Training linear SVMs in linear time, 2006). The method is of
+    Joachims: Optimizing search engines using clickthrough data, 2002.
 
     Examples
     --------
@@ -141,8 +141,8 @@ class SVMMAP(MaxMargin):
         \max_z \big(1 - AP(z) + w^\top \Psi(z) - w^\top \Psi(z^*)\big), \quad
         \Psi(z) = \frac{1}{|R||N|} \sum_{u \in R, v \in N} \pm (x_u - x_v)
 
-    R are the documents of positive gain and N the others; the sign is + where z has u before v. The maximum over all
-    orders is exact: documents of each kind stand by score, and every one of N has a best place among R of its own. Yue,
+    R are the documents of positive gain and N the others; the sign is + if z has u before v. The maximum over all
+    orders is exact: documents of each kind stand by score, and each document of N has its own best place among R. Yue,
     Finley, Radlinski, Joachims: A support vector method for optimizing average precision, 2007.
 
     Examples
@@ -168,10 +168,10 @@ class FocusedSVM(MaxMargin):
     T are the top k documents of a query with position labels y from k down to 1, and F the others. L_pair is the mean
     of :math:`\max(0, 1 - y_u (w^\top x_u - w^\top x_v))` over u in T and v in F.
 
-    The paper's L_list is that of SVM-MAP inside T. All documents of T are relevant, so that AP is 1 whatever the
-    order. Here it is the mean over j = 1, …, k - 1 of that loss with the first j documents of T as relevant and the
-    rest of T not: the order of T counts, and its top most. ``listwise="top"`` has all of T as relevant and F not, as
-    SVM-MAP. Both losses are means, so that β means the same for short lists and long ones.
+    The paper's L_list is that of SVM-MAP inside T. All documents of T are relevant, so AP is 1 whatever the order. Here
+    it is the mean over j = 1, …, k - 1 of that loss with the first j documents of T as relevant and the rest of T as
+    not relevant: the order of T counts, and most of all its top. ``listwise="top"`` takes all of T as relevant and F as
+    not relevant, like SVM-MAP. Both losses are means, so β means the same for short and long lists.
 
     Examples
     --------
@@ -234,7 +234,7 @@ class Contests:
 
     @classmethod
     def between(cls, sides: Sequence[tuple[Mask, Mask]], query: Ints) -> Contests:
-        """For every query and every pair of masks (better, worse) a list, where there are documents of both.
+        """For every query and every pair of masks (better, worse) a list, if there are documents of both.
 
         >>> better = np.array([True, False, False])
         >>> Contests.between([(better, ~better)], np.array([0, 0, 1])).documents.tolist()
@@ -297,7 +297,7 @@ class PairwiseHinge:
     contests
         Whose pairs they are.
     slopes
-        Of each document as the better one; 1 by default.
+        The slope of each document as the better one; 1 by default.
 
     Examples
     --------

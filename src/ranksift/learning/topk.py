@@ -20,8 +20,8 @@ TOP = at_most(1_000_000, integer(1))
 def topk_truth(examples: Examples, k: int, gains: GainsLike = "linear", seed: int = 0) -> Floats:
     """Position labels of every document: k for the first of its query, then k − 1, …, 1, and 0 from the (k+1)-th on.
 
-    Documents are ordered by gain. Equal ones are put in an order drawn by the seed, as Niu et al. 2012 do with
-    graded labels; labels that are an ordered top k already stay as they are.
+    Documents are ordered by gain. Equal ones are put in a random order given by the seed, as Niu et al. 2012 do with
+    graded labels; labels that already are an ordered top k do not change.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A folder that a training keeps its state in: killed at any moment, it goes on from there, and says how it went."""
+"""A folder in which a training keeps its state and its log: a killed training resumes from it."""
 
 from __future__ import annotations
 
@@ -37,24 +37,24 @@ def _untold(text: str) -> None:
 
 @dataclass(frozen=True)
 class TrainingFolder:
-    """Where training keeps its checkpoints and its log, and who is told how far it is.
+    """The folder in which training keeps its checkpoints and its log, and the callbacks that report progress.
 
     Rankers that train networks on texts take one: ``TextRanker().fit(data, checkpoints="model.training")``. The same
-    call goes on where it was killed, to the same result; one with other data or parameters is refused. A model of
-    several networks has a part for each, and those that are done are not trained again.
+    call resumes an interrupted training, with the same result; a call with other data or parameters is refused. A model
+    of several networks has a part for each, and finished parts are not trained again.
 
     Attributes
     ----------
     path
-        The folder, which need not be there.
+        The folder, which need not exist.
     parts
-        The names of the part of a model that this is of, from outside to inside; none: of the model itself.
+        The names of the part of a model to which this belongs, from outside to inside; none: the model itself.
     seconds
         How often a checkpoint is written, at least at the end of each epoch; 0: after each step.
     progress
-        Gives, of a word for what is done, what wraps a loop to show how far it is.
+        A function that takes a word for what is done, and returns a wrapper that shows the progress of a loop.
     note
-        Is told what should be known before a long training begins.
+        Called with what should be known before a long training begins.
 
     Examples
     --------
@@ -72,11 +72,11 @@ class TrainingFolder:
 
     @classmethod
     def of(cls, given: Self | str | os.PathLike[str]) -> Self:
-        """A folder by its path, or as it is given."""
+        """A training folder from its path, or the given one."""
         return given if isinstance(given, cls) else cls(Path(given))  # type: ignore[arg-type]
 
     def part(self, name: str) -> Self:
-        """Where one network of several keeps its own state, in the same folder."""
+        """The place where one of several networks keeps its own state, in the same folder."""
         if not _PART.fullmatch(name):
             raise InputError(f"{name!r} is not the name of a part", remedy="use letters, digits and hyphens")
         return replace(self, parts=(*self.parts, name))
@@ -93,7 +93,7 @@ class TrainingFolder:
 
     @property
     def picture(self) -> Path:
-        """Where the picture of all logs belongs."""
+        """The file for the picture of all logs."""
         return self.path / PICTURE
 
     def _file(self, kind: str, suffix: str) -> Path:
@@ -101,17 +101,17 @@ class TrainingFolder:
         return self.path / (f"{kind}.{own}.{suffix}" if own else f"{kind}.{suffix}")
 
     def watched(self, doing: str) -> Callable[[Iterable[Any]], Iterable[Any]]:
-        """What wraps the loop of this part."""
+        """The wrapper for the loop of this part."""
         return self.progress(" ".join((doing, *self.parts)))
 
     def tell(self, subject: str, text: str) -> None:
-        """Tell something, once of each subject: folds of a model would say nearly the same."""
+        """Report a note, once per subject: folds of a model would report nearly the same."""
         if subject not in self._told:
             self._told.add(subject)
             self.note(text)
 
     def check(self) -> None:
-        """Refuse a folder that holds what no training wrote: nothing of others is overwritten."""
+        """Refuse a folder that holds files not written by training: other files are never overwritten."""
         try:
             names = {entry.name for entry in self.path.iterdir()} if os.path.lexists(self.path) else set()
         except OSError as error:
@@ -137,11 +137,11 @@ class TrainingFolder:
                 _remove(place)
 
     def begun(self) -> bool:
-        """Whether there is a checkpoint of any part, to go on from."""
+        """Whether there is a checkpoint of any part to resume from."""
         return bool(self._all("checkpoint"))
 
     def remove_checkpoints(self) -> None:
-        """Remove checkpoints of all parts, as a model that is saved needs none; logs stay."""
+        """Remove checkpoints of all parts, which a saved model does not need; logs stay."""
         for place in self._all("checkpoint"):
             _remove(place)
 
@@ -156,7 +156,7 @@ class TrainingFolder:
         return {place.name[4:-4] or "training": TrainingLog.read(place) for place in self._all("log")}
 
     def plot(self) -> Figure:
-        """Loss and value of each part by the epoch; matplotlib is in the extra ``report``."""
+        """Loss and value of each part by epoch; matplotlib is in the extra ``report``."""
         from ranksift.plotting import drawing, legend, styles
 
         figure, axes = drawing("epoch", "training loss")
@@ -182,7 +182,7 @@ class TrainingLog:
     epochs, losses
         Their numbers, from 1, and their training losses.
     values
-        On the validation set, the higher the better; empty where there is none.
+        On the validation set, the higher the better; empty if there is none.
     rates, seconds
         The learning rate at the end of each, and seconds since training began or was resumed.
     """

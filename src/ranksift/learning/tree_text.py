@@ -16,7 +16,7 @@ _INTEGER = f"(?:-?{_COUNT})"
 _DECIMAL = r"(?:-?(?:0|[1-9][0-9]{0,16})(?:\.[0-9]{1,21})?(?:e[+-][0-9]{2,3})?)"
 # What is not needed to score documents may have overflowed while the trees were grown.
 _LOOSE = f"(?:{_DECIMAL}|-?inf|-?nan)"
-# Of a feature: nothing where it is the same for all documents.
+# Of a feature: nothing if it is the same for all documents.
 _RANGE = rf"(?:none|\[{_DECIMAL}:{_DECIMAL}\])"
 
 
@@ -64,7 +64,7 @@ def check_trees(text: str, features: int, outputs: int) -> None:
     r"""Refuse a text that LightGBM would not have written for this many features and outputs.
 
     LightGBM trusts what it reads: a wrong length ends the program, and a split on a feature that is not there reads
-    memory that is none of its business.
+    memory that does not belong to it.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def _checked_tree(number: int, tree: re.Match[str], features: int) -> float:
     place, count, *rows = tree.groups()
     leaves, given = int(count), dict(zip(_ROWS, rows, strict=True))
     lengths = dict.fromkeys((*_OF_SPLITS, *_OF_SPLITS_TOO), leaves - 1) | dict.fromkeys(_OF_LEAVES, leaves)
-    if leaves == 1 and not given["leaf_weight"]:  # it has none where nothing was learned
+    if leaves == 1 and not given["leaf_weight"]:  # it has none if nothing was learned
         lengths["leaf_weight"] = 0
     fits = leaves > 0 and all(_length(row) == lengths[name] for name, row in given.items())
     _require(fits and place == str(number), f"tree {number}: not as LightGBM writes one, or not of its size")

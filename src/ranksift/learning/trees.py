@@ -65,9 +65,9 @@ _DEPTH = "Pairs count if at least one of their documents is among this many firs
 
 @dataclass(eq=False)
 class TreeModel(Ranker, abstract=True):
-    """The base class of tree models. Missing values are used as they are, and features need no scaling.
+    """The base class of tree models. Missing values are used directly, and features need no scaling.
 
-    With a validation set, growing stops when ``measure`` (or a steadier loss: ``stop_by``) has not become better for
+    With a validation set, growing stops when ``measure`` (or a steadier loss: ``stop_by``) has not improved for
     ``patience`` trees, and the model is that of the best number of trees.
 
     Attributes
@@ -108,9 +108,9 @@ class TreeModel(Ranker, abstract=True):
     num_threads: int = parameter(1, integer(1), "Threads of LightGBM. More than one helps only on large data.")
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
-        """The size of trees, how much is taken of each, and how many where nothing stops it.
+        """The size of trees, the learning rate, and the number of trees if there is no early stopping.
 
-        Larger trees and larger steps learn a thousand queries by heart.
+        Larger trees and larger steps overfit a thousand queries.
         """
         trees = {} if stopped else {"trees": (30, 1000, "log")}
         return {
@@ -217,7 +217,7 @@ class TreeModel(Ranker, abstract=True):
         return in_context(ready) if self.context else ready
 
     def outputs(self, examples: Examples) -> NDArray[np.float64]:
-        """What the trees add up to: documents × outputs, in the order of the examples."""
+        """The sums of the trees: documents × outputs, in the order of the examples."""
         return self._outputs_of(self._prepared(examples).features)
 
     def _score(self, features: NDArray[np.float64]) -> Floats:
@@ -259,7 +259,7 @@ class TreeModel(Ranker, abstract=True):
 
 
 def _files(count: int) -> list[str]:
-    """Of the trees of so many models."""
+    """The numbers of trees of this many models."""
     return [TREES, *(f"trees-{number}.txt" for number in range(2, count + 1))][:count]
 
 
@@ -451,10 +451,10 @@ class LambdaMART(TreeModel):
 
 @dataclass(eq=False)
 class RandomForests(TreeModel):
-    """Random forests (Breiman 2001): the mean of many trees, each grown on other documents, that estimate the gain.
+    """Random forests (Breiman 2001): the mean of many trees, each grown on different documents, that estimate the gain.
 
-    Trees are large, and see some documents (drawn without replacement) and some features each. Nothing is stopped
-    early.
+    Trees are large, and see some documents (drawn without replacement) and some features each. There is no early
+    stopping.
 
     Examples
     --------
@@ -479,7 +479,7 @@ class RandomForests(TreeModel):
     patience: int = parameter(50, integer(1), "Not used here: nothing is stopped early.")
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
-        """The size of trees, and what each is grown from. More trees are better, and no step is made smaller."""
+        """The size of trees, and the shares of the data that each is grown from. More trees are better."""
         return {
             "leaves": (15, 500, "log"),
             "min_documents": (1, 50, "log"),
@@ -496,11 +496,11 @@ class BoostedTrees(TreeModel):
     r"""Boosted trees with one of the losses of Carmel et al. 2022.
 
     :mod:`~ranksift.learning.losses` has the formulas. An ordinal loss has one output per document for each of the m − 1
-    questions whether the gain is higher than :math:`g_i`, each with trees of its own. So the weights of
-    ``weighted_ordinal`` change little of the probabilities; what differs is the score. These, ``bce`` and ``mse`` are
-    means over the documents of a query, so that all queries count the same (but see ``length_weight``).
-    ``lambdarank`` is a sum over pairs, of which one document, at least, is among the first 30
-    (:class:`~ranksift.learning.lambdas.Swaps`); queries count by what swaps do to nDCG_f.
+    questions whether the gain is higher than :math:`g_i`, each with its own trees. So the weights of
+    ``weighted_ordinal`` hardly change the probabilities; only the score differs. These, ``bce`` and ``mse`` are means
+    over the documents of a query, so that all queries count the same (but see ``length_weight``). ``lambdarank`` is a
+    sum over pairs with at least one document among the first 30 (:class:`~ranksift.learning.lambdas.Swaps`); queries
+    count by what swaps do to nDCG_f.
 
     Attributes
     ----------
@@ -547,12 +547,12 @@ class BoostedTrees(TreeModel):
     )
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
-        """As of all boosted trees, and γ where the loss has it."""
+        """As for all boosted trees, and γ if the loss has it."""
         gamma = {"gamma": (0.01, 10.0, "log")} if self.loss == "lambdarank_bce" else {}
         return {**super().natural_space(stopped), **gamma}
 
     def check_parameters(self) -> None:
-        """Refuse what the loss does not have, too."""
+        """Also refuse what the loss does not have."""
         super().check_parameters()
         if self.stop_by == "loss" and self.loss.startswith("lambda"):
             raise InputError(f"stop_by={self.stop_by!r} with loss={self.loss!r}", remedy="use stop_by='measure'")
@@ -564,7 +564,7 @@ class BoostedTrees(TreeModel):
         if not self._outputs.width:  # all gains are the same: ask for one that nobody has
             self._outputs = replace(self._outputs, levels=gain[0] + np.arange(2.0))
         weight = self._weights(examples)
-        weight /= weight.mean()  # in the mean a document counts 1, as LightGBM's parameters expect
+        weight /= weight.mean()  # on average a document counts 1, as LightGBM's parameters expect
         loss, start = self._loss_of(examples, gain, weight)
         self._grow(examples, validation, loss, gain, start)
 
@@ -609,17 +609,17 @@ class BoostedTrees(TreeModel):
 
     @property
     def natural_cut_(self) -> float | None:
-        """The score of an expected gain of 0, where the loss tells it."""
+        """The score that corresponds to an expected gain of 0, if the loss determines it."""
         return self._outputs.natural_cut
 
     @property
     def is_ordinal(self) -> bool:
-        """Whether each output speaks of one of ``levels_``."""
+        """Whether each output is about one of ``levels_``."""
         return self._outputs.ordinal
 
     @property
     def levels_(self) -> Floats:
-        """The gains that an ordinal loss tells apart."""
+        """The gains that an ordinal loss distinguishes."""
         return self._outputs.levels
 
     def _of_outputs(self, outputs: NDArray[np.float64]) -> Floats:
@@ -653,24 +653,25 @@ class LambdaMARTf(TreeModel, CrossFitted):
 
     Showing a document adds :math:`\Delta_d = g_d / (I_{k,f} - W_{k,f})` to nDCG_f, times the discount of its rank. Of
     all lists, that of highest expected nDCG_f shows the documents of positive :math:`E[\Delta_d]`, by falling
-    :math:`E[\Delta_d]`. The trees have two outputs. One tells good documents from forbidden ones, by what is at stake:
+    :math:`E[\Delta_d]`. The trees have two outputs. One separates good documents from forbidden ones, weighted by what
+    is at stake:
 
     .. math:: \sum_d |\Delta_d| \log\big(1 + e^{-\operatorname{sign}(\Delta_d)\, s_d}\big), \quad \text{lowest at }
         s = \log \frac{E[\Delta^+]}{E[\Delta^-]}
 
-    The other one, a Poisson regression, estimates what there is to win, :math:`p = E[\Delta^+]`. So
+    The other one, a Poisson regression, estimates the possible gain, :math:`p = E[\Delta^+]`. So
 
     .. math:: E[\Delta] = p\, (1 - e^{-s})
 
-    which is the score of a document: what showing it at rank 1 is expected to add to nDCG_f. It is above 0 just where s
-    is, for every length of lists, every share of forbidden documents and all gains: the first output alone decides what
-    is shown, the second one only in which order. (Pairs of documents, as LambdaMART has them, would move the cut with
-    the length of the list.)
+    which is the score of a document: what showing it at rank 1 is expected to add to nDCG_f. It is above 0 exactly
+    where s is, for every length of lists, every share of forbidden documents and all gains: the first output alone
+    decides what is shown, the second one only the order. (Pairs of documents, as LambdaMART has them, would move the
+    cut with the length of the list.)
 
     The outputs of trees are too confident. Therefore s is calibrated (Platt, with the same weights) on documents that
     the trees were not fitted to: the validation set, or else the training queries, each held out in turn
-    (:mod:`~ranksift.learning.cross_fitting`). The same queries decide whether the cut
-    is better than to show nothing, to show everything, or to tune a threshold: :mod:`ranksift.cutoffs.choice`.
+    (:mod:`~ranksift.learning.cross_fitting`). The same queries decide whether the cutoff is better than showing
+    nothing, showing everything, or tuning a threshold: :mod:`ranksift.cutoffs.choice`.
 
     Attributes
     ----------
@@ -709,12 +710,12 @@ class LambdaMARTf(TreeModel, CrossFitted):
     context: bool = with_default(TreeModel, "context", True)
 
     def check_parameters(self) -> None:
-        """Refuse a measure whose changes cannot be learned from, too."""
+        """Also refuse a measure whose changes cannot be learned from."""
         super().check_parameters()
         self._target()
 
     def _begin(self, examples: Examples, validation: Examples | None) -> None:
-        # In the mean a document counts 1, as LightGBM's parameters expect.
+        # On average a document counts 1, as LightGBM's parameters expect.
         self._unit = float(np.abs(self._changes(examples)).mean()) or 1.0
 
     def _learn(self, examples: Examples, validation: Examples | None) -> Self:

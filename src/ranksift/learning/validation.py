@@ -32,19 +32,19 @@ from ranksift.parameters import function, integer, takes
 def three_way(
     examples: Any, folds: int = 5, seed: int = 0, *, groups: Mapping[str, Hashable] | None = None
 ) -> list[Fold]:
-    """Split queries into folds: each is the test set once, the next one the validation set, the others to learn from.
+    """Split queries into folds: each is the test set once, the next one is for validation, the rest for training.
 
     Parameters
     ----------
     examples
         As :func:`read_examples` takes them.
     folds
-        How many; three at least.
+        The number of folds; at least three.
     seed
         The seed of the random split.
     groups
-        What each query belongs to, where some are alike: queries of one group stay in one fold. Default: every query is
-        on its own.
+        The group of each query, if some queries are similar: queries of one group stay in one fold. Default: every
+        query is its own group.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def three_parts(
     *,
     groups: Mapping[str, Hashable] | str | None = None,
 ) -> Fold:
-    """Split queries into a part to learn from, one for validation and one for the test.
+    """Split queries into parts for training, validation and test.
 
     Parameters
     ----------
@@ -87,8 +87,8 @@ def three_parts(
     seed
         The seed of the random split.
     groups
-        What each query belongs to, where some are alike: queries of one group stay in one part. A dictionary, or the
-        name of a column, where the examples are read from a table. Default: every query is on its own.
+        The group of each query, if some queries are similar: queries of one group stay in one part. A dictionary, or
+        the name of a column if the examples are read from a table. Default: every query is its own group.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def _shares(shares: Sequence[float]) -> Floats:
 
 
 def _with_groups(examples: Any, groups: Mapping[str, Hashable] | str | None) -> tuple[Examples, Any]:
-    """Examples, and the group of each query, which may stand in a column of theirs: that is no feature."""
+    """Examples, and the group of each query, which may be one of their columns: that column is not a feature."""
     given = read_examples(examples)
     if groups is None or isinstance(groups, Mapping):
         return given, groups
@@ -168,7 +168,7 @@ def _group_of_each(examples: Examples, groups: Mapping[str, Hashable]) -> list[i
 
 
 def number_of_folds(folds: Any) -> int:
-    """How many folds; what is no whole number is refused.
+    """The number of folds; anything but a whole number is refused.
 
     >>> number_of_folds(np.int64(3))
     3
@@ -188,7 +188,7 @@ class Scored:
     test
         The test documents that have a label.
     scores
-        Of these documents.
+        The scores of these documents.
     kept
         Those that the ranker's cutoff keeps; None: it has no cutoff.
     """
@@ -325,9 +325,9 @@ def cross_validated(
     measures
         As in :func:`evaluate`; gains are each ranker's own.
     cutoff
-        A rule that drops documents of the test set. It is fitted to each ranker's scores of the validation set, and
-        where folds have none, to those of the other test sets. Without a rule, one that a ranker brings by itself, as
-        :class:`LambdaMARTf`, acts on measures of filtered lists.
+        A rule that drops documents of the test set. It is fitted to each ranker's scores of the validation set or, if
+        folds have none, to those of the other test sets. Without a rule, a cutoff that a ranker has by itself, such as
+        that of :class:`LambdaMARTf`, acts on measures of filtered lists.
     progress
         Wraps the (ranker, fold) pairs.
 

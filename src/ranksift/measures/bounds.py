@@ -145,7 +145,7 @@ class Bounded(Measure, abstract=True):
 
     @property
     def depth(self) -> int:
-        """k, which :func:`evaluate` has made sure of."""
+        """k, which :func:`evaluate` ensures is given."""
         assert self.k is not None
         return self.k
 
@@ -435,27 +435,27 @@ class Around(Measure, abstract=True):
 
     @property
     def k(self) -> int | None:
-        """That of the measure inside."""
+        """As for the inner measure."""
         return self.measure.k
 
     @property
     def gains(self) -> Gains | None:
-        """Those of the measure inside."""
+        """As for the inner measure."""
         return self.measure.gains
 
     @property
     def base(self) -> float | None:
-        """That of the measure inside."""
+        """As for the inner measure."""
         return self.measure.base
 
     @property
     def nil(self) -> str | None:
-        """That of the measure inside."""
+        """As for the inner measure."""
         return self.measure.nil
 
     @property
     def inner(self) -> Measure:
-        """The measure inside."""
+        """The inner measure."""
         return self.measure
 
     def at_level(self, rel: float) -> Measure:

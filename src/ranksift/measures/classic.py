@@ -27,7 +27,7 @@ LEAST_AP = 1e-5
 
 
 class Hits(NamedTuple):
-    """The relevant documents retrieved: query and rank of each, which one of its query it is (from 1)."""
+    """The relevant documents retrieved: query and rank of each, and its number within its query (from 1)."""
 
     query: Ints
     rank: Ints
@@ -126,7 +126,7 @@ class SumOfHits(Binary, abstract=True):
 
 
 def over(numerator: NDArray[np.generic], count: Ints) -> Floats:
-    """Divide by a count, with 0 where it is 0."""
+    """Divide by a count, with 0 if it is 0."""
     return ratio(numerator.astype(np.float64), count.astype(np.float64), count == 0)
 
 
@@ -347,7 +347,7 @@ class RR(SumOfHits):
         return pool.sum(term if self.k is None else np.where(pool.position <= self.k, term, 0.0))
 
     def perfection(self, pool: Pool, gains: Gains) -> Floats:
-        """1 where anything is relevant."""
+        """1 if anything is relevant."""
         return (self.relevant(pool) > 0).astype(np.float64)
 
 
@@ -423,7 +423,7 @@ class Success(SumOfHits):
         return pool.sum(np.where(last, 1.0 - unseen(pool, self.relevant(pool)), 0.0))
 
     def perfection(self, pool: Pool, gains: Gains) -> Floats:
-        """1 where anything is relevant."""
+        """1 if anything is relevant."""
         return (self.relevant(pool) > 0).astype(np.float64)
 
 
@@ -578,7 +578,7 @@ def expected_cascade(pool: Pool, satisfaction: Floats, k: int | None) -> Floats:
         at_once = max(1, _CELLS // int(ranks[queries].max()))
         for some in (queries[i : i + at_once] for i in range(0, len(queries), at_once)):
             r = np.arange(1.0, ranks[some].max() + 1)
-            # Of documents at which nobody stops, every rank that they fill is seen.
+            # If no user stops at some documents, every rank that they can fill is seen.
             seen = (r <= (pool.size - stops)[some, None] + 1).astype(np.float64)
             stop = np.zeros_like(seen)
             for j in range(int(stops[some[0]])):
@@ -671,7 +671,7 @@ def satisfaction(label: Floats, most: Floats) -> Floats:
 
 
 def largest_label(pool: Pool) -> Floats:
-    """Each query's largest label, 0 where none is positive."""
+    """Each query's largest label, 0 if none is positive."""
     out = np.zeros(len(pool))
     np.maximum.at(out, pool.query, pool.labels)
     return out

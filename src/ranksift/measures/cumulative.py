@@ -30,7 +30,7 @@ JARVELIN = "Järvelin, Kekäläinen: Cumulated gain-based evaluation of IR techn
 
 
 def discounted(gain: Floats, rank: Ints, base: float | None = None) -> Floats:
-    """Gain over the discount log2(rank + 1); with a base over that logarithm of the rank, from where it exceeds 1.
+    """Gain divided by the discount log2(rank + 1); with a base, by that logarithm of the rank once it exceeds 1.
 
     >>> discounted(np.ones(4), np.arange(1, 5), base=2).round(3).tolist()
     [1.0, 1.0, 0.631, 0.5]
@@ -193,7 +193,7 @@ class nDCG(Normalised):
 
     @property
     def name(self) -> str:
-        """``nDCG``, or the other name that it was asked for by."""
+        """``nDCG``, or the other name under which it was requested."""
         return self.alias or "nDCG"
 
     def gain(self, labels: Floats, gains: Gains) -> Floats:
@@ -226,7 +226,7 @@ class nDCG(Normalised):
         return ratio(DCG(k=self.k, base=self.base).expectation(pool, gains), upper, flat(lower, upper))
 
     def perfection(self, pool: Pool, gains: Gains) -> Floats:
-        """1, or 0 where nothing is relevant."""
+        """1, or 0 if nothing is relevant."""
         return (~flat(*self.bounds(pool, gains))).astype(np.float64)
 
 

@@ -67,6 +67,6 @@ class AP_11pt(Binary):
     def per_query(self, judged: JudgedRun) -> PerQuery:
         """The mean over the levels of recall."""
         hits = self.hits(judged)
-        # Added one after another: numpy's own sum goes another way where there is a single query.
+        # Added one after another: numpy's own sum goes another way if there is a single query.
         total = sum((best_from(hits, level) for level in LEVELS), np.zeros(len(hits.relevant)))
         return PerQuery(total / len(LEVELS))

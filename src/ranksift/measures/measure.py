@@ -54,8 +54,8 @@ def base_parameter() -> Any:
     return parameter(
         None,
         optional(number(above=1), example=2),
-        """Järvelin and Kekäläinen's b: gains are divided by the logarithm to this base of their rank, those above rank
-        b by nothing. None: by log2(rank + 1).""",
+        """Järvelin and Kekäläinen's b: gains are divided by the logarithm of their rank to this base,
+        and those above rank b are not divided. None: divided by log2(rank + 1).""",
     )
 
 
@@ -74,7 +74,7 @@ class _Parts(NamedTuple):
 
 
 class PerQuery(_Parts):
-    """A measure's values: a numerator and a denominator for each query; where none is given, it is 1.
+    """A measure's values: a numerator and a denominator for each query; if none is given, it is 1.
 
     Examples
     --------
@@ -216,12 +216,12 @@ class Measure:
 
     @property
     def gains(self) -> Gains | None:
-        """Its own gains, which take precedence over those of the evaluation."""
+        """The measure's own gains, which take precedence over those of the evaluation."""
         return None
 
     @property
     def base(self) -> float | None:
-        """Järvelin and Kekäläinen's base of its discount; None: it has another one, or none."""
+        """The base of Järvelin and Kekäläinen's discount; None if the measure has another discount, or none."""
         return None
 
     @property
@@ -231,11 +231,11 @@ class Measure:
 
     @classmethod
     def takes(cls, parameter: str) -> bool:
-        """Whether it has a parameter of this name."""
+        """Whether the measure has a parameter with this name."""
         return parameter in cls.__dataclass_fields__
 
     def at_level(self, rel: float) -> Measure:
-        """The same measure with another smallest relevant label, where it has one and none of its own.
+        """The same measure with another smallest relevant label, if it has such a parameter at its default.
 
         >>> from ranksift import AP, UL2, nDCG
         >>> [measure.at_level(2) for measure in (AP, AP(rel=3), UL2(AP), nDCG)]
@@ -245,11 +245,11 @@ class Measure:
         return self(rel=rel) if plain else self
 
     def gain(self, labels: Floats, gains: Gains) -> Floats:
-        """What it counts a label as."""
+        """The gain that the measure gives to a label."""
         return (self.gains or gains)(labels)
 
     def worth(self, labels: Floats, gains: Gains) -> Floats:
-        """What a label is worth to it, for finding the ideal order; 0 if the measure ignores it.
+        """The worth of a label to the measure, for finding the ideal order; 0 if the measure ignores it.
 
         Examples
         --------
@@ -319,7 +319,7 @@ def flat(lower: Floats, upper: Floats) -> NDArray[np.bool_]:
 
 
 def ratio(numerator: Floats, denominator: Floats, degenerate: NDArray[np.bool_]) -> Floats:
-    """Divide, with 0 where the normalisation is degenerate."""
+    """Divide, with 0 if the normalisation is degenerate."""
     out: Floats = np.divide(numerator, denominator, out=np.zeros(len(numerator)), where=~degenerate)
     return out
 

@@ -1,4 +1,4 @@
-"""Lists without regard to their order: what they hold of what is relevant."""
+"""Lists without regard to their order: the relevant documents that they contain."""
 
 from __future__ import annotations
 

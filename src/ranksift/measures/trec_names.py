@@ -1,4 +1,4 @@
-"""What trec_eval calls the measures: its names, in its order."""
+"""The names of measures in trec_eval, in its order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ranksift.measures.measure import CATALOGUE, Measure
 
 
 class Own(NamedTuple):
-    """Our name of a measure, and its parameters."""
+    """Our name for a measure, and its parameters."""
 
     name: str
     parameters: Mapping[str, Any] = MappingProxyType({})
@@ -73,7 +73,7 @@ SETS = {
 
 
 def trec_name(measure: Measure, rel: float = 1) -> str | None:
-    """What trec_eval calls a measure, if it has it; ``rel`` is the smallest relevant label of the evaluation.
+    """The name of a measure in trec_eval, if it has one; ``rel`` is the smallest relevant label of the evaluation.
 
     Examples
     --------

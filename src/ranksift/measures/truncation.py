@@ -36,7 +36,7 @@ class Ended(NamedTuple):
     total: Floats
     """R, the gain of each query's pool."""
     terminal: Floats
-    """r_t, the gain of the terminal document; 0 where there is none."""
+    """r_t, the gain of the terminal document; 0 if there is none."""
     stopped: NDArray[np.bool_]
     """Where the list ended on purpose, so that there is a terminal document."""
     ideal: Floats

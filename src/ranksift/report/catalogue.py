@@ -22,17 +22,17 @@ class Entry:
     Attributes
     ----------
     usage
-        How it is written: ``nDCG_f@k``, with ``[@k]`` where k is optional.
+        How the measure is written: ``nDCG_f@k``, with ``[@k]`` where k is optional.
     formula, latex
-        As one line of text, and as LaTeX.
+        The formula as one line of text, and as LaTeX.
     description
         Further paragraphs.
     parameters
-        Name to default, as written.
+        The default of each parameter, as written.
     example
-        A session that can be run.
+        An example session that can be run.
     meanings
-        Name of each parameter to what it means.
+        The meaning of each parameter.
     """
 
     family: str

@@ -1,7 +1,7 @@
 """Charts as SVG, drawn by hand: they need no library, no network, and take their colours from the page.
 
 The classes of the page's style sheet (``good``, ``bad``, ``warn``, ``rest``, ``first``, ``second``) are the colours, so
-that a chart is readable on light and on dark ground. Everything is told in words too, for those who cannot see it.
+that a chart is readable on light and on dark ground. Everything is also given in words, for those who cannot see it.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def lines(
     Parameters
     ----------
     names
-        Of the axis, and of what is marked on it.
+        The names of the axis, and of what is marked on it.
 
     >>> lines([("filter", [-0.1, 0.2])], [0.1, 10.0], marked=1.0, names=("penalty", "yours")).startswith("<svg")
     True
@@ -189,7 +189,7 @@ class Plane:
     x, y
         From where to where the axes go.
     names
-        Of the axes; the second stands above the chart.
+        The names of the axes; the second one is above the chart.
 
     >>> plane = Plane((0.0, 1.0), (0.0, 1.0), ("x", "y"))
     >>> plane.at(0.0, 1.0), plane.at(1.0, 0.0)

@@ -63,7 +63,7 @@ class Findings:
     repeats
         How often assessors were asked about a pair again.
     tools
-        Pairs against preferences inferred from grades: with ties and without; None where one of them is missing.
+        Pairs against preferences inferred from grades: with ties and without; None if one of them is missing.
     disputes
         What assessors disagree about.
     """
@@ -146,11 +146,13 @@ def summary_table(found: Findings) -> Table:
         alpha = one.alpha_nominal if len(one.categories) < 3 else one.alpha_ordinal
         rows.append([name, one.units, one.queries, *map(_share, (one.overall, one.untied, alpha))])
     notes = [f"{name}: {KINDS[name]}." for name in found.kinds if KINDS[name] != name]
-    notes.append("In brackets: 95% intervals of a bootstrap over queries; without one where there are too few.")
+    notes.append(
+        "In brackets: 95% intervals of a bootstrap over queries; no interval is given if there are too few queries."
+    )
     asked = found.repeats.asked
     if asked:
         same = f"the same answer in {found.repeats.same / asked:.1%}"
-        notes.append(f"Pairs that one assessor was asked about again: {asked}, with {same}.")
+        notes.append(f"Pairs that an assessor was asked about again: {asked}, with {same}.")
     columns = ["about", "units", "queries", "agreement", "without ties", "Krippendorff's α"]
     return Table(columns, rows, title="Agreement between assessors", notes=notes)
 
@@ -180,7 +182,7 @@ def matrix_table(name: str, found: Agreement, *, symmetrised: bool = False) -> T
     if not symmetrised:
         columns.append(Column("pairs"))
     first = _FIRST + ("graded first." if name == INFERRED else "had on the left.")
-    side = "Both assessors of a pair are taken as the first one in turn." if symmetrised else first
+    side = "Each assessor of a pair is taken as the first one in turn." if symmetrised else first
     return Table(columns, rows, title=f"What another assessor says: {KINDS[name]}", notes=[side])
 
 
@@ -202,11 +204,11 @@ def tools_table(tools: tuple[ag.Difference, ag.Difference]) -> Table:
         for name, one in zip(("all pairs", "without ties"), tools, strict=True)
     ]
     columns: list[Column | str] = ["of", "pairs less grades", Column("χ²", 1), Column("p", style="p")]
-    note = "χ² without continuity correction takes pairs as independent; the interval draws queries."
+    note = "χ² without continuity correction treats pairs as independent; the interval resamples queries."
     return Table(columns, rows, title="Agreement by tool", notes=[note])
 
 
-def cost_table(rows: Iterable[Cost], title: str = "What a query costs") -> Table:
+def cost_table(rows: Iterable[Cost], title: str = "Cost per query") -> Table:
     """The paper's Table 1, with medians and intervals."""
     cells = []
     found = list(rows)
@@ -229,7 +231,7 @@ def cost_table(rows: Iterable[Cost], title: str = "What a query costs") -> Table
     columns: list[Column | str] = ["tool", *(["strategy"] if ways else []), *(["assessor"] if named else [])]
     columns += ["finished", "seconds per judgment", Column("median", 2)]
     columns += ["judgments per query", "minutes per query", Column("median", 2)]
-    notes = ["Active time: pauses, hidden pages and idling are not in it; undone and skipped judgments are."]
+    notes = ["Active time: it excludes pauses, hidden pages and idle time, and includes undone and skipped judgments."]
     notes += [note for one in found if (note := _outliers(one))]
     return Table(columns, cells, title=title, notes=notes)
 
@@ -327,7 +329,7 @@ def _done(far: Progress) -> str:
 def how_far(contents: Contents, far: Progress) -> str:
     """One sentence."""
     if not far.tasks:
-        return "Nothing is assigned yet."
+        return "Nothing has been assigned yet."
     rest = "." if far.done == far.tasks else f": about {far.expected:.0f} judgments are left{_time(far)}."
     return f"{_done(far).capitalize()}, with {_counted(far.judgments, 'judgment')}{rest}"
 
@@ -359,7 +361,7 @@ def how_alike(found: Findings) -> list[str]:
         ends = sorted((sign * apart.low, sign * apart.high))
         by = _number(Estimate(*(100 * x for x in (sign * apart.value, *ends))), 1)
         lines.append(f"With pairs they agree {which} often than with grades, by {by} percentage points{sure}.")
-    return lines or ["No two assessors have judged the same documents, so nothing is known about agreement."]
+    return lines or ["No two assessors have judged the same documents, so agreement is not known."]
 
 
 def _verdict(alpha: Estimate) -> str:
@@ -415,7 +417,7 @@ def next_steps(contents: Contents, found: Findings, far: Progress) -> list[str]:
     covered = {task.query_id for task in contents.tasks if task.active or task.done}
     bare = sum(query.query_id not in covered for query in contents.queries)
     if active and bare:
-        steps.append(f"Assign {_counted(bare, 'query', 'queries')} that nobody has.")
+        steps.append(f"Assign {_counted(bare, 'query', 'queries')} that no assessor has.")
     if open_tasks:
         person, most = open_tasks.most_common(1)[0]
         few = min(open_tasks.values())
@@ -427,7 +429,7 @@ def next_steps(contents: Contents, found: Findings, far: Progress) -> list[str]:
     if left:
         steps.append(f"Hand over {_counted(left, 'open task')} of people who have left.")
     if not found.kinds and active:
-        steps.append("Give some queries to a second assessor: without that nothing can be said of agreement.")
+        steps.append("Give some queries to a second assessor: otherwise agreement cannot be measured.")
     low = [name for name in (PAIRS, GRADES, FLAGS) if name in found.kinds and _is_low(found.kinds[name], name)]
     if low:
         about = " and ".join(KINDS[one] for one in low)
@@ -435,7 +437,7 @@ def next_steps(contents: Contents, found: Findings, far: Progress) -> list[str]:
     if found.disputes:
         steps.append(f"Settle {_counted(len(found.disputes), 'disagreement')}, the furthest apart first (below).")
     if active and not open_tasks and not bare:
-        steps.append("Everything is labelled: export it, evaluate with it, train on it.")
+        steps.append("Everything is labelled: export the labels, evaluate with them, train on them.")
     return steps
 
 
@@ -457,7 +459,7 @@ def _far(contents: Contents) -> Iterator[Block]:
         yield Figure(figure, "The share of each assessor's tasks that is done.")
         yield Grid(Table(["assessor", "tasks", "done", "begun"], [list(row) for row in rows]))
     else:
-        yield Paragraph("Nobody has a task.")
+        yield Paragraph("No one has a task.")
 
 
 def _agreement(found: Findings) -> Iterator[Block]:
@@ -484,7 +486,7 @@ def _agreement(found: Findings) -> Iterator[Block]:
 
 def _cost(contents: Contents, spent: Sequence[Cost], samples: int, seed: int) -> Iterator[Block]:
     if not spent:
-        yield Paragraph("Nothing is judged yet.")
+        yield Paragraph("Nothing has been judged yet.")
         return
     by_way = costs(contents.entries, contents.tasks, by=("tool", "strategy"), samples=samples, seed=seed)
     yield Grid(cost_table(by_way, "By tool and strategy"))
@@ -520,8 +522,8 @@ def _made(command: str, samples: int, seed: int) -> Iterator[Block]:
         [
             f"Intervals hold 95 % of {samples} bootstrap samples of queries or tasks; seed {seed}.",
             "Agreement is that of tasks that label or overlap. Undone judgments never count.",
-            "Of more than two assessors all pairs of them count; Fleiss' κ and Krippendorff's α take them together.",
-            f"α of {RELIABLE} and more counts as reliable, below {TENTATIVE} as too low to rely on (Krippendorff).",
+            "With more than two assessors, all pairs of them count; Fleiss' κ and Krippendorff's α take them together.",
+            f"α of at least {RELIABLE} counts as reliable, below {TENTATIVE} as too low to rely on (Krippendorff).",
         ]
     )
 

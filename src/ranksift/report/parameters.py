@@ -9,13 +9,13 @@ from ranksift.parameters import declared
 
 
 def parameter_table(kind: type, title: str, **defaults: Any) -> Table:
-    """A row for each parameter; ``defaults`` are shown in place of what is declared.
+    """A row for each parameter; ``defaults`` are shown instead of what is declared.
 
     Examples
     --------
     >>> from ranksift.cutoffs.baselines import FixedCutoff
-    >>> print(parameter_table(FixedCutoff, "A threshold that somebody chose."))
-    A threshold that somebody chose.
+    >>> print(parameter_table(FixedCutoff, "A threshold chosen by hand."))
+    A threshold chosen by hand.
     parameter  default  may be    meaning
     ---------  -------  --------  ------------------------------
     threshold  0.0      a number  The lowest score that is kept.

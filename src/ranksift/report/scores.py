@@ -27,7 +27,7 @@ def as_json(
     ``measures``            names, in the order asked for
     ``runs``                a list of objects: ``run`` (its name), ``scores`` (measure to aggregate) and, with
                             ``per_query``, ``per_query`` (query to an object: measure to value)
-    ``degenerate``          measure to the number of queries in which it cannot tell rankings apart (they count 0);
+    ``degenerate``          measure to the number of queries in which it cannot distinguish rankings (they count 0);
                             measures without such queries are not named
     ``notes``               a list of strings: what else the reader should know
     ======================  =========================================================================================
@@ -76,7 +76,7 @@ def trec_lines(
     r"""Lines as trec_eval prints them: its name of the measure, padded, the query or ``all``, and the value.
 
     A measure that trec_eval does not have keeps our name. The aggregates begin with the lines ``runid`` and ``num_q``;
-    where there are several runs, ``runid`` stands before everything about a run.
+    if there are several runs, ``runid`` stands before everything about a run.
 
     Parameters
     ----------

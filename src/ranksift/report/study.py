@@ -71,18 +71,18 @@ def write_study(
 ) -> list[Path]:
     """Write a study into a folder: ``index.html``, figures as SVG and PDF, tables as CSV and LaTeX.
 
-    All files appear together or not at all. The same study gives the same bytes. Files of a former study are replaced
-    or removed if they are as it wrote them; a folder is refused in which one was changed since, or in which a file that
-    no study wrote has the name of one to be written.
+    All files appear together or not at all. The same study gives the same bytes. Files of an earlier study are replaced
+    or removed if they have not been changed. A folder is refused if such a file was changed, or if a file that no study
+    wrote has the name of a file to be written.
 
     Parameters
     ----------
     survey
         What :func:`ranksift.study.survey` returns.
     folder
-        Where to; it is made where it is not there.
+        The folder of the study; it is created if it does not exist.
     title, command
-        Of the page, and what made it.
+        The title of the page, and the command that made it.
     progress
         Wraps the parts of the study as they are drawn.
 
@@ -121,7 +121,7 @@ def _files(
 
 
 def _of(side: Survey) -> str:
-    """What the names of a collection's files begin with where there are two."""
+    """What the names of a collection's files begin with if there are two."""
     word = re.sub(r"[\W_]+", "-", side.name).strip("-").lower()
     return f"{word[:50]}-" if word else ""
 
@@ -131,7 +131,7 @@ def _csv(frame: pl.DataFrame) -> str:
 
 
 def _encoded(text: str) -> bytes:
-    """As UTF-8; names of files may hold what is none."""
+    """As UTF-8; names of files may contain invalid characters."""
     return text.encode("utf-8", "backslashreplace")
 
 

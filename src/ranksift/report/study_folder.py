@@ -49,12 +49,12 @@ def check_folder(folder: str | Path) -> None:
 
 
 def write_files(folder: Path, about: Mapping[str, Any], files: Mapping[str, bytes]) -> list[Path]:
-    """Put the files of a study in place of those of a former one, all or none; the list of them is written too.
+    """Put the files of a study instead of those of a former one, all or none; the list of them is written too.
 
     Parameters
     ----------
     folder
-        Where to; it is made where it is not there.
+        The folder of the study; it is created if it does not exist.
     about
         What the list says beside the names.
     files

@@ -69,8 +69,8 @@ def threshold_page(summary: Summary, lists: Lists, *, command: str = "") -> str:
 
 
 _READING = (
-    "What the slider shows is about the documents that the cutoff was fitted on. On other queries the best threshold "
-    "is a little worse than here; the numbers say by how much."
+    "The slider shows values on the documents that the cutoff was fitted on. On other queries, the best threshold does "
+    "a little worse than here; the numbers say by how much."
 )
 
 
@@ -87,7 +87,7 @@ class Dial:
     measure, harm, hidden
         What the threshold was chosen by; forbidden documents shown, and good ones hidden.
     shown
-        Of each kind of documents, how many each stop shows.
+        For each kind of documents, how many each stop shows.
     near
         At each stop, the last documents that it shows and the first that it hides, by their numbers in ``documents``.
     documents

@@ -69,12 +69,12 @@ def _join(address: str) -> None:
 
 
 def _check_listens(address: str) -> None:
-    """Refuse an address where nobody listens before Ray waits for an answer."""
+    """Refuse an address where nothing listens, before Ray waits for an answer."""
     if address in ("local", "auto"):
         return
     host, sign, port = address.removeprefix("ray://").rpartition(":")
     if not sign or not host or not port.isdigit():
-        raise InputError(f"--address {address!r} is no HOST:PORT", remedy=_LOOK)
+        raise InputError(f"--address {address!r} is not of the form HOST:PORT", remedy=_LOOK)
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()
     except (OSError, OverflowError) as error:
@@ -96,8 +96,8 @@ def _told() -> Iterator[None]:
         raise
     except ray.exceptions.RayError as error:
         said = str(error).strip().partition("\n")[0]
-        what = f"the cluster lost work, also when it was done again ({type(error).__name__}: {said})"
-        raise InputError(what, remedy="give each worker more memory, or fewer CPUs to a machine") from None
+        what = f"the cluster lost work, even when it was repeated ({type(error).__name__}: {said})"
+        raise InputError(what, remedy="give each worker more memory, or fewer CPUs per machine") from None
 
 
 def on_one_core() -> None:

@@ -1,4 +1,4 @@
-"""Evaluation on many machines: files are read where there is a core, and each query is evaluated in one place."""
+"""Evaluation on many machines: files are read on all cores, and each query is evaluated in one place."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from ranksift.measures.names import MeasureLike
 from ranksift.parameters import function, integer, number, optional, takes
 from ranksift.scale.cluster import connected, cores, on_one_core, ray
 
-# What the rows of a task take, unless somebody says otherwise, and the least that is worth a task of its own.
+# The default memory for the rows of a task, and the least that is worth a separate task.
 _MEMORY = 1 << 30
 _LEAST = 1 << 24
 
@@ -70,15 +70,15 @@ def evaluate(
     ----------
     qrels, runs
         Files that every machine of the cluster finds under the same path: one file, a folder of files or a pattern such
-        as ``"runs/bm25-*.parquet"`` for the judgments and for each run. Files are read in parallel, one is not; rows of
-        a query may stand in any of them. Several runs are a list, or ``{name: run}``.
+        as ``"runs/bm25-*.parquet"`` for the judgments and for each run. Files are read in parallel, but each file by a
+        single task; rows of a query may be in any of them. Give several runs as a list, or as ``{name: run}``.
     measures, gains, unjudged, queries, on_duplicate, depth, rel, columns, progress
         As in :func:`ranksift.evaluate`.
     address
         ``HOST:PORT`` of the cluster's head, or ``"auto"`` on one of its machines. None: what ``RAY_ADDRESS`` names,
-        else Ray is started on the cores of this machine. A connection that is there already is used.
+        otherwise Ray is started on the cores of this machine. An existing connection is used.
     memory
-        How much memory the rows of a task may take, of which there is one on each core. None: a gigabyte.
+        How much memory the rows of a task may take; there is one task per core. None: a gigabyte.
 
     Examples
     --------
@@ -113,11 +113,11 @@ def evaluate_on_ray(
     memory: int | str | None = None,
     **how: Any,
 ) -> Partitioned:
-    """Scores and all labels; ``unjudged_label`` says that nobody judged the document. Notes are kept, nobody is warned.
+    """Scores and all labels; ``unjudged_label`` marks a document as unjudged. Notes are kept, without warnings.
 
     The other parameters are those of :func:`evaluate`.
     """
-    # How runs are joined; these judgments are nobody's.
+    # How runs are joined; these judgments are placeholders.
     how |= {"nil": nil_ids(measures), "queries": queries, "on_duplicate": on_duplicate, "columns": columns}
     given = JudgedRuns.of({"q": {"d": 0}}, {}, **how)
     which: Any = queries if isinstance(queries, str) else "named"
@@ -216,7 +216,7 @@ def _check(read: Sequence[Any]) -> None:
     for ref in read:
         version = ray.get(ref)
         if version != __version__:
-            what = f"a machine of the cluster has RankSift {version}, and this one {__version__}"
+            what = f"a machine of the cluster has RankSift {version}, but this one has {__version__}"
             raise InputError(what, remedy="install the same version on all")
 
 

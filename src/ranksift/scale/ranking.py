@@ -21,7 +21,7 @@ from ranksift.scale.cluster import connected, in_order, needs_of, on_one_core, r
 
 
 class Ranked(NamedTuple):
-    """What became of a corpus: how many documents it has, how many the run shows, and what was not read of texts."""
+    """The result for a corpus: its documents, those that the run shows, and texts that were not read completely."""
 
     documents: int
     shown: int
@@ -48,26 +48,26 @@ def rank(
 ) -> Ranked:
     """Score files of examples on a Ray cluster, and write one run of them all, in the order of the files.
 
-    The run is that of one machine. Networks score a text among others of its file, so that their last digits may differ
-    where files are read one by one.
+    The run is the same as on one machine. Networks score a text together with others of its file, so their last digits
+    may differ if files are read one by one.
 
     Parameters
     ----------
     model
-        The folder of a saved model. It and the data are found by every machine under the same path.
+        The folder of a saved model. Every machine must find it and the data under the same path.
     data
-        Files of examples, a folder of them or a pattern; or a list of these. Files are scored in parallel, one is not,
-        and each is held in memory as a whole.
+        Files of examples, a folder of them or a pattern; or a list of these. Files are scored in parallel, but each
+        file by a single task, and each must fit into memory.
     out
-        The file of the run. In TREC's format it is written as parts come in; as a table it is held first.
+        The file of the run. In TREC format it is written as parts arrive; a table is collected first.
     address
         As in :func:`ranksift.scale.evaluate`.
     name
-        Of the run. None: the model's folder.
+        The name of the run. None: the name of the model's folder.
     at_most, keep_all
-        Move the model's cut, as :meth:`Ranker.at_most` does, or drop nothing.
+        Move the model's cutoff, as :meth:`Ranker.at_most` does, or drop nothing.
     reading
-        What :func:`ranksift.read_examples` is told of tables: ``labels`` and ``skip_bad_rows``.
+        Options of :func:`ranksift.read_examples` for tables: ``labels`` and ``skip_bad_rows``.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def _ready(folder: str, at_most: str | None, keep_all: bool, version: str) -> Ra
 
 
 def _version(folder: str) -> str:
-    """What is another one where somebody has saved another model into the folder."""
+    """Changes if another model has been saved into the folder."""
     from pathlib import Path
 
     return str(read_card(Path(folder)))

@@ -39,31 +39,31 @@ def fit(
     address: str | None = None,
     checkpoints: TrainingFolder | str | os.PathLike[str] | None = None,
 ) -> Ranker:
-    """Train a ranker from texts on a Ray cluster, data parallel: as :meth:`Ranker.fit` does under torchrun.
+    """Train a ranker from texts on a Ray cluster with data parallelism, as :meth:`Ranker.fit` does under torchrun.
 
     Parameters
     ----------
     ranker, examples, validation
-        As in :meth:`Ranker.fit`; the ranker that is given is not fitted, another one comes back. Examples are sent to
-        the machines: none of them reads a file.
+        As in :meth:`Ranker.fit`; the given ranker is not fitted; a new one is returned. Examples are sent to the
+        machines, which do not read files.
     workers
-        How many processes, each with a core and, where the cluster has some, a GPU.
+        The number of processes, each with one core and, if the cluster has GPUs, one GPU.
     address
         As in :func:`ranksift.scale.evaluate`.
     checkpoints
-        As in :meth:`Ranker.fit`; every machine finds the folder under the same path. Where a process dies, training is
-        begun again, with checkpoints from the last of them, to the same result.
+        As in :meth:`Ranker.fit`; every machine must find the folder under the same path. If a process dies, training
+        starts again from the last checkpoint, if there are any, with the same result.
 
     Examples
     --------
     >>> from ranksift.learning import RankSVM
     >>> fit(RankSVM(), {})  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    ranksift.errors.InputError: RankSVM is no ranker from texts, whose networks several processes train; ...
+    ranksift.errors.InputError: RankSVM is not a ranker from texts, and several processes train only those; ...
     """
     checked_ranker(ranker)
     if not ranker.keeps_checkpoints():
-        what = f"{type(ranker).__name__} is no ranker from texts, whose networks several processes train"
+        what = f"{type(ranker).__name__} is not a ranker from texts, and several processes train only those"
         raise InputError(what, remedy="fit it on one machine, or tune it on many")
     integer(1).check("workers", workers, 2)
     given = read_examples(examples)
@@ -82,12 +82,12 @@ def fit(
 
 
 def _silent(folder: TrainingFolder) -> TrainingFolder:
-    """The same folder for a process elsewhere, which shows nothing to anybody."""
+    """The same folder for a process elsewhere, which shows nothing."""
     return TrainingFolder(folder.path.absolute(), folder.parts, folder.seconds)
 
 
 def _trained(job: Any, workers: int, needs: dict[str, float], *, last: bool) -> tuple[Ranker, list[str]] | None:
-    """The ranker, and what is to be told of it; None where a process died, and it is not the ``last`` time."""
+    """The ranker, and its notes; None if a process died, and it is not the ``last`` time."""
     bundle = {"CPU": 1.0, **({"GPU": 1.0} if needs else {})}
     short = next((name for name, n in bundle.items() if ray.cluster_resources().get(name, 0) < n * workers), None)
     if short is not None:
@@ -146,7 +146,7 @@ class Process:
             return host, free.getsockname()[1]
 
     def fit(self, job: Any, rank: int, world: int, host: str, port: int) -> tuple[bytes, list[str]]:
-        """Train; the first process gives the ranker, and what is to be told of it."""
+        """Train; the first process gives the ranker and its notes."""
         import torch
 
         own = _interface(ray.util.get_node_ip_address())

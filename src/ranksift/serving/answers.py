@@ -65,7 +65,7 @@ def filtered_answer(served: ServedCutoff, asked: Filter, identity: str) -> tuple
     """The same where the client has the scores."""
     two = bool(served.cutoff.fitted_on_["two_scores"])
     if two and asked.rank_scores is None:
-        what = "The cutoff was fitted on two scores: send rank_scores, too, which rank the documents."
+        what = "The cutoff was fitted on two scores: also send rank_scores, which rank the documents."
         raise Problem(422, what)
     keeps = served.cutoff.keep(asked.scores, rank_scores=asked.rank_scores)
     order = np.argsort(-(asked.scores if asked.rank_scores is None else asked.rank_scores), kind="stable")

@@ -32,13 +32,13 @@ from ranksift.serving.settings import Settings
 from ranksift.web.headers import Headers, PackageFiles, Prefix
 from ranksift.web.problems import Problem, as_json
 
-#: Where the service writes what happens: one JSON object a line, and no texts.
+#: The log of the service: one JSON object per line, without texts.
 LOG = logging.getLogger("ranksift.serving")
 
 _STATIC = Path(__file__).parent / "static"
 _REQUEST_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/+=-]{0,127}")
 _JSON = "application/json"
-# A body that is too large is read to its end, so that whoever sends it hears of it; but not beyond so many bytes.
+# A body that is too large is read to its end, so that the client gets the answer; but not beyond this many bytes.
 _READ_ON = 64 << 20
 
 
@@ -48,7 +48,7 @@ def application(settings: Settings) -> Starlette:
     Parameters
     ----------
     settings
-        What is served, and how.
+        The models to serve, and how to serve them.
     """
     service = Service(settings)
     addresses = [
@@ -153,7 +153,7 @@ class _Observed:
             where = f"{Path(place.filename).name}:{place.lineno}"
             log("fault", level="error", id=identity, error=type(error).__name__, where=where)
             if status == 499:
-                sentence = "Something went wrong on the server. It is in its log."
+                sentence = "Something went wrong on the server. Its log has the details."
                 await _answer_to(Problem(500, sentence))(scope, receive, sending)
         finally:
             metrics.in_flight.dec()
@@ -308,10 +308,10 @@ def _problem(request: Request, error: Exception) -> Response:
 
 def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    sentences = {404: "There is nothing under this address.", 405: "This address does not take such requests."}
+    sentences = {404: "There is nothing under this address.", 405: "This address does not accept such requests."}
     sentence = sentences.get(error.status_code, error.detail)
     return _answer_to(Problem(error.status_code, sentence, headers=dict(error.headers or {})))
 
 
 def _gone(request: Request, error: Exception) -> Response:
-    return Response(status_code=499)  # for the log: nobody reads it
+    return Response(status_code=499)  # for the log: no client reads it

@@ -15,19 +15,14 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Generic, NamedTuple, TypeVar
 
-from ranksift.serving.memory import give_back
-
 Asked = TypeVar("Asked")
 Answer = TypeVar("Answer")
 
-#: What is told of each batch: how many requests, how many tokens, and how many tokens wait.
+#: What is reported about each batch: the numbers of requests, of tokens, and of waiting tokens.
 Watch = Callable[[int, int, int], None]
 
 # Of the speed that is known, what the last batch counts for.
 _LATEST = 0.3
-
-# Seconds of work after which freed memory goes back to the system.
-_TIDY = 10.0
 
 
 class QueueFull(Exception):  # noqa: N818 - the answer to a request
@@ -57,7 +52,7 @@ class Batcher(Generic[Asked, Answer]):
     most_waiting
         Tokens that may wait; a request that comes to an empty queue may have more.
     watch
-        Is told of each batch.
+        Called for each batch.
 
     Examples
     --------
@@ -83,7 +78,7 @@ class Batcher(Generic[Asked, Answer]):
         self._queue: deque[_Waiting] = deque()
         self._changed = threading.Condition()
         self._size, self._closed = 0, False
-        self._speed = math.nan  # tokens a second
+        self._speed = math.nan  # tokens per second
         self._thread = threading.Thread(target=self._work, daemon=True, name="ranksift-batches")
         self._thread.start()
 
@@ -122,7 +117,6 @@ class Batcher(Generic[Asked, Answer]):
     # -- in the thread ---------------------------------------------------------------------------------------------
 
     def _work(self) -> None:
-        tidied = time.monotonic()
         while batch := self._next():
             began = time.perf_counter()
             answers = self._answers([one.asked for one in batch])
@@ -135,11 +129,8 @@ class Batcher(Generic[Asked, Answer]):
             for one, answer in zip(batch, answers, strict=True):
                 by_loop.setdefault(one.loop, []).append((one.future, answer))
             for loop, some in by_loop.items():
-                with suppress(RuntimeError):  # a loop that was closed: nobody waits there
+                with suppress(RuntimeError):  # a loop that was closed: nothing waits there
                     loop.call_soon_threadsafe(_deliver, some)
-            if time.monotonic() - tidied >= _TIDY:
-                give_back()
-                tidied = time.monotonic()
 
     def _next(self) -> list[_Waiting]:
         """What is scored next; nothing once all is done and nothing will come."""

@@ -23,7 +23,7 @@ from ranksift.serving.answers import Shown
 from ranksift.serving.served import Served
 from ranksift.serving.settings import SHARED
 
-#: How the scores of a model are told apart: below the lowest score that its cutoff was fitted on, in the four quarters
+#: The bands of a model's scores: below the lowest score that its cutoff was fitted on, in the four quarters
 #: of those, and above the highest.
 BANDS = ("below", "first", "second", "third", "fourth", "above")
 _EXPECTED = np.array([0.0, 0.25, 0.25, 0.25, 0.25, 0.0])
@@ -42,9 +42,11 @@ class Metrics:
         several: dict[str, Any] = {**made, "multiprocess_mode": "livesum"}
         latest: dict[str, Any] = {**made, "multiprocess_mode": "livemax"}
         self.requests = Counter("requests", "Requests that were answered.", ["route", "status"], **made)
-        self.seconds = Histogram("request_seconds", "Time to an answer.", ["route"], buckets=_SECONDS, **made)
-        self.in_flight = Gauge("requests_in_flight", "Requests that are being answered.", **several)
-        self.waiting = Gauge("queue_tokens", "Tokens that wait to be scored.", ["model"], **several)
+        self.seconds = Histogram(
+            "request_seconds", "Time until a request was answered, in seconds.", ["route"], buckets=_SECONDS, **made
+        )
+        self.in_flight = Gauge("requests_in_flight", "Requests being answered now.", **several)
+        self.waiting = Gauge("queue_tokens", "Tokens waiting to be scored.", ["model"], **several)
         self.batch_requests = Histogram(
             "batch_requests", "Requests that were scored in one call.", ["model"], buckets=_REQUESTS, **made
         )
@@ -53,12 +55,12 @@ class Metrics:
         )
         self.shown = Counter("documents_shown", "Documents that the cutoff kept.", ["model"], **made)
         self.dropped = Counter("documents_dropped", "Documents that the cutoff dropped.", ["model"], **made)
-        self.empty = Counter("empty_answers", "Lists of which nothing was kept.", ["model"], **made)
-        self.reloads = Counter("reloads", "New versions that were found.", ["model", "result"], **made)
-        self.version = Gauge("model_version", "1 for the version that is served.", ["model", "version"], **latest)
+        self.empty = Counter("empty_answers", "Answers in which no document was kept.", ["model"], **made)
+        self.reloads = Counter("reloads", "New versions of models, loaded or refused.", ["model", "result"], **made)
+        self.version = Gauge("model_version", "1 for the version that is being served.", ["model", "version"], **latest)
         self.bands = Counter(
             "scores",
-            "Scores by where they lie among those that the cutoff was fitted on: below all, in their quarters, above.",
+            "Scores by their place among those that the cutoff was fitted on: below, in a quarter, or above.",
             ["model", "version", "band"],
             **made,
         )
@@ -120,7 +122,7 @@ class _Derived(Collector):
             metric.samples = [sample for sample in metric.samples if not sample.name.endswith("_created")]
             yield metric
         share = GaugeMetricFamily(
-            "ranksift_dropped_share", "Share of the documents that were dropped, since the start.", labels=["model"]
+            "ranksift_dropped_share", "Share of the documents that were dropped since the start.", labels=["model"]
         )
         for model, count in dropped.items():
             if count + shown[model]:
@@ -128,7 +130,7 @@ class _Derived(Collector):
         yield share
         drift = GaugeMetricFamily(
             "ranksift_score_drift",
-            "Share of the scores that lie elsewhere than those that the cutoff was fitted on: 0 as there, 1 nowhere.",
+            "Share of the scores that lie elsewhere than the scores that the cutoff was fitted on, from 0 to 1.",
             labels=["model", "version"],
         )
         for key, counts in bands.items():

@@ -45,9 +45,9 @@ class Models:
     Parameters
     ----------
     settings
-        What is served, and how.
+        The models to serve, and how to serve them.
     watch
-        Is told of each batch: the model's name, its requests and tokens, and the tokens that wait.
+        Called for each batch: the model's name, its requests and tokens, and the tokens that wait.
     """
 
     def __init__(self, settings: Settings, watch: Callable[[str, int, int, int], None] | None = None) -> None:
@@ -70,14 +70,14 @@ class Models:
             if len(fitting) == 1:
                 return fitting[0]
             if not fitting:
-                raise Problem(422, f"No {noun} is served here; what is: {self._known()}.")
+                raise Problem(422, f"No {noun} is served here; available: {self._known()}.")
             names = ", ".join(repr(one.name) for one in fitting)
-            raise Problem(422, f"Several are served here: write which as model, one of {names}.")
+            raise Problem(422, f"Several are served here: set model to one of {names}.")
         place = self._places.get(name)
         if place is None:
-            raise Problem(404, f"No model is called {name[:80]!r}; what is served: {self._known()}.")
+            raise Problem(404, f"No model is called {name[:80]!r}; available: {self._known()}.")
         if not isinstance(place.served, kind):
-            raise Problem(422, f"{name!r} is not a {noun}; what is served: {self._known()}.")
+            raise Problem(422, f"{name!r} is not a {noun}; available: {self._known()}.")
         return place.served
 
     def _known(self) -> str:
@@ -113,7 +113,7 @@ class Models:
                 fresh = self._load(name, place.path)
                 place.failures, place.complaint = 0, ""
                 found.append(News(name, fresh))
-            except Exception as error:  # also what no one foresaw: the other models go on
+            except Exception as error:  # any error: the other models keep running
                 place.failures += 1
                 place.again = time.monotonic() + min(_LATE, _SOON * 2 ** min(10, place.failures - 1))
                 complaint = str(error) if isinstance(error, InputError) else f"{place.path}: {error!r}"
@@ -148,8 +148,8 @@ class Models:
             )  # fmt: skip
             if version_of(path) == version:
                 return made
-            made.close()  # somebody saved another one meanwhile
-        raise InputError("changes all the time", source=str(path), remedy="save it once")
+            made.close()  # another one was saved in the meantime
+        raise InputError("keeps changing", source=str(path), remedy="save it once")
 
 
 def named_models(words: list[str]) -> tuple[tuple[str, Path], ...]:

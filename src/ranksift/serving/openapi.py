@@ -10,9 +10,9 @@ from ranksift.web.shapes import any_text, array, nullable, number, record, whole
 
 _RESULT = record(
     {
-        "index": whole("Where the document stood in the request, from 0."),
-        "relevance_score": number("The better the higher."),
-        "document": record({"text": any_text()}, description="Where the request asked for it."),
+        "index": whole("The position of the document in the request, counted from 0."),
+        "relevance_score": number("A higher score is better."),
+        "document": record({"text": any_text()}, description="Included if the request asked for it."),
     },
     ("index", "relevance_score"),
 )
@@ -20,21 +20,21 @@ _DROPPED = record(
     {
         "index": whole(),
         "relevance_score": number(),
-        "margin": nullable(number("How far it is from being shown, below 0; null where no one threshold decides.")),
+        "margin": nullable(number("How far it is from being shown, below 0; null if no single threshold decides.")),
     },
     ("index", "relevance_score", "margin"),
 )
 _ALWAYS = {
     "id": any_text("The id of the request."),
-    "model": any_text("The model that answered."),
-    "version": any_text("Its version: another one after each reload."),
+    "model": any_text("The name of the model that answered."),
+    "version": any_text("The version of the model; each reload gives a new one."),
 }
 _RANKED = record(
     {
         **_ALWAYS,
-        "results": array(_RESULT, "What to show, best first; it may be nothing."),
-        "dropped": array(_DROPPED, "What not to show, where the request asked for it."),
-        "data": array(_RESULT, "The results again, where the request says top_k."),
+        "results": array(_RESULT, "The documents to show, best first; may be empty."),
+        "dropped": array(_DROPPED, "The documents not to show, if the request asked for them."),
+        "data": array(_RESULT, "The results again, if the request has top_k."),
         "object": any_text(),
         "usage": record({"total_tokens": whole()}),
     },
@@ -43,21 +43,21 @@ _RANKED = record(
 _FILTERED = record(
     {
         **_ALWAYS,
-        "kept": array(whole(), "What to show, best first: where it stood in the request, from 0."),
-        "dropped": array(whole(), "What not to show."),
-        "threshold": nullable(number("The lowest score that is shown; null where no one threshold decides.")),
+        "kept": array(whole(), "The documents to show, best first: their positions in the request, counted from 0."),
+        "dropped": array(whole(), "The documents not to show."),
+        "threshold": nullable(number("The lowest score that is shown; null if no single threshold decides.")),
     },
     (*_ALWAYS, "kept", "dropped", "threshold"),
 )
 
 _PROBLEMS = {
     400: "The body is not JSON.",
-    401: "The token is missing, or another one.",
-    404: "There is no such model.",
+    401: "The token is missing or wrong.",
+    404: "The model does not exist.",
     408: "The body did not arrive in time.",
     413: "The body is too large.",
-    422: "The body is not such a request; the message says where.",
-    429: "Too much waits; Retry-After says when to come back.",
+    422: "The body is not a valid request; the message says what is wrong.",
+    429: "Too many requests are waiting; Retry-After says when to try again.",
     503: "The service is stopping.",
     504: "The answer was not ready in time.",
 }
@@ -65,23 +65,23 @@ _PROBLEMS = {
 
 def openapi(root: str = "", *, with_token: bool = False) -> dict[str, Any]:
     """The OpenAPI document."""
-    rerank = _operation("Rank documents, without those that are better not shown.", RERANK, _RANKED)
+    rerank = _operation("Rank documents, without those that should not be shown.", RERANK, _RANKED)
     paths: dict[str, Any] = {
         "/v1/rerank": {"post": {**rerank, "operationId": "rerank"}},
         "/rerank": {"post": {**rerank, "operationId": "rerank-short"}},
         "/v2/rerank": {"post": {**rerank, "operationId": "rerank-v2"}},
         "/v1/filter": {
             "post": {
-                **_operation("Say which documents to show, by scores of your own.", FILTER, _FILTERED),
+                **_operation("Say which documents to show, by your own scores.", FILTER, _FILTERED),
                 "operationId": "filter",
             }
         },
     }
     for path, summary, media in (
-        ("/v1/models", "What is served.", "application/json"),
-        ("/healthz", "Whether the process lives.", "text/plain"),
-        ("/readyz", "Whether requests should come here; 503 while the service stops.", "text/plain"),
-        ("/metrics", "What was counted, as Prometheus reads it.", "text/plain"),
+        ("/v1/models", "The models and cutoffs that are served.", "application/json"),
+        ("/healthz", "Whether the process is alive.", "text/plain"),
+        ("/readyz", "Whether requests should be sent here; 503 while the service stops.", "text/plain"),
+        ("/metrics", "The metrics, in the format of Prometheus.", "text/plain"),
     ):
         answer = {"description": "Done.", "content": {media: {"schema": {"type": "string"}}}}
         operation = {"operationId": path.strip("/").replace("/", "-"), "summary": summary}
@@ -92,7 +92,7 @@ def openapi(root: str = "", *, with_token: bool = False) -> dict[str, Any]:
         "info": {
             "title": "RankSift",
             "version": __version__,
-            "description": "Ranks documents, and says which are better not shown. An empty answer is an answer.",
+            "description": "Ranks documents, and says which should not be shown. The list of results may be empty.",
         },
         "servers": [{"url": root or "/"}],
         "paths": paths,

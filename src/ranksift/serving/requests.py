@@ -14,28 +14,28 @@ from ranksift.web.problems import Problem
 from ranksift.web.shapes import any_text, array, complaint, either, nullable, number, record, whole, yes_or_no
 
 _LARGEST = 1e300
-_MODEL = nullable(any_text("The name of the model; needless where one is served.", maxLength=200))
+_MODEL = nullable(any_text("The name of the model; optional if only one is served.", maxLength=200))
 _SCORE = number(minimum=-_LARGEST, maximum=_LARGEST)
-_TOP = "How many results at most; null: all that are kept."
+_TOP = "The largest number of results; null returns all that are kept."
 
 # What clients of other services send, and what means nothing here: texts are cut as the model was trained.
 _UNUSED = {
-    "max_chunks_per_doc": nullable(whole("Means nothing here.")),
-    "max_tokens_per_doc": nullable(whole("Means nothing here.")),
-    "priority": nullable(whole("Means nothing here.")),
-    "truncation": nullable(yes_or_no("Means nothing here.")),
+    "max_chunks_per_doc": nullable(whole("Accepted, and ignored.")),
+    "max_tokens_per_doc": nullable(whole("Accepted, and ignored.")),
+    "priority": nullable(whole("Accepted, and ignored.")),
+    "truncation": nullable(yes_or_no("Accepted, and ignored.")),
 }
 
 RERANK = record(
     {
         "model": _MODEL,
-        "query": any_text("What is asked, of a model that reads texts.", minLength=1),
+        "query": any_text("The query, for a model that reads texts.", minLength=1),
         "documents": array(
             either(
                 any_text(minLength=1),
                 {**record({"text": any_text(minLength=1)}, ("text",)), "additionalProperties": True},
             ),
-            "Texts, or objects with a text, of a model that reads texts.",
+            "Texts, or objects with a text, for a model that reads texts.",
             minItems=1,
         ),
         "features": array(
@@ -43,13 +43,15 @@ RERANK = record(
                 array(nullable(_SCORE)),
                 {**record({}), "additionalProperties": nullable(_SCORE)},
             ),
-            "Of a model that reads features: those of each document, in the order of the model or by their names; null "
-            "where one is missing.",
+            "For a model that reads features: those of each document, in the order of the model or by their names; "
+            "null if one is missing.",
             minItems=1,
         ),
         "top_n": nullable(whole(_TOP, 1, 1_000_000)),
-        "top_k": nullable(whole(f"Another name of top_n; the answer stands under data, too. {_TOP}", 1, 1_000_000)),
-        "return_documents": nullable(yes_or_no("Whether results have the text of the document.")),
+        "top_k": nullable(
+            whole(f"Another name for top_n; the results are also listed under data. {_TOP}", 1, 1_000_000)
+        ),
+        "return_documents": nullable(yes_or_no("Whether results include the text of the document.")),
         "return_dropped": nullable(yes_or_no("Whether documents that are not shown are listed, with their margins.")),
         **_UNUSED,
     }
@@ -58,9 +60,9 @@ RERANK = record(
 FILTER = record(
     {
         "model": _MODEL,
-        "scores": array(_SCORE, "Scores of the documents of one query, the better the higher.", minItems=1),
+        "scores": array(_SCORE, "Scores of the documents of one query; a higher score is better.", minItems=1),
         "rank_scores": array(
-            _SCORE, "What ranks the documents, where the cutoff was fitted on another score.", minItems=1
+            _SCORE, "The scores that rank the documents, if the cutoff was fitted on another score.", minItems=1
         ),
     },
     ("scores",),
@@ -90,7 +92,7 @@ class Rerank:
 
     @classmethod
     def read(cls, body: bytes, most: int) -> Rerank:
-        """What a body asks; refused where it is no such request, or has more documents than ``most``."""
+        """The request in a body; refused if it is not a valid one, or has more documents than ``most``."""
         sent = _sent(body, RERANK, ("documents", "features"), most)
         documents, features = sent.get("documents"), sent.get("features")
         if documents is None and features is None:
@@ -104,7 +106,7 @@ class Rerank:
         if top_n is not None and top_k is not None and top_n != top_k:
             raise Problem(422, f"top_n is {top_n} and top_k is {top_k}: send one of them.")
         if sent.get("return_documents") and documents is None:
-            raise Problem(422, "return_documents asks for texts, and the request has none.")
+            raise Problem(422, "return_documents asks for texts, but the request has none.")
         return cls(
             sent.get("model"),
             sent.get("query", ""),
@@ -140,7 +142,7 @@ class Filter:
 
 
 def matrix(rows: Sequence[Any], names: tuple[str, ...]) -> Floats:
-    """Documents × features, from lists or from objects with names; NaN where one is missing.
+    """Documents × features, from lists or from objects with names; NaN if one is missing.
 
     >>> matrix([{"b": 2, "a": None}], ("a", "b")).tolist(), matrix([[1, 2]], ("a", "b")).tolist()
     ([[nan, 2.0]], [[1.0, 2.0]])
@@ -155,7 +157,7 @@ def matrix(rows: Sequence[Any], names: tuple[str, ...]) -> Floats:
                 raise Problem(422, f"features[{i}] has no {missing[:80]!r}, which the model was fitted to; send null.")
             row = [row[name] for name in names]
         elif len(row) != len(names):
-            what = f"features[{i}] has {len(row)} values, and the model was fitted to {len(names)}"
+            what = f"features[{i}] has {len(row)} values, but the model was fitted to {len(names)}"
             raise Problem(422, f"{what}: {', '.join(names)[:200]}.")
         found[i] = [np.nan if value is None else value for value in row]
     return found
@@ -169,7 +171,7 @@ def _sent(body: bytes, shape: Mapping[str, Any], counted: tuple[str, ...], most:
     if isinstance(sent, dict):
         for name in counted:  # before each of them is looked at
             if isinstance(sent.get(name), list) and len(sent[name]) > most:
-                raise Problem(422, f"{name} has {len(sent[name]):,} entries, and a request may have {most:,}.")
+                raise Problem(422, f"{name} has {len(sent[name]):,} entries, but a request may have at most {most:,}.")
     if wrong := complaint(sent, shape):
         raise Problem(422, f"{wrong[0].upper() if wrong.startswith('the body') else wrong[0]}{wrong[1:]}.")
     found: dict[str, Any] = sent

@@ -50,11 +50,11 @@ class ServedRanker:
     Attributes
     ----------
     name, version
-        What it is called in requests, and what tells it from what was there before.
+        Its name in requests, and what distinguishes it from earlier versions.
     ranker
         As it was loaded.
     notes
-        What whoever serves it should know.
+        What the operator of the service should know.
     batcher
         Scores requests together.
     """
@@ -144,7 +144,7 @@ class ServedCutoff:
 
     @property
     def threshold(self) -> float | None:
-        """The one threshold of all lists, where there is one."""
+        """The one threshold of all lists, if there is one."""
         found = getattr(self.cutoff, "threshold_", None) if self.cutoff.rule in ("fixed", "global") else None
         return float(found) if found is not None and np.isfinite(found) else None
 
@@ -162,7 +162,7 @@ def load_served(name: str, path: Path, version: str, **options: Any) -> Served:
 
 
 def version_of(path: Path) -> str:
-    """What tells what is there from what was there before: twelve digits of a sum."""
+    """What distinguishes a version from earlier ones: twelve digits of a checksum."""
     total = hashlib.sha256()
     if path.is_dir():
         card = model_folder.read_card(path)

@@ -1,4 +1,4 @@
-"""The processes of the service: one that answers, or several that share a port, until somebody asks them to stop."""
+"""The processes of the service: one that answers, or several that share a port, until they are asked to stop."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from ranksift.serving.memory import keep_little
 from ranksift.serving.settings import SHARED, Settings
 
-# Seconds that the head of a request may take, and that whoever asked may take no byte of an answer.
+# Seconds that the head of a request may take, and seconds in which a client may read no byte of an answer.
 _HEAD_SECONDS, _UNREAD_SECONDS = 10, 30
 # Seconds that an idle connection is kept open at the end, for a request that is on its way.
 _LAST_MOMENT = 0.2
@@ -41,6 +42,7 @@ def serve(settings: Settings, door: socket) -> int:
 
 
 def _serve_alone(settings: Settings, door: socket) -> int:
+    keep_little()  # before threads start and models are loaded
     from ranksift.serving.application import LOG, application
 
     LOG.handlers[:], LOG.propagate = [logging.StreamHandler(sys.stderr)], False
@@ -89,7 +91,7 @@ class _Server(uvicorn.Server):
             return
         self.interrupted = sig == signal.SIGINT
         self._service.stopping = True
-        # Somebody at a terminal does not want to wait for proxies.
+        # A user at a terminal does not want to wait for proxies.
         seconds = 0.0 if self.interrupted else self._seconds
         self._loop.call_soon_threadsafe(self._loop.call_later, seconds, self._stop)
 
@@ -103,7 +105,7 @@ class _Server(uvicorn.Server):
         for server in self.servers:
             server.close()
         for connection in last:
-            with suppress(OSError):  # somebody who went away
+            with suppress(OSError):  # the client went away
                 await loop.connect_accepted_socket(self._protocol, connection)
         await super().shutdown(sockets)
 
@@ -114,7 +116,7 @@ class _Server(uvicorn.Server):
 
 
 def _waiting_at(door: socket) -> Iterator[socket]:
-    """The connections that nobody has taken yet, or as many of them as the system gives."""
+    """The connections that have not been accepted yet, or as many of them as the system gives."""
     with suppress(OSError):
         while True:
             try:
@@ -159,7 +161,7 @@ class _Protocol(H11Protocol):
             self._refuse(408, "The request took too long to arrive.", "timeout")
 
     def pause_writing(self) -> None:
-        """Wait for whoever asked to read the answer, as long as some of it is read."""
+        """Wait for the client to read the answer, as long as it reads some of it."""
         super().pause_writing()
         self._await_reader(math.inf)
 

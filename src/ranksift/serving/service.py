@@ -21,13 +21,13 @@ from ranksift.web.problems import Problem
 
 Made = TypeVar("Made")
 
-# Documents from which on an answer is put together in another thread, so that the event loop goes on.
+# Documents from which on an answer is put together in another thread, so that the event loop is not blocked.
 _MANY = 200
 # Bytes of a body that is read in no time.
 _SHORT = 1 << 14
 # Bodies of the largest size that may be read at once, and that may be in memory, from their first byte to their answer.
 _READ, _HELD = 4, 32
-# Seconds after which somebody who was refused may come again, where nothing is known of the speed.
+# Seconds after which a refused client may try again, if the speed is not known.
 _SOON = 1
 
 
@@ -48,7 +48,7 @@ class Service:
     Parameters
     ----------
     settings
-        What is served, and how.
+        The models to serve, and how to serve them.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -103,7 +103,7 @@ class Service:
     def room(self) -> Iterator[Callable[[int], Problem | None]]:
         """Memory for a body: what is given takes so many bytes more, or says that there is no room for them.
 
-        There is always room for short bodies, so that whoever sends large ones slowly does not keep the others out.
+        There is always room for short bodies, so that clients that send large ones slowly do not keep others out.
         """
         own, most = 0, _HELD * self.settings.body_bytes
 
@@ -149,7 +149,7 @@ class Service:
     # -- its life --------------------------------------------------------------------------------------------------
 
     async def follow(self, log: Callable[..., None]) -> None:
-        """Take up new versions of models, for as long as nobody cancels it."""
+        """Load new versions of models, until cancelled."""
         while True:
             await asyncio.sleep(self.settings.reload_seconds)
             for news in await asyncio.to_thread(self.models.look):
@@ -170,4 +170,6 @@ class Service:
 
 
 def _later(seconds: int) -> Problem:
-    return Problem(429, f"Too much waits. Come back in {seconds} s.", headers={"retry-after": str(seconds)})
+    return Problem(
+        429, f"Too many requests are waiting. Try again in {seconds} s.", headers={"retry-after": str(seconds)}
+    )

@@ -18,27 +18,27 @@ class Settings:
     models
         The folder of each model, or the file of each cutoff, by name.
     token
-        What clients have to know; empty: nothing.
+        The token that clients must send; empty: none.
     cors
-        Origins whose pages may ask; ``*`` is all of them.
+        Origins whose pages may send requests; ``*`` allows all.
     root_path
         The prefix under which a proxy serves all addresses, such as ``/rank``.
     body_bytes, documents
-        The largest body of a request, and the most documents in it.
+        The largest body of a request, and the largest number of documents in it.
     body_seconds, request_seconds
         How long a body may take to arrive, and an answer to be computed.
     queue_tokens
-        Who comes when so many tokens wait is asked to come back later.
+        If this many tokens are waiting, further requests are asked to come back later.
     batch_tokens
-        How many tokens of waiting requests are scored in one call; 0: what suits the device.
+        How many tokens of waiting requests are scored in one call; 0: a number chosen for the device.
     reload_seconds
         How often to look for new versions of models; 0: never.
     drain_seconds
-        How long requests are still taken after the service was asked to stop, so that proxies notice.
+        How long requests are still accepted after the service was asked to stop, so that proxies notice.
     workers
         Processes that share the port.
     log_level
-        What is written into the log: lines of this level and above.
+        The lowest level of lines that are written to the log.
     """
 
     models: tuple[tuple[str, Path], ...] = ()

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Correlation(NamedTuple):
-    """How alike two orders of the same systems are. NaN where an order has all systems on one level."""
+    """How alike two orders of the same systems are. NaN if an order has all systems on one level."""
 
     tau: float
     """Kendall's τ_a: (concordant − discordant pairs) / pairs; a tie is neither."""
@@ -77,7 +77,7 @@ def _tau_ap(order: Ints, truth: Ints) -> float:
     A system at rank i contributes the share of the i − 1 systems above it that are rightly above it. Systems on one
     level share their ranks: each has all of the higher systems above it, and some of its equals, half of them rightly.
     """
-    right = (np.sign(truth[:, None] - truth[None, :]) + 1) / 2.0  # 1 where the row's system is truly above the column's
+    right = (np.sign(truth[:, None] - truth[None, :]) + 1) / 2.0  # 1 if the row's system is truly above the column's
     rightly = (right * (order[:, None] > order[None, :])).sum(axis=0)
     total = 0.0
     for level in np.unique(order):
@@ -119,9 +119,9 @@ class Agreement(Result):
     Attributes
     ----------
     runs, measures
-        What was ordered, and by what.
+        The runs that were ordered, and the measures.
     ranks
-        For each measure the rank of every run, 1 for the best; runs on one level share their mean rank.
+        For each measure the rank of every run, 1 for the best; tied runs share their mean rank.
     tau, tau_b, tau_ap, spearman, swap_rate
         One number per pair of measures, as in :class:`Correlation`; ``tau_ap[a, b]`` takes the order of b as the truth.
     notes
@@ -152,19 +152,19 @@ class Agreement(Result):
             }
 
     def to_frame(self) -> pl.DataFrame:
-        """A polars frame with one row for every two measures."""
+        """A polars frame with one row per pair of measures."""
         import polars as pl
 
         return pl.DataFrame(list(self._rows()))
 
     def frames(self) -> dict[str, pl.DataFrame]:
-        """That of every two measures, and the rank of each run by each measure."""
+        """The frame of pairs of measures, and the rank of each run by each measure."""
         import polars as pl
 
         return {**super().frames(), "ranks": pl.DataFrame({"run": self.runs, **self.ranks})}
 
     def table(self) -> Table:
-        """A row for every two measures."""
+        """One row per pair of measures."""
         rows = [[_shown(x) for x in row.values()] for row in self._rows()]
         columns = ["measure", "other", "tau", "tau_b", "tau_AP", "tau_AP reversed", "Spearman", "swap rate"]
         title = f"Agreement of {len(self.measures)} measures on the order of {len(self.runs)} runs"
@@ -183,7 +183,7 @@ class Agreement(Result):
         what
             ``"tau"`` or ``"ranks"``.
         measure, other
-            The two of ``"ranks"``; by default those that agree least.
+            The two measures for ``"ranks"``; by default those that agree least.
         """
         choice("tau", "ranks").check("plot", what)
         if what == "ranks":
@@ -202,7 +202,7 @@ class Agreement(Result):
 
     @property
     def _least_alike(self) -> tuple[str, str] | None:
-        """The two measures of the lowest τ; None where no two have orders to compare."""
+        """The two measures of the lowest τ; None if no two have orders to compare."""
         tau = {(a, b): self.tau[a][b] for a, b in combinations(self.measures, 2)}
         return min((pair for pair in tau if not np.isnan(tau[pair])), key=lambda pair: tau[pair], default=None)
 
@@ -216,7 +216,7 @@ class Agreement(Result):
         moved = np.abs(one - two)
         for i in np.argsort(-moved, kind="stable")[: n if n <= 10 else 5]:
             if moved[i] > 0:
-                away, side = (5, "left") if one[i] <= (n + 1) / 2 else (-5, "right")  # where there is room for it
+                away, side = (5, "left") if one[i] <= (n + 1) / 2 else (-5, "right")  # if there is room for it
                 axes.annotate(
                     shown(self.runs[i], most=24), (one[i], two[i]), (away, 0), textcoords="offset points",
                     ha=side, va="center", fontsize="small",
@@ -227,7 +227,7 @@ class Agreement(Result):
 
     def _plot_tau(self) -> Figure:
         n, matrix = len(self.measures), self.tau.matrix
-        cell = 0.6 if n <= 12 else max(0.14, 7.2 / n)  # where there are many there is no room for numbers
+        cell = 0.6 if n <= 12 else max(0.14, 7.2 / n)  # if there are many there is no room for numbers
         figure, axes = drawing(
             "", "", title="Kendall's tau of the systems' orders", width=2.6 + 1.1 * cell * n, height=1.8 + cell * n
         )
@@ -265,7 +265,7 @@ class Agreement(Result):
         (c, d), most = max(tau.items(), key=lambda item: item[1])
         return [
             f"{c} and {d} order the {len(self.runs)} runs most alike (τ = {most:.3f}).",
-            f"{a} and {b} do least (τ = {least:.3f}): {swapped} of pairs are in the opposite order.",
+            f"{a} and {b} agree least (τ = {least:.3f}): {swapped} of pairs are in the opposite order.",
         ]
 
 
@@ -273,15 +273,15 @@ class Agreement(Result):
 def agreement(scores: Scores, *, over_k: bool = False) -> Agreement:
     """Compare the orders in which measures put systems.
 
-    A system's place is that of its aggregate over queries; by a cost such as ``Fdocs`` the lowest is the best. Systems
-    that rounding alone sets apart are tied.
+    Systems are ordered by their aggregate over queries; for a cost such as ``Fdocs``, the lowest is the best. Systems
+    that differ only by rounding are tied.
 
     Parameters
     ----------
     scores
         Scores of at least two runs by at least two measures.
     over_k
-        Take measures that differ in nothing but k as one, whose score is the mean over k (Karmaker and Feng 2022).
+        Treat measures that differ only in k as one, whose score is the mean over k (Karmaker and Feng 2022).
 
     Examples
     --------
@@ -315,7 +315,7 @@ class Consistency(Result):
     Attributes
     ----------
     runs
-        The systems that are in both.
+        The systems that are in both collections.
     tau, tau_b, tau_ap, spearman, swap_rate
         For each measure how alike its two orders are, as in :class:`Correlation`; ``tau_ap`` takes the second as the
         truth.
@@ -377,7 +377,7 @@ def consistency(first: Scores, second: Scores, *, over_k: bool = False) -> Consi
     first, second
         Scores of the same systems by the same measures; anything that is in only one of them is left out.
     over_k
-        Take measures that differ in nothing but k as one, whose score is the mean over k (Karmaker and Feng 2022).
+        Treat measures that differ only in k as one, whose score is the mean over k (Karmaker and Feng 2022).
 
     Examples
     --------

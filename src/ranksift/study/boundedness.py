@@ -73,8 +73,8 @@ class Boundedness(Result):
         For each measure the share of topics whose lowest attainable score is below 0 and below −1 (Gienapp et al. 2020,
         Table 2a), and whose highest is above 1.
     can_leave
-        For each measure the share of topics in which some list, of all judged documents or of some, scores below 0 or
-        above 1. Where it is 0 the measure is bounded.
+        For each measure the share of topics in which some list, of all or some judged documents, scores below 0 or
+        above 1. If it is 0, the measure is bounded.
     lowest, highest
         For each measure the range of attainable scores of every topic.
     difficulty
@@ -139,9 +139,9 @@ class Boundedness(Result):
         title = f"Boundedness: {len(self.runs)} runs, {len(self.queries)} topics"
         notes = [
             "unbounded: lists of the runs that score above 1 (over) or below 0 (under)",
-            f"can be: topics in which some list scores so, over all {lists}",
-            "any list: topics in which some list, of all documents or of some, scores below 0 or above 1",
-            "difficulty: what an empty list scores by nDCG_f",
+            f"can be: topics in which some list has such a score, over all {lists}",
+            "any list: topics in which some list, of all or some documents, scores below 0 or above 1",
+            "difficulty: the score of an empty list by nDCG_f",
         ]
         return Table(columns, self._rows(), title=title, notes=notes)
 
@@ -213,7 +213,7 @@ def boundedness(
     progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
     cache: str | os.PathLike[str] | None = None,
 ) -> Boundedness:
-    """Find out which scores leave [0, 1], and which could.
+    """Find out which scores are outside [0, 1], and which could be.
 
     Parameters
     ----------

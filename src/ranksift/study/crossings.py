@@ -118,7 +118,7 @@ class Curves:
 
 
 def _ratios(top: Floats, top_slope: Floats, bottom: Floats, bottom_slope: Floats, dead: NDArray[np.bool_]) -> Floats:
-    """Top over bottom; where both are 0 the ratio of their slopes, and 0 where the bottom is 0 throughout."""
+    """Top over bottom; where both are 0 the ratio of their slopes, and 0 if the bottom is 0 throughout."""
     vanishes = dead | (np.abs(bottom) <= TOLERANCE)
     steep = vanishes & ~dead & (bottom_slope != 0)
     limit = np.where(steep, top_slope / np.where(steep, bottom_slope, 1.0), 0.0)
@@ -197,7 +197,7 @@ def _settled(curves: Curves, tolerance: float) -> tuple[Cells, Ints]:
 
 
 def _judged(curves: Curves, cells: Cells, tolerance: float) -> tuple[NDArray[np.bool_], Ints]:
-    """Which intervals need not be halved, and the signs of D at the ends of each, 0 where it is rounding."""
+    """Which intervals need not be halved, and the signs of D at the ends of each, 0 if it is rounding."""
     one, two, segment, low, high = cells
     (left, left_rate), (right, right_rate) = (curves.difference(one, two, x, segment) for x in (low, high))
     middle, _ = curves.difference(one, two, (low + high) / 2.0, segment)

@@ -35,7 +35,7 @@ _MOST_VERSUS = 8
 def percentage_absolute_difference(average: Floats) -> float:
     """PAD: the mean over pairs of systems of 100 |a − b| / max(a, b), for the average score of each system (Eq. 8).
 
-    The maximum is signed, as in the paper's Table 19: with negative averages the number means little. It is NaN where a
+    The maximum is signed, as in the paper's Table 19: with negative averages the number means little. It is NaN if a
     pair's larger average is 0 and the other is not.
 
     >>> percentage_absolute_difference(np.array([0.5, 0.4, 0.4]))
@@ -58,13 +58,13 @@ class Discrimination(Result):
     comparison
         The tests: every pair of runs by every measure.
     significant
-        For each measure the number of significant pairs; where it stands for several k, over all of them.
+        For each measure the number of significant pairs; if it stands for several k, over all of them.
     tested
         The number of pairs that were tested, over all k.
     pad
         For each measure the mean percentage absolute difference of the systems' scores.
     notes
-        What makes these numbers mean less than they seem to.
+        Reasons why these numbers may mean less than they seem to.
     """
 
     comparison: Comparison
@@ -80,7 +80,7 @@ class Discrimination(Result):
         return self.comparison.pairs
 
     def p(self, measure: MeasureLike) -> Floats:
-        """The p value of every pair by a measure; pairs × k where it stands for several k."""
+        """The p value of every pair by a measure; pairs × k if it stands for several k."""
         values = self.comparison.corrected_p[:, self._columns_of(measure)]
         return np.asarray(values[:, 0] if values.shape[1] == 1 else values)
 
@@ -132,7 +132,7 @@ class Discrimination(Result):
         return pl.DataFrame(list(self._rows()), schema_overrides={"pad": pl.Float64})
 
     def conflicts_frame(self) -> pl.DataFrame:
-        """A polars frame with one row for every two measures: their conflicts."""
+        """A polars frame with one row per pair of measures: their conflicts."""
         import polars as pl
 
         rows = [(a, b, self.conflicts(a, b)) for a, b in combinations(self.significant, 2)]
@@ -154,11 +154,11 @@ class Discrimination(Result):
         return Table(columns, rows, title=title, notes=[*(notes if names else ()), *self.notes])
 
     def frames(self) -> dict[str, pl.DataFrame]:
-        """Measures, and what every two of them disagree on."""
+        """The frame of measures, and the conflicts of each pair of them."""
         return {"": self.to_frame(), "conflicts": self.conflicts_frame()}
 
     def plot(self, measures: Sequence[str] | None = None) -> Figure:
-        """P values by some measures or by all, largest first: the lower the curve, the more pairs it tells apart."""
+        """P values by some measures or by all, largest first: the lower the curve, the more pairs are distinguished."""
         figure, axes = drawing("pairs of runs, by p", "p", title="Discriminative power")
         names = list(measures or self.significant)
         for name, style in zip(names, styles_of(names), strict=True):
@@ -213,7 +213,7 @@ def discrimination(
     scores
         Scores of at least two runs on at least two queries.
     alpha
-        A pair is significant where p is at most this.
+        A pair is significant if p is at most this.
     test, correction, samples, seed
         As in :func:`compare`; the paper's are Student's paired t, two-sided, without a correction.
     over_k

@@ -60,7 +60,7 @@ class PenaltySweep(Result):
     runs
         The systems.
     penalties
-        Where the sweep was looked at: the labels' gain is minus the penalty.
+        The penalties of the sweep: the labels' gain is minus the penalty.
     scores
         Every system's mean score: penalties × runs.
     significant
@@ -74,9 +74,9 @@ class PenaltySweep(Result):
     winners
         (penalty, run): from this penalty on the run is the best one.
     tolerance
-        How far from the true one the penalty of a swap can be.
+        The largest error of the penalty of a swap.
     notes
-        What makes these numbers mean less than they seem to.
+        Reasons why these numbers may mean less than they seem to.
     """
 
     measure: str
@@ -94,7 +94,7 @@ class PenaltySweep(Result):
 
     @property
     def winner(self) -> tuple[str, ...]:
-        """The best system at each penalty; of several the first."""
+        """The best system at each penalty; of equal ones the first."""
         return tuple(self.runs[int(levels(row).argmax())] for row in self.scores)
 
     def to_frame(self) -> pl.DataFrame:
@@ -164,7 +164,7 @@ class PenaltySweep(Result):
         return [Picture("scores", f"{self.measure} of every run by penalty; a dot where two runs swap", self.plot())]
 
     def reading(self) -> list[str]:
-        """Who is the best from which penalty on, and where the order settles."""
+        """Which run is the best from which penalty on, and where the order settles."""
         labels = joined(f"{label:g}" for label in self.labels)
         first, last = self.penalties[0], self.penalties[-1]
         (_, best), *later = self.winners
@@ -200,13 +200,14 @@ def penalty_sweep(
     progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
     cache: str | os.PathLike[str] | None = None,
 ) -> PenaltySweep:
-    """Let the gain of forbidden labels fall, and see who overtakes whom.
+    """Lower the gain of forbidden labels, and see which systems overtake others.
 
     Every swap is found, to within the tolerance, unless two systems swap and swap back within it (:mod:`swaps` says
     how).
 
-    Where all gains of a query are 0 at penalty 0, no list is better than another there, and its score is 0; just above
-    0 it is not. The order at penalty 0 can differ from that just above it for this reason alone; that is no swap.
+    If all gains of a query are 0 at penalty 0, no list is better than another there, and its score is 0; just above 0
+    this is not so. The order at penalty 0 can differ from that just above it for this reason alone; that does not count
+    as a swap.
 
     Parameters
     ----------
@@ -341,7 +342,7 @@ def _refuse_poles(measure: Cumulative, curves: Curves, queries: Sequence[str]) -
 
 
 def _measured(curves: Curves, penalty: float, lower: Floats, upper: Floats) -> Floats:
-    """The measure itself, runs × queries: 0 where the bounds coincide."""
+    """The measure itself, runs × queries: 0 if the bounds coincide."""
     degenerate = flat(lower, upper)
     over_lower = curves.fixed - penalty * curves.slope - lower
     return np.where(degenerate, 0.0, over_lower / np.where(degenerate, 1.0, upper - lower))

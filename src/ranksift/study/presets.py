@@ -23,7 +23,7 @@ class Preset:
     Attributes
     ----------
     name, paper
-        The word for it, and where it is from.
+        The name of the preset, and its paper.
     measures
         Names of measures, each with its k.
     gains, unjudged
@@ -113,7 +113,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
 
 @takes(name=text("a name"))
 def preset(name: str) -> Preset:
-    """A preset by its name.
+    """The preset with this name.
 
     Examples
     --------

@@ -37,13 +37,13 @@ MOFFAT = "Moffat: Seven numeric properties of effectiveness metrics, 2013"
 PROPERTIES: Mapping[str, str] = {
     "boundedness": "Every list scores between 0 and 1.",
     "monotonicity": "Looking one rank deeper never lowers the score.",
-    "convergence": "A document that takes the place of a less relevant one in the list raises the score.",
-    "top-weightedness": "Of two documents in the list, the more relevant one on top scores higher.",
-    "localization": "The score depends on what the list shows alone, whatever else was judged.",
-    "completeness": "The score says something in queries without a relevant document.",
-    "realizability": "Where anything is relevant, some list has the highest score, 1, at every depth.",
-    "scale": "Gains times 3 change no score.",
-    "shift": "Gains plus 1 change no score.",
+    "convergence": "Replacing a document in the list by a more relevant one raises the score.",
+    "top-weightedness": "Of two documents in the list, putting the more relevant one first scores higher.",
+    "localization": "The score depends only on what the list shows, whatever else was judged.",
+    "completeness": "The score is meaningful in queries without a relevant document.",
+    "realizability": "If any document is relevant, some list has the highest score, 1, at every depth.",
+    "scale": "Multiplying gains by 3 changes no score.",
+    "shift": "Adding 1 to gains changes no score.",
 }
 
 #: Kinds of labels, each with those before it; the word is what is said of a property that holds up to there.
@@ -53,7 +53,7 @@ SCALES: Mapping[str, tuple[float, ...]] = {
     "yes": (-1.0, 0.0, 1.0, 2.0),
 }
 
-# What k is while properties are looked for is no matter; this one is written where none is given.
+# The k that is used while properties are looked for does not matter; this one is written if none is given.
 _ANY_K = 10
 
 
@@ -95,11 +95,11 @@ class Counterexample:
     Attributes
     ----------
     property
-        Its name, as in :data:`PROPERTIES`.
+        The name of the property, as in :data:`PROPERTIES`.
     lists
         One or two lists whose scores contradict it.
     words
-        What happens there.
+        What happens in this case.
     """
 
     property: str
@@ -128,7 +128,7 @@ class Properties(Result):
     found
         For every measure a :class:`Finding` for every property.
     documents, lists
-        How large pools were, and how many lists of them were scored.
+        The largest size of pools, and the number of lists that were scored.
     """
 
     found: PerMeasure[dict[str, Finding]]
@@ -136,11 +136,11 @@ class Properties(Result):
     lists: int
 
     def holds(self, measure: MeasureLike, name: str) -> str | None:
-        """How far a property holds: ``yes``, ``graded``, ``binary``, ``no``, or None where it has no meaning."""
+        """How far a property holds: ``yes``, ``graded``, ``binary``, ``no``, or None if it has no meaning."""
         return self._finding(measure, name).holds
 
     def counterexample(self, measure: MeasureLike, name: str) -> Counterexample | None:
-        """Where a property fails; None: nowhere."""
+        """A case in which a property fails; None if there is none."""
         return self._finding(measure, name).counterexample
 
     def _finding(self, measure: MeasureLike, name: str) -> Finding:
@@ -171,9 +171,9 @@ class Properties(Result):
         rows = [[measure, *(f.holds for f in findings.values())] for measure, findings in self.found.items()]
         notes = [
             "yes: in all cases tried; graded: not with forbidden documents; binary: not with grades; "
-            "-: gains do not count",
+            "-: gains have no effect",
             *(
-                [f"k is from 1 to {self.documents + 1}, whichever is named"]
+                [f"k runs from 1 to {self.documents + 1}, whatever k is named"]
                 if any("@" in m for m in self.found)
                 else []
             ),
@@ -205,18 +205,18 @@ def properties(
 ) -> Properties:
     """Look for lists that contradict a property of a measure: Moffat's seven, and invariance to scale and shift.
 
-    Lists show some of the judged documents in some order. Labels are 0 and 1 first, then 2 comes to them, and then −1,
-    a forbidden document; a property that fails does so on the simplest labels for which it can. A measure that stops at
-    k is studied at every k: a list of three documents has its score at k = 3, and one rank deeper is k = 4.
+    Lists show some of the judged documents in some order. Labels are first 0 and 1, then also 2, and then also −1, a
+    forbidden document; a property that fails is shown to fail on the simplest labels possible. A measure that stops at
+    k is studied at every k: a list of three documents has its score at k = 3, and one rank deeper at k = 4.
 
     Parameters
     ----------
     measures
-        By default all.
+        The measures; by default all.
     gains
-        What labels are worth.
+        The gains of labels.
     documents
-        How many judged documents a query has at most.
+        The largest number of judged documents of a query.
     progress
         Wraps the measures.
 
@@ -418,7 +418,7 @@ def _findings(measure: Measure, scales: Mapping[str, _Cases]) -> dict[str, Findi
     every = {word: _Scored(measure, cases, cases.judged.gains) for word, cases in scales.items()}
     widest = every["yes"]
     meaningless = set()
-    if _localization(widest) is None:  # what a list scores elsewhere it scores where nothing is relevant
+    if _localization(widest) is None:  # what a list scores elsewhere it scores if nothing is relevant
         meaningless.add("completeness")
     if _invariance(_jumbled)(widest) is None:
         meaningless |= {"scale", "shift"}
@@ -440,7 +440,7 @@ Search = Callable[[_Scored], "tuple[Shown, ...] | None"]
 
 
 def _first(fails: NDArray[np.bool_]) -> int | None:
-    """Cases are in the order of their size: the first is the smallest. Where there are depths, at any of them."""
+    """Cases are in the order of their size: the first is the smallest. If there are depths, at any of them."""
     if fails.ndim > 1:
         fails = np.asarray(fails.any(axis=0))
     return int(fails.argmax()) if fails.any() else None
@@ -500,7 +500,7 @@ def _invariance(change: Callable[[Floats], Floats]) -> Search:
         changed = Gains.of(dict(zip(labels.tolist(), change(gains(labels)).tolist(), strict=True)))
         other = _Scored(_with_gains(scored.measure, changed), scored.cases, changed)
         differ = np.abs(scored.values - other.values) > TOLERANCE
-        told = differ & ~(scored.degenerate | other.degenerate)  # the better example, where there is one
+        told = differ & ~(scored.degenerate | other.degenerate)  # the better example, if there is one
         differ = told if told.any() else differ
         case = _first(differ)
         if case is None:

@@ -49,8 +49,8 @@ def expected_scores(
     qrels, gains
         As in :func:`evaluate`.
     measures
-        Those whose expectation has a closed form, such as ``nDCG@10``, ``MSP@10`` or ``AP``; ``E_nDCG@10`` and its like
-        are used as they are, so ``E_MSP(expected="paper")@10`` gives Karmaker and Feng's value.
+        Measures whose expectation has a closed form, such as ``nDCG@10``, ``MSP@10`` or ``AP``; ``E_nDCG@10`` and the
+        like are used directly, so ``E_MSP(expected="paper")@10`` gives Karmaker and Feng's value.
     queries
         The ids of the queries (default: every judged query).
 
@@ -115,7 +115,7 @@ class QueryTypes(Result):
     ideal
         The queries in which systems beat random by the most, with the largest difference first.
     informative
-        All that are not uninformative and in which systems are better than random.
+        All queries that are not uninformative and in which systems are better than random.
     hard, easy
         The uninformative queries in which both scores are low, and in which both are high.
     notes
@@ -139,7 +139,7 @@ class QueryTypes(Result):
 
     @property
     def sets(self) -> dict[str, tuple[QueryId, ...]]:
-        """Every set by its name, that of all queries included."""
+        """Every set by its name, including that of all queries."""
         names = ("uninformative", "hard", "easy", "informative", "ideal")
         return {"all": self.queries, **{name: getattr(self, name) for name in names}}
 
@@ -319,7 +319,7 @@ def _aligned(real: Any, expected: Any) -> tuple[tuple[QueryId, ...], Floats, Flo
                 raise InputError(f"query {query!r} has a real and no expected score", remedy="give it both")
         return ids, values, other[[place[query] for query in ids]]
     if len(values) != len(other):
-        raise InputError(f"{len(values)} real and {len(other)} expected scores", remedy="give one of each a query")
+        raise InputError(f"{len(values)} real and {len(other)} expected scores", remedy="give one of each per query")
     return ids or other_ids or tuple(range(len(values))), values, other
 
 

@@ -45,7 +45,7 @@ class Reliability(Result):
     Attributes
     ----------
     phi
-        ``{measure: Φ}``, the index of dependability of absolute scores; NaN where nothing varies.
+        ``{measure: Φ}``, the index of dependability of absolute scores; NaN if nothing varies.
     rho2
         ``{measure: Eρ²}``, the generalizability coefficient of relative standings: topic variance does not count.
     components
@@ -144,12 +144,12 @@ class Reliability(Result):
         return pictures_of("phi", caption, list(self.phi), self.plot)
 
     def reading(self) -> list[str]:
-        """How much of what is seen is the systems' own, and how many topics would do."""
+        """How much of the variance comes from the systems, and how many topics would be enough."""
         phi = {m: value for m, value in self.phi.items() if not math.isnan(value)}
         if not phi:
-            return ["Nothing varies: there is nothing to be reliable about."]
+            return ["Nothing varies: reliability cannot be judged."]
         found = [
-            f"Share of the variance in mean scores over {counted(self.topics, 'topic')} that is the runs' own (Φ): "
+            f"Share of the variance in mean scores over {counted(self.topics, 'topic')} that comes from the runs (Φ): "
             f"{ranked(phi)}."
         ]
         needed = self.topics_needed(0.95)
@@ -160,7 +160,7 @@ class Reliability(Result):
             found.append(words + (f", {most} {there[most]:,}." if there[most] > there[least] else "."))
         never = [m for m, n in needed.items() if n is None and m in phi]
         if never:
-            found.append(f"By {joined(never)} the runs do not differ beyond chance: no number of topics is enough.")
+            found.append(f"By {joined(never)}, the runs do not differ beyond chance: no number of topics is enough.")
         overlap = [m for m in phi if self.phi_interval[m][1] >= max(phi.values())]
         if len(phi) > 1 and len(overlap) > 1:
             found.append(
@@ -213,14 +213,14 @@ def reliability(scores: Scores, samples: int = 1000, seed: int = 0, *, confidenc
 
     Notes
     -----
-    A topic that is drawn twice looks like two topics that agree, so that resampled components are biased; they are
-    corrected (Wiley 2001; Brennan, Generalizability Theory, 2001, ch. 6): :math:`\sigma_{st}^2` and :math:`\sigma_t^2`
-    are multiplied by n / (n − 1), and :math:`\sigma_{st}^2 / (n - 1)`, before that, is taken from :math:`\sigma_s^2`.
-    The runs are held fixed.
+    A topic that is drawn twice looks like two topics that agree, so resampled components are biased; they are corrected
+    (Wiley 2001; Brennan, Generalizability Theory, 2001, ch. 6): :math:`\sigma_{st}^2` and :math:`\sigma_t^2` are
+    multiplied by n / (n − 1), and :math:`\sigma_{st}^2 / (n - 1)`, before that, is taken from :math:`\sigma_s^2`. The
+    runs are held fixed.
 
     The values of Φ that Gienapp et al. 2020 print do not follow this formula. The program that they released fits
     scores to runs and topic numbers without an intercept, so that its "system variance" is nearly the mean squared
-    score: it is close to 1 for random numbers too, grows when a constant is added to all scores, and changes with the
+    score: it is close to 1 even for random numbers, grows when a constant is added to all scores, and changes with the
     numbering of the topics. That explains the size of the printed values and mostly their order, not the values
     themselves; the experiment on the submissions to the Web Track has the numbers.
 

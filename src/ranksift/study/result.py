@@ -59,7 +59,7 @@ class Result(Tabular):
     """A result that is printed as a table."""
 
     def reading(self) -> list[str]:
-        """The result in plain words, a sentence each."""
+        """The result in plain words, as sentences."""
         raise NotImplementedError
 
     def pictures(self) -> list[Picture]:

@@ -45,9 +45,9 @@ class Sensitivity(Result):
     difference
         ``{measure: difference of each pair's aggregates}``, first minus second.
     method, samples, seed
-        As given; ``samples`` is their number, ``seed`` is None where the samples were given.
+        As given; ``samples`` is their number, ``seed`` is None if the samples were given.
     scores, drawn
-        What was studied, and the topics of each sample.
+        The scores that were studied, and the topics of each sample.
     notes
         Remarks, for example on runs that are copies and on constant measures.
     """
@@ -75,9 +75,9 @@ class Sensitivity(Result):
         return PerMeasure({measure: count / len(self.pairs) for measure, count in below.items()})
 
     def difference_needed(self, alpha: float = 0.05) -> PerMeasure[float | None]:
-        """Difference between two runs that is significant at ``alpha``, whichever pair it is (Sakai's estimate).
+        """The difference at which any two runs differ significantly at ``alpha`` (Sakai's estimate).
 
-        For each pair it is the difference of that resample, under the null hypothesis, which has the samples · α-th
+        For each pair, it is the difference in the resample that, under the null hypothesis, has the (samples · α)-th
         largest statistic; the largest of all pairs is returned. None: fewer than 1 / α samples.
         """
         number(above=0, below=1).check("alpha", alpha, 0.05)
@@ -114,7 +114,7 @@ class Sensitivity(Result):
         )
 
     def plot(self, most: float = 0.2, measures: Sequence[str] | None = None) -> Figure:
-        """Share of pairs told apart by level, up to the level ``most``, by some measures or by all."""
+        """The share of pairs distinguished at each level, up to the level ``most``, by some measures or by all."""
         number(above=0, below=1).check("most", most, 0.2)
         figure, axes = drawing("significance level α", "share of pairs with ASL < α")
         levels = np.linspace(0.0, most, 201)
@@ -131,7 +131,7 @@ class Sensitivity(Result):
         return pictures_of("asl", caption, list(self.asl), lambda names: self.plot(measures=names))
 
     def reading(self) -> list[str]:
-        """How many pairs each measure tells apart, and what difference that takes."""
+        """How many pairs each measure distinguishes, and the difference needed."""
         shares = {m: float(share[0]) for m, share in self.curve([0.05]).items()}
         found = [
             f"Told apart at the level 0.05, of {counted(len(self.pairs), 'pair')} of runs: {ranked(shares, '{:.1%}')}."
@@ -142,13 +142,12 @@ class Sensitivity(Result):
         needed = {m: d for m, d in self.difference_needed(0.05).items() if d}  # 0: no pair's differences vary
         if needed:
             found.append(
-                "Estimated difference of two runs that is significant, whichever two they are: "
-                f"{ranked(needed, '{:.3g}')}."
+                f"Estimated difference at which any two runs differ significantly: {ranked(needed, '{:.3g}')}."
             )
         return found
 
     def table(self) -> Table:
-        """One row per measure: share of pairs told apart at some levels, and the difference needed at 0.05."""
+        """One row per measure: share of pairs distinguished at some levels, and the difference needed at 0.05."""
         levels = (0.01, 0.05, 0.1)
         needed = self.difference_needed(0.05)
         rows = [[measure, *shares.tolist(), needed[measure] or None] for measure, shares in self.curve(levels).items()]
@@ -185,9 +184,9 @@ def sensitivity(scores: Scores, samples: Samples = 1000, method: Method = "sakai
 
     Notes
     -----
-    Micro measures and c@1 are not means over topics. They are aggregated again on each sample, and
-    :math:`|t|` gives way to the difference of aggregates, shifted but not studentised. Runs with equal aggregates have
-    an ASL of 1 in ``"sign"``: there is no order that could hold.
+    Micro measures and c@1 are not means over topics. They are aggregated again on each sample, and :math:`|t|` is
+    replaced by the difference of aggregates, shifted but not studentised. Runs with equal aggregates have an ASL of 1
+    in ``"sign"``: there is no order that could be confirmed.
 
     Examples
     --------

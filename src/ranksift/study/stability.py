@@ -69,7 +69,7 @@ class Stability(Result):
     topics, runs
         The numbers of topics and runs.
     fuzziness, fuzz, counts, seed
-        As given; ``seed`` is None where the samples were.
+        As given; ``seed`` is None if the samples were given.
     notes
         Remarks, for example on runs that are copies and on constant measures.
     """
@@ -106,10 +106,10 @@ class Stability(Result):
         )
 
     def topics_needed(self, error_rate: float = 0.05) -> PerMeasure[int | None]:
-        """The smallest size from which on the error rate stays at ``error_rate`` or below; None: it does not get there.
+        """The smallest size from which the error rate stays at or below ``error_rate``; None if none.
 
-        Only sizes that were studied count, and the set of all topics does not: it can be drawn in one way only, so that
-        its trials cannot disagree. A size at which every pair ties decides nothing.
+        Only sizes that were studied count, and the set of all topics does not: it can be drawn in only one way, so its
+        trials cannot disagree. A size at which every pair ties decides nothing.
         """
         number(above=0, below=1).check("error_rate", error_rate, 0.05)
         needed: PerMeasure[int | None] = PerMeasure()
@@ -136,7 +136,7 @@ class Stability(Result):
         return pl.DataFrame(rows, schema=columns, orient="row")
 
     def plot(self, confidence: float = 0.95, measures: Sequence[str] | None = None) -> Figure:
-        """Error rate by number of topics, a line with its band for each measure (of some, or of all)."""
+        """Error rate by number of topics: a line with a band for each measure (some or all)."""
         figure, axes = drawing("topics", "error rate")
         band = self.band(confidence)
         for measure, style in zip(measures or band, styles_of(list(measures or band)), strict=True):
@@ -158,7 +158,7 @@ class Stability(Result):
 
     @property
     def half(self) -> int | None:
-        """The size nearest to half of the topics at which sets can disagree; None: only the set of all was studied."""
+        """The size nearest to half of the topics at which sets can disagree; None if only the full set was studied."""
         sizes = [size for size in self.samples if size < self.topics or self.counts == "topics"]
         return min(sizes, key=lambda size: abs(size - self.topics / 2), default=None)
 
@@ -166,7 +166,7 @@ class Stability(Result):
         """Which measure needs how many topics for the same error rate, and how often it decides nothing."""
         half = self.half
         if half is None:
-            return ["No set of fewer topics was studied, so that no decision could come out otherwise."]
+            return ["No smaller set of topics was studied, so no decision could change."]
         curves = {m: r for m, r in self.error_rate.items() if max(self.tie_rate[m].values()) < 1.0}
         if not curves:
             return ["No measure decides between any two runs: their differences are within the fuzziness."]
@@ -183,7 +183,7 @@ class Stability(Result):
                     found[-1] += f" Half of the topics are not enough for {joined(later)}."
                 break
         found.append(
-            "Stable is not the same as right: a decision counts as wrong where other topics decide otherwise, and a "
+            "Stable is not the same as right: a decision counts as wrong if other topics decide differently, and a "
             "measure that prefers the same bad run on all of them makes no such mistake."
         )
         ties = {m: self.tie_rate[m][half] for m in curves}
@@ -194,9 +194,9 @@ class Stability(Result):
                 else f" of the {'smaller' if self.fuzz == 'relative_smaller' else 'larger'} value"
             )
             found.append(
-                f"A tie is no error, and differences within {self.fuzziness:g}{share} are ties. "
+                f"A tie is not an error, and differences within {self.fuzziness:g}{share} are ties. "
                 f"Ties with {counted(half, 'topic')}: {ranked(ties, '{:.0%}')}. "
-                "A measure of small differences errs less because it decides less."
+                "A measure with small differences makes fewer errors because it decides less often."
             )
         return found
 
@@ -256,8 +256,8 @@ def stability(
 
     Notes
     -----
-    Topic sets of more than half of all topics overlap, and the more so the larger they are: the error rate falls to 0
-    for that reason alone. Compare measures at the same size, and trust the first half of a curve.
+    Topic sets of more than half of all topics overlap, and more so the larger they are: for that reason alone, the
+    error rate falls to 0. Compare measures at the same size, and trust the first half of a curve.
 
     Examples
     --------

@@ -48,14 +48,14 @@ DEFAULT_MEASURES = "nDCG@10 nDCG_org@10 nDCG_min@10 nDCG_f@10 AP"
 #: The procedures in the order of the report, with the question that each of them answers.
 QUESTIONS: Mapping[str, str] = {
     "boundedness": "Do scores stay between 0 and 1?",
-    "stability": "How many topics until a comparison of two runs comes out the same on other topics?",
-    "sensitivity": "How many pairs of runs does a measure tell apart?",
-    "reliability": "How much of the variance of scores is the runs' own?",
+    "stability": "How many topics are needed for a comparison of two runs to have the same result on other topics?",
+    "sensitivity": "How many pairs of runs can a measure tell apart?",
+    "reliability": "How much of the variance of scores comes from the runs?",
     "discrimination": "Which differences are significant, and do measures agree on that?",
     "agreement": "Do measures put the runs in the same order?",
-    "query_types": "In which queries can a good ranking be told from a random one?",
-    "truncation": "What does it change to reward lists that end on purpose?",
-    "penalty_sweep": "What if a forbidden document cost more, or less?",
+    "query_types": "In which queries can a good ranking be distinguished from a random one?",
+    "truncation": "What changes if lists that end on purpose are rewarded?",
+    "penalty_sweep": "What if a forbidden document costs more, or less?",
 }
 
 #: Those that need nothing but scores, and can be repeated on any set of queries.
@@ -114,7 +114,7 @@ class Survey:
     scores
         What was studied.
     parts
-        What every procedure found, in the order of :data:`QUESTIONS`.
+        The results of every procedure, in the order of :data:`QUESTIONS`.
     skipped
         Procedures that do not apply, with the reason.
     notes
@@ -128,7 +128,7 @@ class Survey:
     between
         How similarly both order the runs that they share, by measure.
     between_sets
-        The same on the uninformative queries of both, and on the ideal ones, for each base measure.
+        The same on the uninformative and on the ideal queries of both, for each base measure.
     """
 
     scores: Scores
@@ -148,7 +148,7 @@ class Survey:
         return tuple(replace(side, against=None, between=None, between_sets=()) for side in sides)
 
     def table(self) -> Table:
-        """One row per measure, and per collection if there are two: what each procedure found, at a glance."""
+        """One row per measure, and per collection if there are two: the results of each procedure at a glance."""
         sides = self.sides
         found = [side._glances() for side in sides]
         shown = [c for c, _ in _GLANCES if any(at[c.name][m] is not None for at in found for m in at[c.name])]
@@ -168,7 +168,7 @@ class Survey:
 
     @property
     def size(self) -> str:
-        """How many runs and topics, of each collection where there are two."""
+        """The numbers of runs and topics, of each collection if there are two."""
         sizes = []
         for side in self.sides:
             runs, queries, _ = side.scores.values.shape
@@ -189,7 +189,7 @@ class Survey:
         return self.table().columns[-1].name not in ("measure", "on")
 
     def tables(self, *, whole: bool = False) -> list[Table]:
-        """The table of measures; where it has nothing but their names, what each procedure found; ``whole``: both."""
+        """The table of measures, or the tables of each procedure if it has only names of measures; ``whole``: both."""
         brief = [self.table()] if self.has_glance else []
         if brief and not whole:
             return brief
@@ -198,11 +198,11 @@ class Survey:
 
     @property
     def across(self) -> tuple[Part, ...]:
-        """What compares the two collections, where there are two."""
+        """The comparison of the two collections, if there are two."""
         return (*((self.between,) if self.between else ()), *self.between_sets)
 
     def reading(self) -> list[str]:
-        """The study in plain words: which measures come first by what."""
+        """The study in plain words: which measures are best by each procedure."""
         if self.against is not None:
             both = [f"On {side.name}: {sentence}" for side in self.sides for sentence in side.reading()]
             return [*both, *(self.between.result.reading() if self.between else ())]
@@ -318,12 +318,12 @@ _GLANCES: tuple[tuple[Column, Callable[[Mapping[str, Any], str], Any]], ...] = (
 
 
 _MEANINGS = {
-    "bounded": "bounded: in these topics no list can score below 0 or above 1; -: not known, and no list given did",
-    "error rate": "error rate: decisions between runs that come out otherwise on another half of the topics",
-    "ties": "ties: pairs of runs that half of the topics do not decide, their difference being within the fuzziness",
+    "bounded": "bounded: in these topics no list can score below 0 or above 1; -: unknown, but no given list did",
+    "error rate": "error rate: decisions between runs that change on another half of the topics",
+    "ties": "ties: pairs of runs that half of the topics do not decide: their difference is within the fuzziness",
     "told apart": "told apart: pairs of runs with an achieved significance level below 0.05",
     "significant": "significant: pairs of runs that differ significantly",
-    "Φ": "Φ: share of the variance in mean scores that is the runs' own",
+    "Φ": "Φ: share of the variance in mean scores that comes from the runs",
 }
 
 _SUPERLATIVES: tuple[tuple[str, str, Callable[..., Any]], ...] = (
@@ -366,7 +366,7 @@ def survey(
     Parameters
     ----------
     scores
-        Ready scores; without judgments and runs, procedures that need those are left out. Or
+        Existing scores; without judgments and runs, procedures that need them are left out. Or
     qrels, runs, measures, gains, unjudged, queries
         As in :func:`evaluate`.
     preset
@@ -383,7 +383,7 @@ def survey(
         Further keyword arguments for each procedure: ``{"stability": {"fuzziness": 0.05}}``.
     against
         Another collection to study in the same way for comparison: scores, or ``{"qrels": ..., "runs": ...}``. Settings
-        in it, such as ``queries``, apply to it only. Runs with the same name in both are ordered by both.
+        in it, such as ``queries``, apply only to it. Runs with the same name in both are ordered by both.
     names
         The names of the two collections.
     progress

@@ -69,9 +69,9 @@ class Truncation(Result):
     pairs
         (original, modified) of each pair of measures.
     correlation
-        For each original measure how alike the order of systems is by it and by the modified one.
+        For each original measure, how similar the orders of systems are by it and by the modified one.
     before, after
-        Length of every list as it came, NIL included, and after the NIL rule: runs × queries.
+        Length of every list as given, including NIL, and after the NIL rule: runs × queries.
     ended
         Which lists were ended on purpose: runs × queries.
     answerable
@@ -98,7 +98,7 @@ class Truncation(Result):
     def nil_accuracy(self) -> dict[str, float]:
         """The share of queries in which each run is right about whether there is an answer.
 
-        A list says that there is none where it is empty, or has nothing before its first NIL.
+        A list says that there is no answer if it is empty, or has nothing before its first NIL.
         """
         return self._by_run((self.after == 0) == ~self.answerable)
 
@@ -106,7 +106,7 @@ class Truncation(Result):
         return dict(zip(self.scores.runs, values.mean(axis=1).tolist(), strict=True))
 
     def on_answerable(self) -> Truncation:
-        """The same of the queries that have an answer alone: what is left once the others are classified.
+        """The same for only the queries that have an answer: what is left once the others are classified.
 
         Examples
         --------
@@ -136,7 +136,7 @@ class Truncation(Result):
 
     @property
     def change(self) -> PerMeasure[Floats]:
-        """What every run gains or loses: the modified minus the original score, by original measure."""
+        """The gain or loss of every run: the modified minus the original score, by original measure."""
         means = self.scores.aggregate()
         column = self.scores.column
         return PerMeasure({a: means[:, column(b)] - means[:, column(a)] for a, b in self.pairs})
@@ -170,7 +170,7 @@ class Truncation(Result):
         return pl.DataFrame(list(self._rows()))
 
     def table(self) -> Table:
-        """One row per run: how many lists end on purpose, nil accuracy, and its scores with what it gains or loses."""
+        """One row per run: how many lists end on purpose, nil accuracy, and its scores with its gain or loss."""
         names = {a: _short(a) for a, _ in self.pairs}
         change, means, nil_accuracy = self.change, self.scores.aggregate(), self.nil_accuracy
         rows = []
@@ -228,7 +228,7 @@ class Truncation(Result):
         return figure
 
     def pictures(self) -> list[Picture]:
-        """The two scores of every run by each pair of measures, what truncating changed in them, and lengths."""
+        """The two scores of every run by each pair of measures, the effect of truncation on them, and lengths."""
         found = []
         for a, b in self.pairs:
             caption = f"Every run's score by {a} and by {b}: above the line the modified one is higher"
@@ -238,7 +238,7 @@ class Truncation(Result):
         return [*found, Picture("lengths", "Lengths of lists, before and after the NIL rule", self.plot("lengths"))]
 
     def reading(self) -> list[str]:
-        """How many lists end on purpose, and what it changes to reward that."""
+        """How many lists end on purpose, and the effect of rewarding that."""
         lists = counted(self.ended.size, "list")
         found = [
             f"Of {lists}, {percent(float(self.ended.mean()))} end on purpose; "
@@ -294,8 +294,9 @@ def truncation(
         relevant document of a query without answers, and irrelevant elsewhere. For the modified ones it ends the list.
     limit
         The largest number of documents in a list (Liu et al. 2016: 5): a list that reaches it without ``nil`` was not
-        ended on purpose, and gets no terminal document. Without a limit every list counts as ended on purpose by the
-        measures; truncated are then those shorter than the longest list that any run gives for the query.
+        ended on purpose, and gets no terminal document. Without a limit, the measures count every list as ended on
+        purpose; lists then count as truncated if they are shorter than the longest list that any run gives for the
+        query.
     pairs
         (original, modified) measures; by default RR, nDCG, RBP and AP, each with its ``_qwa``.
     p
@@ -331,7 +332,7 @@ def truncation(
         denominators=found.denominators[:, :, :-1],
     )
     after, before = (cube[:, :, -1].astype(np.int64) for cube in (found.numerators, found.denominators))
-    # NIL is no document: a full list stays full beside one that has NIL put in.
+    # NIL is not a document: a full list stays full even if NIL is put into it.
     documents = before - (after < before)
     full = documents.max(axis=0) if limit is None else limit
     positive = judgments.pool_of(found.queries).count(lambda label: worth(label) > 0)

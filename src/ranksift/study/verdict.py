@@ -44,7 +44,7 @@ KINDS = ("forbidden", "harmless", "relevant", "unjudged")
 #: The largest penalty at which a filter is looked at, and the smallest.
 LARGEST_PENALTY, SMALLEST_PENALTY = 1000.0, 0.001
 
-# Penalties between which the sign of a difference is searched for, and what is no difference.
+# The penalties between which the sign of a difference is searched for, and the size below which there is no difference.
 _GRID = np.geomspace(SMALLEST_PENALTY, LARGEST_PENALTY, 241)
 _NOISE = 1e-13
 
@@ -88,12 +88,12 @@ class QueryEffect:
 
 
 class BreakEven(NamedTuple):
-    """The penalty above which the filtered run has the higher mean, up to the largest that is tried.
+    """The penalty above which the filtered run has the higher mean, up to the largest one tried.
 
     Attributes
     ----------
     penalty
-        0 if it has the higher mean at every penalty, infinite if it has not even at the largest.
+        0 if it has the higher mean at every penalty, infinite if it does not have it even at the largest.
     low, high
         Bootstrap interval over queries.
     yours
@@ -119,15 +119,15 @@ class FilterVerdict:
     before, after, difference, low, high, p, corrected_p
         The measure's mean, and the test of the difference.
     outcome
-        ``"worth it"`` and ``"harmful"`` where the difference is significant, ``"undecided"`` where it is not,
-        ``"no effect"`` where the score of every query is the same.
+        ``"worth it"`` and ``"harmful"`` if the difference is significant, ``"undecided"`` if it is not, ``"no effect"``
+        if the score of every query is the same.
     ordinary_difference, ordinary_p
         The same for the companion measure, which ignores forbidden documents; the p value is corrected. None if
         there is none.
     break_even
         None if it is not known how the measure depends on the penalty, or if nothing is forbidden.
     queries
-        Every query, the one that gained most first.
+        Every query, starting with the one that gained most.
     """
 
     run: str
@@ -146,7 +146,7 @@ class FilterVerdict:
     queries: tuple[QueryEffect, ...]
 
     def of(self, kind: str) -> Removed:
-        """What became of the documents of a kind."""
+        """What happened to the documents of one kind."""
         return self.removed[KINDS.index(kind)]
 
     def helped(self, most: int = 5) -> tuple[QueryEffect, ...]:
@@ -175,10 +175,10 @@ class Verdict(Result):
     comparison
         All filtered runs against the base, by both measures.
     curves
-        Penalties, and the difference of each filtered run to the base at each of them (filters × penalties); empty
-        where there is no break-even.
+        Penalties, and the difference of each filtered run to the base at each of them (filters × penalties); empty if
+        there is no break-even.
     unit
-        What a break-even counts: ``"penalty"``, or ``"times the penalties"`` where forbidden labels have several gains.
+        The unit of a break-even: ``"penalty"``, or ``"times the penalties"`` if forbidden labels have several gains.
     notes
         Caveats.
     """
@@ -204,7 +204,7 @@ class Verdict(Result):
         return f"{headline(found)}: {self.change(found)}."
 
     def change(self, found: FilterVerdict) -> str:
-        """What a filtered run changes in the measure, in numbers."""
+        """The effect of a filtered run on the measure, in numbers."""
         n = counted(len(found.queries), "query", "queries")
         if found.outcome == "no effect":
             return f"{self.measure} is the same in each of {n}"
@@ -219,7 +219,7 @@ class Verdict(Result):
         )
 
     def why(self, found: FilterVerdict) -> list[str]:
-        """What lies behind the verdict on a filtered run, a sentence each."""
+        """The reasons for the verdict on a filtered run, as sentences."""
         of = {kind: found.of(kind) for kind in KINDS}
         lines = [
             f"From the {self._top} of {self.base} it removes {_of(of['forbidden'], 'forbidden')}, "
@@ -259,7 +259,7 @@ class Verdict(Result):
         return f"It pays above a {thing} of {written(at.penalty)} ({interval})."
 
     def _pays_below(self, found: FilterVerdict) -> float | None:
-        """The last penalty at which a filter pays that does not pay at the largest; None where it never does."""
+        """The last penalty at which a filter pays that does not pay at the largest; None if it never does."""
         penalties, differences = self.curves
         pays = np.flatnonzero(differences[self.filters.index(found)] > _NOISE)
         return float(penalties[pays[-1]]) if len(pays) else None
@@ -275,11 +275,11 @@ class Verdict(Result):
         return "always" if at.penalty == 0.0 else f"{at.penalty:.3g}"
 
     def sentences(self) -> list[str]:
-        """The verdict on every filtered run, a sentence each."""
+        """The verdict on every filtered run, as sentences."""
         return [self.sentence(found) for found in self.filters]
 
     def reading(self) -> list[str]:
-        """The verdict on every filtered run, and what lies behind it."""
+        """The verdict on every filtered run, and the reasons for it."""
         return [line for found in self.filters for line in (self.sentence(found), *self.why(found))]
 
     def __repr__(self) -> str:
@@ -364,7 +364,7 @@ class Verdict(Result):
         return pl.DataFrame([{"run": f.run, **asdict(q)} for f in self.filters for q in f.queries])
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as JSON has it: an infinite break-even is None, and ``pays`` says which kind it is.
+        """Everything, as JSON: an infinite break-even is None, and ``pays`` says which kind it is.
 
         ``"from"`` a penalty on, ``"always"``, ``"never"``, only ``"below"`` one, or ``"indifferent"`` to all.
         """
@@ -450,17 +450,17 @@ def verdict(
     base
         The run before filtering.
     filtered
-        The run after it; or several, as a list or ``{name: run}``.
+        The run after filtering; or several, as a list or ``{name: run}``.
     measure
         The measure that decides. DCG, nDCG_org, nDCG_min and nDCG_f have a break-even penalty; others have a verdict
         without one.
     queries
         As in :func:`evaluate`; ``"run"`` means the queries that the base answers.
     test, alpha
-        For the difference to the base, as in :func:`compare`; with several filtered runs p is corrected by Holm's
-        method.
+        The settings of the test of the difference to the base, as in :func:`compare`; with several filtered runs p is
+        corrected by Holm's method.
     samples, seed
-        For the bootstrap interval of the break-even penalty, and for tests that draw samples.
+        The settings of the bootstrap interval of the break-even penalty, and of tests that draw samples.
 
     Examples
     --------
@@ -523,7 +523,7 @@ def verdict(
 
 
 #: What is said where no label has a negative gain.
-NOTHING_FORBIDDEN = f"no judged document is forbidden, so the penalty plays no part; {ZERO_AS_FORBIDDEN}"
+NOTHING_FORBIDDEN = f"no judged document is forbidden, so the penalty has no effect; {ZERO_AS_FORBIDDEN}"
 
 
 def _deciding(measure: MeasureLike) -> Measure:
@@ -562,17 +562,18 @@ def _no_filter(base: Run, run: Run, there: Ints, here: Ints) -> Iterator[str]:
     if added:
         swapped = "; if the two are swapped, give the run before filtering first" if len(there) == len(base) else ""
         extra = f"{run.name} lists {counted(added, 'document')} that {base.name} does not"
-        yield f"{extra}: it is more than a filter{swapped}"
+        yield f"{extra}: it does more than filter{swapped}"
     owner = np.searchsorted(run.offsets, there, side="right")
     moved = len(np.unique(owner[1:][(owner[1:] == owner[:-1]) & (here[1:] < here[:-1])]))
     if moved:
         queries = counted(moved, "query", "queries")
-        yield f"{run.name} changes the order of {base.name} in {queries}: the difference is not the filter's alone"
+        order = f"{run.name} changes the order of {base.name} in {queries}"
+        yield f"{order}: the difference does not come from the filter alone"
 
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """The documents of a run: the query of each (-1 where it does not count), its kind, whether it is in the top k."""
+    """The documents of a run: the query of each (-1 if it does not count), its kind, whether it is in the top k."""
 
     queries: int
     query: Ints
@@ -654,9 +655,9 @@ class _Penalised:
     Attributes
     ----------
     fixed, slope
-        Of the DCG of each list: runs × queries.
+        The parts of the DCG of each list: runs × queries.
     c, d
-        Of the distance between the measure's bounds, per query. The lower bound is the same for all runs.
+        The parts of the distance between the measure's bounds, per query. The lower bound is the same for all runs.
     unit, yours
         What x is, and where it stands with the gains as they are.
     """
@@ -670,7 +671,7 @@ class _Penalised:
 
     @classmethod
     def of(cls, measure: Measure, gains: Gains, given: JudgedRuns) -> _Penalised | None:
-        """None where the measure is not known to be of that form, or nothing is forbidden."""
+        """None if the measure is not known to be of that form, or nothing is forbidden."""
         if not isinstance(measure, Cumulative) or isinstance(measure, nDCG) or measure.nil is not None:
             return None
         labels = given.pool.all_labels
@@ -725,7 +726,7 @@ class _Penalised:
         return BreakEven(float(found), float(ends[0]), float(ends[1]), self.yours)
 
     def _from(self, f: int, weights: Floats) -> Floats:
-        """The same of each weighting of the queries: NaN where nothing makes a difference."""
+        """The same of each weighting of the queries: NaN if nothing makes a difference."""
         mean = weights @ self.difference(f, _GRID).T / weights.sum(axis=1, keepdims=True)
         behind = mean < -_NOISE
         last = len(_GRID) - 1 - np.argmax(behind[:, ::-1], axis=1)

@@ -1,4 +1,4 @@
-"""What goes wrong with a request: a status, and a sentence for whoever asked."""
+"""What goes wrong with a request: a status, and a sentence for the client."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class Problem(Exception):  # noqa: N818 - it is an answer as much as an error
     Attributes
     ----------
     status
-        Of the answer.
+        The status of the answer.
     message
-        A sentence for whoever asked.
+        A sentence for the client.
     more
         Further keys of the JSON answer, beside ``error``.
     headers
-        Of the answer.
+        Further headers of the answer.
     """
 
     def __init__(
@@ -52,8 +52,8 @@ class Problem(Exception):  # noqa: N818 - it is an answer as much as an error
 def as_json(problem: Problem) -> dict[str, Any]:
     """The body of a JSON answer.
 
-    >>> as_json(Problem(404, "There is no such model."))
-    {'error': {'message': 'There is no such model.', 'type': 'not_found'}}
+    >>> as_json(Problem(404, "The model does not exist."))
+    {'error': {'message': 'The model does not exist.', 'type': 'not_found'}}
     """
     error = {"message": problem.message, "type": TYPES.get(problem.status, "error")}
     return {"error": error, **problem.more}

@@ -71,8 +71,8 @@ FAULTS = {
     "q9 ,d9,1": "a blank at the edge of query id 'q9 '",
     "q0,d1,2": "document 'd1' is listed twice for query 'q0', with scores 0.1 and 2",
     'q"9,d9,1': 'a quotation mark inside a field; write it twice, and the field in "…"',
-    '"q9"x,d9,1': 'a quoted field does not end; end it with ", then a separator',
-    'q9,"d9,1': "a quoted field does not end",
+    '"q9"x,d9,1': 'a quoted field has no closing quotation mark; end it with ", then a separator',
+    'q9,"d9,1': "a quoted field has no closing quotation mark",
     'q9,"d9""",1,1': "4 fields where the header has 3",
 }
 

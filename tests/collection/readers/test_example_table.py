@@ -103,7 +103,7 @@ def test_columns_without_numbers_are_left_out_with_a_note(write):
         examples = rs.read_examples(path)
     assert examples.feature_names == ("bm25",)
     assert [str(note.message) for note in caught] == [
-        f"{path}: columns 'title', 'url' are left out: no feature by their name, or without numbers"
+        f"{path}: columns 'title', 'url' are left out: not features by their names, or without numbers"
     ]
     assert caught[0].filename == __file__
     frame = pl.DataFrame({"qid": [1, 1], "title": ["one", None], "day": [None, date(2020, 1, 1)], "bm25": [2, 3]})
@@ -118,7 +118,7 @@ def test_columns_without_numbers_are_left_out_with_a_note(write):
 @pytest.mark.parametrize("name", ["", "index", "Unnamed: 0", "docid", "query", "relevance"])
 def test_columns_that_are_no_features_by_their_names(write, name):
     path = write("a.csv", f"{name},qid,label,docno,bm25\n0,1,1,x,2\n1,1,0,y,3\n")
-    with pytest.warns(rs.RankSiftWarning, match=f"column '{name}' is left out: no feature by its name"):
+    with pytest.warns(rs.RankSiftWarning, match=f"column '{name}' is left out: not a feature by its name"):
         examples = rs.read_examples(path)
     assert examples.feature_names == ("bm25",)
     assert examples.docs == ("x", "y")

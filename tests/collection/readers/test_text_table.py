@@ -76,7 +76,9 @@ def test_what_can_be_nothing_else_is_a_text(write, names):
 
 def test_features_beside_texts(write):
     path = write(lines(row(bm25=2.5, position=3, author="ann", url="x"), row(doc_id="d2", bm25=None, author=7)))
-    with pytest.warns(rs.RankSiftWarning, match="column 'url' is left out: no feature by its name, or without numbers"):
+    with pytest.warns(
+        rs.RankSiftWarning, match="column 'url' is left out: not a feature by its name, or without numbers"
+    ):
         examples = rs.read_examples(path)
     assert examples.feature_names == ("bm25",)
     np.testing.assert_array_equal(examples.features, [[2.5], [np.nan]])
@@ -166,7 +168,7 @@ def test_labels_that_are_none(write, labels, message):
 def test_letor_has_neither_words_nor_bad_rows(write):
     path = write("1 qid:1 1:2\n", "a.txt")
     for options in ({"labels": {"P": 1}}, {"skip_bad_rows": True}):
-        with pytest.raises(rs.InputError, match=r"are for tables, and this is LETOR's format; give a \.csv"):
+        with pytest.raises(rs.InputError, match=r"are only for tables, but this is LETOR's format; give a \.csv"):
             rs.read_examples(path, **options)
 
 

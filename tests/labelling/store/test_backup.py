@@ -96,7 +96,7 @@ def test_a_place_with_a_project_is_kept(new_place: Callable[[], str], tmp_path: 
     with filled(first)[0] as store:
         store.backup(tmp_path / "backup")
     with Store.create(second, PROJECT) as other:
-        with pytest.raises(InputError, match="there is a labelling project already"):
+        with pytest.raises(InputError, match="there is already a labelling project"):
             Store.restore(tmp_path / "backup", second)
         assert other.queries() == []
 
@@ -133,7 +133,7 @@ def test_a_damaged_backup_is_refused(tmp_path: Path, damage: str) -> None:
     damaged = DAMAGES[damage](whole.split(b"\n"))
     assert damaged != whole
     (tmp_path / "backup").write_bytes(damaged)
-    with pytest.raises(InputError, match="backup: the backup is not whole, or was changed; use another backup"):
+    with pytest.raises(InputError, match="backup: the backup is incomplete, or was changed; use another backup"):
         Store.restore(tmp_path / "backup", tmp_path / "restored")
     assert not (tmp_path / "restored").exists()
 

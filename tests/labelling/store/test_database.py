@@ -107,7 +107,7 @@ def _shown(server: Server, setting: str) -> object:
     [
         ("", "not a usable path"),
         ("a\0b", "not a usable path"),
-        ("mysql://ann:hunter2@db/labels", "mysql://…: this kind of database is not known"),
+        ("mysql://ann:hunter2@db/labels", "mysql://…: this kind of database is not supported"),
         ("sqlite:///hunter2.db", "sqlite://…: this kind"),
         ("postgresql+asyncpg://ann:hunter2@db/labels", "this kind"),
         ("postgresql://ann:hun@ter2@db/labels", "more than one @; write @ as %40"),
@@ -353,7 +353,7 @@ def test_no_migration_without_a_copy(
     filled(str(tmp_path / "project"))[0].close()
     migrations()
     monkeypatch.setattr(os, "replace", replace)
-    with pytest.raises(InputError, match=r"no copy can be made before the migration .*No space left"):
+    with pytest.raises(InputError, match=r"no copy could be made before the migration .*No space left"):
         Store.open(tmp_path / "project")
     monkeypatch.undo()
     assert sorted(path.name for path in (tmp_path / "project").iterdir()) == ["labels.db"]

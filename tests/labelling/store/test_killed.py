@@ -230,6 +230,6 @@ def test_many_create_one_project(place: str) -> None:
     with ThreadPoolExecutor(4) as pool:
         found = sorted(pool.map(create, range(4)))
     assert found[0] == "created"
-    assert all("there is a labelling project already" in one for one in found[1:])
+    assert all("there is already a labelling project" in one for one in found[1:])
     with Store.open(place) as store:
         assert store.project.title.startswith("number ")

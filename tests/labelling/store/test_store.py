@@ -41,7 +41,7 @@ def test_what_was_created_is_opened(store: Store, place: str) -> None:
 
 
 def test_a_place_has_one_project(store: Store, place: str) -> None:
-    with pytest.raises(InputError, match="there is a labelling project already"):
+    with pytest.raises(InputError, match="there is already a labelling project"):
         Store.create(place, Project("another"))
     assert store.project == PROJECT
 
@@ -127,9 +127,9 @@ def test_a_query_gets_what_it_lacks(store: Store) -> None:
         ([query("q2"), query(items=(Item("d2", ""),))], "'q1' has the document 'd2' twice"),
         ([query("q2"), Query("q3", "", items=(Item("a", ""), Item("a", "")))], "'q3' has the document 'a' twice"),
         ([query("q2"), Query("q2", "", items=(Item("d4", ""),))], "'q2' has the document 'd4' twice"),
-        ([query("q2"), Query("q1", "another")], "'q1' is there with another text"),
+        ([query("q2"), Query("q1", "another")], "'q1' is already there with another text"),
         ([query("q2"), Query("", "x")], "the id of a query is empty"),
-        ([query("q2"), Query("q" * 1001, "x")], "has 1,001 bytes, of which 1,000 are allowed"),
+        ([query("q2"), Query("q" * 1001, "x")], "has 1,001 bytes, but only 1,000 are allowed"),
         ([query("q2"), Query("q\0", "x")], "the id of a query has a NUL"),
         ([query("q2"), Query("q3", "x\0")], "the text of the query 'q3' has a NUL"),
         ([query("q2"), Query("q3", "x\udfff")], "half a character"),
@@ -279,15 +279,15 @@ def test_secrets_are_not_stored(project: tuple[Store, Person, Task]) -> None:
 @pytest.mark.parametrize(
     ("name", "role", "match"),
     [
-        ("Ann", "assessor", "somebody called 'Ann'"),
+        ("Ann", "assessor", "a person called 'Ann'"),
         ("", "lead", "the name is empty"),
         ("A\0", "lead", "NUL"),
         ("Bob", "owner", "use one of lead, assessor"),
         ("Ann ", "assessor", "'Ann' has a space at its beginning or end; remove it"),
-        ("A\u200bnn", "assessor", r"cannot be seen \(\\u200b\)"),
-        ("\u202eBob", "assessor", r"cannot be seen \(\\u202e\)"),
-        ("Bob\x1b[2J", "assessor", r"cannot be seen \(\\x1b\)"),
-        ("Bob\nEve", "assessor", r"cannot be seen \(\\n\)"),
+        ("A\u200bnn", "assessor", r"invisible character \(\\u200b\)"),
+        ("\u202eBob", "assessor", r"invisible character \(\\u202e\)"),
+        ("Bob\x1b[2J", "assessor", r"invisible character \(\\x1b\)"),
+        ("Bob\nEve", "assessor", r"invisible character \(\\n\)"),
     ],
 )
 def test_people_who_cannot_be_added(store: Store, name: str, role: str, match: str) -> None:
@@ -354,7 +354,7 @@ def test_a_lead_stays(store: Store) -> None:
 @pytest.mark.parametrize("number", [0, -1, 99, 2**63, 2**70])
 def test_unknown_people(store: Store, number: int) -> None:
     for act in (store.new_link, store.start_session, store.retire, store.reinstate, lambda one: assign(store, one)):
-        with pytest.raises(InputError, match="there is nobody with the number"):
+        with pytest.raises(InputError, match="there is no person with the number"):
             act(number)
     assert store.tasks(person=number) == []
 
@@ -401,9 +401,9 @@ def test_a_withdrawn_task_can_be_assigned_again(project: tuple[Store, Person, Ta
 @pytest.mark.parametrize(
     ("task", "match"),
     [
-        (NewTask("q1", 2, "pairs"), r"person 2 has the query 'q1' already \(pairs, label\)"),
+        (NewTask("q1", 2, "pairs"), r"person 2 already has the query 'q1' \(pairs, label\)"),
         (NewTask("q9", 2, "pairs"), "no query 'q9'"),
-        (NewTask("q1", 9, "pairs"), "nobody with the number 9"),
+        (NewTask("q1", 9, "pairs"), "no person with the number 9"),
         (NewTask("q1", 2, "ranks"), "use one of pairs, grades"),  # type: ignore[arg-type]
         (NewTask("q1", 2, "grades", "play"), "the purpose is 'play'"),  # type: ignore[arg-type]
         (NewTask("q1", 2, "grades", k=0), "k is 0"),
@@ -414,9 +414,12 @@ def test_a_withdrawn_task_can_be_assigned_again(project: tuple[Store, Person, Ta
         (NewTask("q1", 2, "pairs", "verify", pairs=(("d1", "d2"), ("d3", "d3"))), "the document 'd3' on both sides"),
         (NewTask("q1", 1, "pairs", strategy="grades"), "the strategy for pairs is 'grades'; use one of tournament, "),
         (NewTask("q1", 1, "pairs", strategy="guess"), "the strategy for pairs is 'guess'"),
-        (NewTask("q1", 2, "grades"), "the query 'q1' already with pairs, and nobody sees a query with both tools"),
-        (NewTask("q1", 2, "grades", "verify", pairs=(("d1", "d1"),)), "nobody sees a query with both tools"),
-        (NewTask("q2", 2, "grades", "overlap"), "the query 'q2' already with pairs"),
+        (
+            NewTask("q1", 2, "grades"),
+            "already has the query 'q1' with pairs, and no one may see a query with both tools",
+        ),
+        (NewTask("q1", 2, "grades", "verify", pairs=(("d1", "d1"),)), "no one may see a query with both tools"),
+        (NewTask("q2", 2, "grades", "overlap"), "already has the query 'q2' with pairs"),
     ],
 )
 def test_tasks_that_cannot_be_assigned(store: Store, task: NewTask, match: str) -> None:
@@ -424,7 +427,7 @@ def test_tasks_that_cannot_be_assigned(store: Store, task: NewTask, match: str) 
     with pytest.raises(InputError, match=match):
         store.assign([NewTask("q2", 2, "pairs"), task])
     assert len(store.tasks(active_only=False)) == 1
-    with pytest.raises(InputError, match="person 2 has"):
+    with pytest.raises(InputError, match="person 2 already has"):
         store.assign([NewTask("q2", 2, "pairs"), NewTask("q2", 2, "pairs", k=3)])
     assert len(store.tasks(active_only=False)) == 1
 
@@ -437,7 +440,7 @@ def test_who_has_begun_a_query_with_one_tool_never_gets_it_with_the_other(
     [graded] = store.assign([NewTask("q1", person.id, "grades")])  # nothing of it had been seen
     store.append(graded.key, "c", Judgment("grade", "d1", grade=1), after=0)
     store.withdraw(graded.key)
-    with pytest.raises(InputError, match="already with grades, and nobody sees a query with both tools"):
+    with pytest.raises(InputError, match="with grades, and no one may see a query with both tools"):
         assign(store, person.id)
     # A dispute is settled when all is said, whatever the tool was.
     store.assign([NewTask("q1", person.id, "pairs", "adjudicate", pairs=(("d1", "d2"),))])
@@ -448,7 +451,7 @@ def test_single_pairs_are_asked_once_and_others_later(project: tuple[Store, Pers
     store, person, _ = project
     store.assign([NewTask("q1", person.id, "pairs", purpose, pairs=(("d1", "d2"), ("d3", "d2")))])
     store.assign([NewTask("q1", person.id, "pairs", purpose, pairs=(("d1", "d3"),))])
-    with pytest.raises(InputError, match=rf"has the query 'q1' already \(pairs, {purpose}\)"):
+    with pytest.raises(InputError, match=rf"has the query 'q1' \(pairs, {purpose}\)"):
         store.assign([NewTask("q1", person.id, "pairs", purpose, pairs=(("d1", "d4"), ("d2", "d3")))])
     assert len(store.tasks(person=person.id)) == 3
 
@@ -488,7 +491,9 @@ def test_grades_that_were_given_stay(store: Store) -> None:
     store.add([query("q2")])
     [task] = store.assign([NewTask("q2", 2, "grades")])
     store.append(task.key, "c", Judgment("grade", "d1", grade=3), after=0)
-    with pytest.raises(InputError, match="2 grades are too few: documents have grade 3 already; keep 4 grades, or"):
+    with pytest.raises(
+        InputError, match="2 grades are too few: some documents already have grade 3; keep 4 grades, or"
+    ):
         store.change(grades=("no", "yes"))
     assert store.project == PROJECT
     store.change(grades=("bad", "poor", "good", "best"))
@@ -585,7 +590,7 @@ def judgment(kind: Kind, *shown: str, **said: object) -> Judgment:
         (judgment("grade", "d1", grade=1.5), "the grade is 1.5"),
         (judgment("skip"), "not a judgment"),
         (judgment("undo", "d1"), "not a judgment"),
-        (judgment("prefer", "d1", "d2", forbidden=("d3",)), "flagged that was not shown"),
+        (judgment("prefer", "d1", "d2", forbidden=("d3",)), "that was not shown is flagged"),
         (judgment("prefer", "d1", "d9", answer="tie"), "no document 'd9'"),
         (judgment("prefer", "d1", "d\0", answer="tie"), "no document"),
         (judgment("prefer", "d1", "d\ud800", answer="tie"), "no document"),

@@ -280,7 +280,7 @@ def test_two_windows_on_one_task(page, server, project):
     page.bring_to_front()
     better(page)
     page.wait_for_selector("#message:not([hidden])")
-    assert "went on elsewhere" in page.inner_text("#message")
+    assert "was continued elsewhere" in page.inner_text("#message")
     assert titles(page) == after
     assert len(project.store.log(key)) == 1
 

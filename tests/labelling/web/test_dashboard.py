@@ -144,7 +144,7 @@ def test_what_was_withdrawn_is_no_disagreement(labelling):
     assert post(lead, f"/lead/tasks/{labelling.task('Bob').key}/withdraw").status_code == 303
     page = lead.get("/lead/agreement").text
     assert 'name="dispute"' not in page
-    assert "Agreement can be seen as soon as" in page
+    assert "Agreement is shown as soon as" in page
 
 
 def test_nobody_sees_a_query_with_both_tools(labelling):
@@ -163,11 +163,11 @@ def test_nobody_sees_a_query_with_both_tools(labelling):
     assert {query for query, _ in tools} == {"q1", "q2", "q3", "r0", "r1", "r2", "r3"}
     answer = post(lead, "/lead/tasks", **form)
     assert answer.status_code == 422
-    assert "Every query is assigned already" in answer.text
+    assert "Every query is already assigned" in answer.text
     task = {"query_id": "q1", "person": labelling.numbers["Ada"], "tool": "grades"}
     answer = labelling.by_token("Lea").post("/api/v1/tasks", json={"tasks": [task]})
     assert answer.status_code == 422
-    assert "nobody sees a query with both tools" in answer.json()["error"]["message"]
+    assert "no one may see a query with both tools" in answer.json()["error"]["message"]
 
 
 def test_one_query_that_all_have_seen_does_not_hold_up_the_verification_of_others(labelling):
@@ -180,7 +180,7 @@ def test_one_query_that_all_have_seen_does_not_hold_up_the_verification_of_other
     lead = labelling.signed_in("Lea")
     answer = post(lead, "/lead/tasks", person=[str(ada), str(bob)], strategy="list", plan="verify")
     assert answer.status_code == 200
-    assert "Not verified, as all of these people have seen it: q1." in answer.text
+    assert "Not verified, because all of these people have seen it: q1." in answer.text
     assert [task.query_id for task in labelling.store.tasks() if task.purpose == "verify"] == ["q3"]
 
 
@@ -256,7 +256,7 @@ def test_grades_that_were_given_cannot_go(labelling):
     assert labelling.by_token("Ada").post(f"/api/v1/tasks/{key}/judgments", json=body).status_code == 201
     answer = labelling.by_token("Lea").patch("/api/v1/project", json={"grades": ["no", "yes"]})
     assert answer.status_code == 422
-    expected = "2 grades are too few: documents have grade 4 already; keep 5 grades, or make a project of its own."
+    expected = "2 grades are too few: some documents already have grade 4; keep 5 grades, or make a separate project."
     assert answer.json()["error"]["message"] == expected
 
 

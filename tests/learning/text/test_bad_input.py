@@ -105,7 +105,7 @@ def test_pickled_weights_are_not_read(train, tmp_path):
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
     code, said = train(SHORT, encoder="encoder")
     assert (code, said.count("\n")) == (2, 1)
-    assert "has pytorch_model.bin, which can run anything when it is read" in said
+    assert "has pytorch_model.bin, which can run any code when it is read" in said
 
 
 def test_a_model_that_lacks_a_file_or_is_a_stranger_s(train, tmp_path, capsys):
@@ -219,7 +219,7 @@ def test_what_cannot_fit_into_memory_is_refused(bert, monkeypatch, tmp_path, cap
     command = ["train", str(tmp_path / "data.jsonl"), "--model", "text", "--out", str(tmp_path / "model")]
     assert run([*command, "--set", f"encoder={bert}", "--set", "max_length=32", "--set", "device=cpu"]) == 2
     said = capsys.readouterr().err
-    assert said.startswith("training would need about 0.0 GiB of memory, and there are 0.0; use tokens_at_once=")
+    assert said.startswith("training would need about 0.0 GiB of memory, but there are 0.0; use tokens_at_once=")
     assert said.count("\n") == 1
 
 
@@ -289,7 +289,7 @@ FORGED = {
     "tokens of no vector": (
         "tokenizer.json",
         with_large_ids(1000),
-        "the tokenizer has 1262 tokens, and the encoder 300; use the tokenizer of the same model",
+        "the tokenizer has 1262 tokens, but the encoder 300; use the tokenizer of the same model",
     ),
     "tokens of no number": ("tokenizer.json", with_large_ids(1 << 31), "a document cannot be tokenised; use another"),
     "a tokenizer that panics": ("tokenizer.json", without_special_tokens, "model: the tokenizer cannot be used ("),

@@ -118,7 +118,7 @@ def test_what_is_refused_and_what_is_told(fitted, text, examples, other):
         ExpectedGainRanker(options={"trees": 5}).fit(features).distilled(examples)
     with pytest.raises(InputError, match="has no texts; give a table with query_id, query and doc"):
         fitted.distilled(features)
-    with pytest.warns(RankSiftWarning, match="60 of 60 held-out queries have the id of one that was distilled on"):
+    with pytest.warns(RankSiftWarning, match="60 of 60 held-out queries have the id of a query used for distilling"):
         fitted.distilled(examples, examples)
 
 
@@ -129,12 +129,12 @@ def test_the_command(fitted, examples, other, tmp_path, capsys):
     command = ["distil", str(tmp_path / "model"), str(tmp_path / "train.jsonl"), "--out", str(tmp_path / "small")]
     assert run([*command, "--held-out", str(tmp_path / "test.jsonl")]) == 0
     told = capsys.readouterr().out
-    assert "One network in place of 3, on 40 held-out queries" in told
+    assert "One network instead of 3, on 40 held-out queries" in told
     assert rs.load(tmp_path / "small").card_["distilled"]["networks"] == 3
     assert run([*command[:-1], str(tmp_path / "other")]) == 0
     assert "the loss in quality was not measured: give held-out queries as --held-out" in capsys.readouterr().err
     assert run([*command[:-1], str(tmp_path / "model")]) == 2
-    assert "is the model that is to be distilled; name another folder: --out" in capsys.readouterr().err
+    assert "is the model to be distilled; name another folder: --out" in capsys.readouterr().err
     assert len(rs.load(tmp_path / "model").texts_) == 3
     assert run(["distil", str(tmp_path / "small"), str(tmp_path / "train.jsonl"), "--out", str(tmp_path / "x")]) == 2
     assert "has one network already" in capsys.readouterr().err

@@ -211,7 +211,7 @@ def whole_numbers(folder):
 BAD = {
     "no config": (without("config.json"), "has no config.json; copy"),
     "no weights": (without("model.safetensors"), "has no model.safetensors; copy"),
-    "pickled": (pickled, "has pytorch_model.bin, which can run anything when it is read, and no model.safetensors"),
+    "pickled": (pickled, "has pytorch_model.bin, which can run any code when it is read, and no model.safetensors"),
     "cut short": (cut_short, "is not a safetensors file"),
     "not finite": (poisoned, "embeddings.LayerNorm.bias is not finite"),
     "lacking": (lacking, "has no encoder.layer.1.output.dense.bias"),

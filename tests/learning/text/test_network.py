@@ -58,5 +58,5 @@ def test_what_the_encoder_cannot_read_is_refused(bert):
     network.check_fits(64, 300)
     with pytest.raises(InputError, match=r"max_length=65 is more than the 64 tokens .* use max_length=64"):
         network.check_fits(65, 300)
-    with pytest.raises(InputError, match="the tokenizer has 301 tokens, and the encoder 300"):
+    with pytest.raises(InputError, match="the tokenizer has 301 tokens, but the encoder 300"):
         network.check_fits(64, 301)

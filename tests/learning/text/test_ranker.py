@@ -223,12 +223,12 @@ class TestRankTexts:
         assert model.rank("w101", []) == []
 
     def test_what_cannot_be_ranked(self, fitted, examples):
-        with pytest.raises(InputError, match="the documents are one text; give a list"):
+        with pytest.raises(InputError, match="the documents are a single text; give a list"):
             fitted.rank("w101", "w102")
         with pytest.raises(InputError, match="row 2: the text of the document is empty"):
             fitted.rank("w101", ["w1", " "])
         features = Examples.from_arrays(np.random.default_rng(0).normal(size=(20, 2)), [0, 1] * 10, [0, 1] * 10)
-        with pytest.raises(InputError, match="was fitted to features, and texts are given"):
+        with pytest.raises(InputError, match="was fitted to features, but texts are given"):
             LambdaMART(trees=2).fit(features).rank("w101", ["w1"])
         with pytest.raises(InputError, match="is not fitted"):
             TextRanker().rank("w101", ["w1"])

@@ -294,9 +294,9 @@ class TestRefused:
                 ask(features)
         both = beside(examples, bm25=np.arange(len(examples)))
         model = quick().fit(both)
-        with pytest.raises(InputError, match="has 0 features, and the model was fitted to 1; missing is 'bm25'"):
+        with pytest.raises(InputError, match="has 0 features, and the model was fitted to 1; 'bm25' is missing"):
             model.score(examples)
-        with pytest.raises(InputError, match="fitted to texts and features, such as 'bm25', and only texts are given"):
+        with pytest.raises(InputError, match="fitted to texts and features, such as 'bm25', but only texts are given"):
             model.rank("w101", ["w1"])
         with pytest.raises(InputError, match="has no texts"):
             model.score(replace(both, texts=None))

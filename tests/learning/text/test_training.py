@@ -342,7 +342,7 @@ def test_bad_lists(bert):
     with pytest.raises(InputError, match="all documents have the same gain"):
         fit(network, one, Training("ordinal"))
     fit(network, one, Training("bce", epochs=1))
-    with pytest.raises(InputError, match="the network has 1 outputs, and the loss ordinal 2"):
+    with pytest.raises(InputError, match="the network has 1 outputs, but the loss ordinal 2"):
         fit(network, lists, Training("ordinal"))
     with pytest.raises(InputError, match="patience=2 needs a validation set"):
         fit(network, lists, Training("bce", patience=2))
@@ -367,12 +367,14 @@ def test_devices_and_memory(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     assert scoring.find_device("cuda:1") == torch.device("cuda", 1)
-    with pytest.raises(InputError, match="device='cuda:2': the last GPU here is cuda:1; use that, or device='cuda'"):
+    with pytest.raises(
+        InputError, match="device='cuda:2': the last GPU of this machine is cuda:1; use that, or device='cuda'"
+    ):
         scoring.find_device("cuda:2")
     monkeypatch.undo()
     network = TextNetwork(PackedEncoder(Architecture(layers=1)))
     check_memory(network, 1 << 10)
-    with pytest.raises(InputError, match=r"training would need about [\d.]+ GiB of memory, and there are [\d.]+; use"):
+    with pytest.raises(InputError, match=r"training would need about [\d.]+ GiB of memory, but there are [\d.]+; use"):
         check_memory(network, 1 << 40)
 
 

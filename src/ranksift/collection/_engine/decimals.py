@@ -157,7 +157,7 @@ def _mantissa(
 
 
 def _before(word: NDArray[np.uint64], byte: int) -> NDArray[np.uint64]:
-    """How many bytes of each word stand before the first that is ``byte``; 8 where there is none."""
+    """How many bytes of each word stand before the first that is ``byte``; 8 if there is none."""
     x = word ^ (_U(byte) * _ONES)
     lowest = (x - _ONES) & ~x & _HIGH
     return np.bitwise_count((lowest - _U(1)) & ~lowest).astype(_U) >> _U(3)
@@ -215,7 +215,7 @@ def _product_error(a: NDArray[np.float64], b: NDArray[np.float64], product: NDAr
 
 
 def parse_token(token: bytes) -> float | None:
-    """One number as Python reads it, ``None`` where it is none (``1_000``, ``abc``); may be infinite.
+    """One number as Python reads it, ``None`` if it is not a number (``1_000``, ``abc``); may be infinite.
 
     Examples
     --------

@@ -33,7 +33,7 @@ class Part:
 
     @classmethod
     def of(cls, queries: Ids, docs: Ids, values: Floats) -> Part:
-        """Take one query, document and value a row."""
+        """Take one query, document and value per row."""
         heads = np.flatnonzero(np.concatenate((np.ones(min(len(docs), 1), dtype=bool), queries.changes())))
         head_ids = queries.take(heads).compact()
         return cls(heads, head_ids, head_ids.hashes(), docs, values)
@@ -50,9 +50,9 @@ class Grouped:
     offsets
         One more than there are queries.
     docs
-        Document ids, one a row.
+        Document ids, one per row.
     values
-        A score or a label, one a row.
+        Scores or labels, one per row.
     """
 
     query_ids: tuple[str, ...]
@@ -103,7 +103,7 @@ class Gathering:
     Parameters
     ----------
     size
-        Of the whole source, in the unit in which :meth:`add` is told the size of a part.
+        The size of the whole source, in the unit in which :meth:`add` gets the size of a part.
     """
 
     def __init__(self, size: int) -> None:
@@ -113,7 +113,7 @@ class Gathering:
         self._values: Floats = np.empty(0)
         self._lengths: NDArray[Any] = np.empty(0, dtype=np.uint8)
         self._words: Hashes = np.empty(0, dtype=np.uint64)
-        self._width = -1  # words of a document id; 0 where they do not lie in words of one number
+        self._width = -1  # words of a document id; 0 if they do not lie in words of one number
         self._docs: list[Ids] = []
         self._heads: list[Ints] = []
         self._head_ids: list[Ids] = []
@@ -321,7 +321,7 @@ def by_rank(rows: Grouped) -> Grouped:
             return False
         lo, hi = int(rows.offsets[batch[0]]), int(rows.offsets[batch[1]])
         for column in columns:
-            column[lo:hi] = column[order]  # the rows were made for this run: nobody else sees them yet
+            column[lo:hi] = column[order]  # the rows were made for this run: nothing else uses them yet
         return True
 
     docs = rows.docs

@@ -191,10 +191,10 @@ class Ids(Sequence[str]):
         return -(-int(self.lengths.max(initial=0)) // 8)
 
     def hashes(self, seed: Hashes | None = None) -> Hashes:
-        """Hash every identifier to 64 bits; ``seed`` (one an identifier) makes a pair's hash of it.
+        """Hash every identifier to 64 bits; ``seed`` (one per identifier) turns it into the hash of a pair.
 
         Equal identifiers have equal hashes whatever column they stand in. The reverse is checked
-        by whoever relies on it (:meth:`same`), so a collision can cost time and never a wrong number.
+        by callers that rely on it (:meth:`same`), so a collision can cost time, but never gives a wrong number.
         """
         h = self.lengths.astype(_U) * _MIX_1
         if seed is not None:

@@ -3,7 +3,7 @@
 There are two ways through. A block in which every line has the expected number of columns with one
 blank between them is proven so by its separators alone, and its columns are read off them. Any other
 block (several blanks, tabs, comments, empty lines, CRLF, errors) is taken apart token by token, which
-also tells the line that a complaint is about.
+also gives the line of an error.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Block:
         return self._clean(count, wanted) or self._general(count, wanted, layout, or_more)
 
     def check_utf8(self) -> None:
-        """Refuse bytes that are no UTF-8."""
+        """Refuse bytes that are not UTF-8."""
         if self.size and int(self.bytes[: self.size].max()) >= 128:
             try:
                 str(memoryview(self.bytes)[: self.size], "utf-8")
@@ -174,7 +174,7 @@ class _Cutter:
         """The lines that begin in the ``_BLOCK`` bytes from ``start`` on."""
         text = self.text
         end = min(start + _BLOCK, text.end)
-        # One byte more at the front tells whether a line begins here.
+        # One more byte at the front shows whether a line begins here.
         front = start - (start > text.start)
         ahead = _LOOKAHEAD
         while True:
@@ -206,7 +206,7 @@ class _Cutter:
 
 
 def _next_newline(piece: Bytes, start: int, end: int) -> int:
-    """The position of the first newline from ``start`` on, -1 where there is none before ``end``."""
+    """The position of the first newline from ``start`` on, -1 if there is none before ``end``."""
     while start < end:
         window = piece[start : min(start + _LOOKAHEAD, end)] == _NEWLINE
         at = int(window.argmax())

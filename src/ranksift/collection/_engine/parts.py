@@ -32,17 +32,17 @@ class Source:
     over
         Applies a function to all of its rows, some at a time, in order.
     size
-        Of all of it, in the unit in which rows say theirs.
+        The size of the whole source, in the unit of the sizes of rows.
     fail
         Makes the error for a place.
     noun
-        What the values are, a label or a score.
+        The kind of the values: a label or a score.
     refuse_blank
         Raises the error for a source without a row, if that is an error.
     unit
         How many bytes of text a unit of the size stands for, about.
     tag
-        What the table calls itself, once it was read.
+        The name that the table gives itself, once it has been read.
     """
 
     over: Over
@@ -70,7 +70,7 @@ class NotTogetherError(Exception):
 
 
 class Clash(NamedTuple):
-    """A document that is listed twice, and what to say of it, once it is known on which line."""
+    """A document that is listed twice, and the message about it, once its line is known."""
 
     query: str
     doc: str
@@ -160,7 +160,7 @@ class Parts:
             yield _grouped(waiting)
 
     def finish(self, queries: int, clashes: Sequence[Clash]) -> None:
-        """Complain of what was found on the way."""
+        """Report errors that were found on the way."""
         if not queries:
             self.source.refuse_blank()
         if clashes:
@@ -169,7 +169,7 @@ class Parts:
 
 
 def checked(rows: Grouped, number: Ints, on_duplicate: OnDuplicate, noun: str, clashes: list[Clash]) -> Iterator[Chunk]:
-    """Rows of which each query lists each document once; else there are none, and what is wrong is noted."""
+    """Rows in which each query lists each document once; otherwise no rows, and the error is noted."""
 
     def fail(row: int, what: str, remedy: str) -> InputError:
         return _ClashError(Clash(rows.query_of(row), rows.docs[row], what, remedy))
@@ -183,7 +183,7 @@ def checked(rows: Grouped, number: Ints, on_duplicate: OnDuplicate, noun: str, c
 
 
 def refuse(clashes: Sequence[Clash], sources: Iterable[Source]) -> None:
-    """Complain of the document that is the first one to be listed again, in these sources, one after another."""
+    """Report the first document that is listed twice in these sources, one after another."""
     pairs = [(Ids.from_strings([clash.query]), Ids.from_strings([clash.doc])) for clash in clashes]
     seen = [0] * len(pairs)
     for source in sources:
@@ -201,7 +201,7 @@ def refuse(clashes: Sequence[Clash], sources: Iterable[Source]) -> None:
 class Buckets:
     """A source on the disk: iterated over, it gives the rows of one bucket after another.
 
-    What is to be complained of, :meth:`finish` does, when all buckets were there.
+    :meth:`finish` reports errors, after all buckets were read.
     """
 
     def __init__(self, parts: Parts, spool: Spool, places: list[list[list[Place]]]) -> None:
@@ -221,7 +221,7 @@ class Buckets:
         return chunk_of(written, self._parts.on_duplicate, self._parts.source.noun, clashes)
 
     def finish(self) -> None:
-        """Complain of a source without a row, and of documents that are listed twice."""
+        """Report a source without rows, and documents that are listed twice."""
         self._parts.finish(sum(map(len, self._places)), list(chain.from_iterable(self._clashes.values())))
 
 

@@ -40,7 +40,7 @@ def ids_of(values: Sequence[object], noun: str, fail: Fail) -> Ids:
 
 
 def id_of(value: object, noun: str, row: int, fail: Fail) -> str:
-    """One of them."""
+    """A single id."""
     if isinstance(value, str):
         return value
     if isinstance(value, int | np.integer) and not isinstance(value, bool):

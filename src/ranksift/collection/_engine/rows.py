@@ -24,13 +24,13 @@ class Rows:
     Attributes
     ----------
     queries, docs, values
-        One a row.
+        One per row.
     whole
         Whether every value is written as an integer.
     places
         Where each row stands, for an error message: a byte of a text, the number of a line or row.
     size
-        How much of the source this is, in the unit that :func:`collect` is told.
+        How much of the source this is, in the unit of the size given to :func:`collect`.
     """
 
     queries: Ids
@@ -71,12 +71,12 @@ def collect_text(
 def collect(
     over: Over, size: int, fail: Callable[[int, str, str], InputError], noun: str, on_duplicate: OnDuplicate
 ) -> tuple[Grouped, bool]:
-    """Bring the rows of a source together by query, each document once; tell whether every value is an integer.
+    """Bring the rows of a source together by query, each document once; report whether every value is an integer.
 
     Parameters
     ----------
     size
-        Of the whole source, for a guess at how many rows there will be.
+        The size of the whole source, to estimate how many rows there will be.
     fail
         Makes the error for a place.
     """

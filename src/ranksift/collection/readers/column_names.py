@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from ranksift.errors import InputError
 
-#: What somebody calls the columns of a table: role to name.
+#: The user's names for the columns of a table: role to name.
 Columns: TypeAlias = Mapping[str, str] | None
 
 #: The roles that they may have.
@@ -64,9 +64,9 @@ def find_columns(
 ) -> tuple[int, int, int]:
     """Positions of the query, the document and the label or score (``noun``) among the columns of a table.
 
-    Capitals do not count, nor whether words are joined by ``_``, ``-`` or a blank. What somebody calls the ``columns``
-    goes first. Tables may call the query and the document differently: one without a column of that very name is
-    read by the known names. A label or score that is not there is a mistake, and never another column.
+    Capitals do not matter, nor whether words are joined by ``_``, ``-`` or a blank. The user's names for ``columns``
+    goes first. Tables may call the query and the document differently: a table without a column of exactly that name is
+    read by the known names. A missing label or score column is an error; another column is never used instead.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def find_columns(
 
 
 def checked(columns: Columns) -> dict[str, str]:
-    """The names of columns by role; a role that is none is refused.
+    """The names of columns by role; an unknown role is refused.
 
     >>> checked({"query": "qid", "doc": "pid"})
     {'query': 'qid', 'document': 'pid'}
@@ -152,7 +152,7 @@ def has_column(names: Sequence[object], role: str) -> bool:
 def find_if_any(
     names: Sequence[object], role: str, *, source: str | None = None, line: int | None = None
 ) -> int | None:
-    """The position of the column that plays a role; None where there is none.
+    """The position of the column that plays a role; None if there is none.
 
     >>> find_if_any(["qid", "doc"], "document"), find_if_any(["qid", "doc"], "document id")
     (1, None)

@@ -1,7 +1,7 @@
 """Comma and tab separated text, split into columns a block of lines at a time.
 
 A field that starts with a quotation mark ends with one; between them may stand separators, newlines, and
-quotation marks written twice. Which bytes are inside is told by the parity of the marks before them.
+quotation marks written twice. The parity of the marks before a byte shows whether it is inside.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class _QuotationMarkError(NotInPartsError):
 class Layout:
     """How the lines of a table look: the separating byte, how many fields, and which are wanted.
 
-    Lines that look otherwise are refused, or left out and told in ``bad``.
+    Other lines are refused, or left out and reported in ``bad``.
     """
 
     separator: int
@@ -125,7 +125,7 @@ class Layout:
         return columns
 
     def _fields(self, block: Block, edges: Ints) -> tuple[Ints, Ints]:
-        """Where the fields of each line start and end, a row a line; blank lines are left out."""
+        """Where the fields of each line start and end, one row per line; blank lines are left out."""
         text, count = block.bytes, self.count
         starts = np.zeros(len(edges), dtype=np.int64)
         starts[1:] = edges[:-1] + 1
@@ -168,7 +168,9 @@ class Layout:
         if len(bad) or opens[-1]:
             upto = int(bad[0]) if len(bad) else len(marks)
             opening = int(np.flatnonzero(starting[:upto])[-1])
-            raise block.fail(int(marks[opening]), "a quoted field does not end", 'end it with ", then a separator')
+            raise block.fail(
+                int(marks[opening]), "a quoted field has no closing quotation mark", 'end it with ", then a separator'
+            )
 
 
 def _unquote(columns: Columns, c: int, marks: Ints) -> None:

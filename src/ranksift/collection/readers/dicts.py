@@ -17,7 +17,7 @@ from ranksift.errors import InputError
 def rows_of(source: Mapping[str, Mapping[str, float]], noun: str) -> tuple[Grouped, bool]:
     """Rows of a nested dict, and whether every value is an integer.
 
-    A query without judgments is one of the queries nevertheless; one without results is not answered.
+    A query without judgments still is one of the queries; a query without results is not answered.
     """
     queries: list[str] = []
     docs: list[str] = []

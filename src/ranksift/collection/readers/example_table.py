@@ -1,4 +1,4 @@
-"""Examples as tables: one row per document, with columns for query, document and label, and one a feature."""
+"""Examples as tables: one row per document, with columns for query, document and label, and one per feature."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class TextColumns:
 
 @dataclass(frozen=True)
 class Layout:
-    """Which column of a table is which; ``leftover`` are told to be no features by their names."""
+    """Which column of a table is which; ``leftover`` are recognised by their names as not being features."""
 
     query: int | None
     doc: int | None
@@ -81,9 +81,9 @@ class Layout:
     def with_texts(
         cls, names: Sequence[str], *, sure: bool = True, source: str | None = None, line: int | None = None
     ) -> Layout | None:
-        """Find the columns of a table with texts; None where it has none.
+        """Find the columns of a table with texts; None if it has none.
 
-        ``query``, ``doc`` and ``document`` are texts where other columns are the ids, or where nothing else could be
+        ``query``, ``doc`` and ``document`` are texts where other columns are the ids, or if nothing else could be
         meant, which only the caller knows: ``sure=False``.
 
         Examples
@@ -284,10 +284,10 @@ def _context(table: SourceTable, role: str, column: int) -> Any:
 
 
 def _readable(table: SourceTable, read: Callable[[SourceTable], object], bad: list[InputError] | None) -> SourceTable:
-    """The rows that can be read; what is wrong with others is told in ``bad``, or the first of them is refused.
+    """The rows that can be read; errors in others are reported in ``bad``, or the first of them is refused.
 
     Columns are read whole, and a column stops at its first bad row. Halving finds them all, in the order of the table,
-    at the price of one read where there is none. Where most rows are bad the table is: nobody wants the rest of it.
+    at the price of one read if there is none. If most rows are bad, so is the table: the rest of it is of no use.
     """
     good: list[NDArray[np.int64]] = []
     waiting = [np.arange(table.height)]
@@ -387,8 +387,8 @@ def _holds_numbers(table: SourceTable, column: int, *, most: bool = False) -> bo
 
 
 def _tell(table: SourceTable, source: Any, columns: Sequence[int]) -> None:
-    """Warn of columns that are no features."""
-    # An index without a name is no column to those who use pandas.
+    """Warn of columns that are not features."""
+    # Users of pandas do not see an index without a name as a column.
     pandas = sys.modules.get("pandas")
     index = pandas is not None and isinstance(source, pandas.DataFrame)
     names = [table.names[c] for c in columns if table.names[c] or not index]
@@ -396,8 +396,8 @@ def _tell(table: SourceTable, source: Any, columns: Sequence[int]) -> None:
         place = f"{table.source}: " if table.source else ""
         several = len(names) > 1
         warnings.warn(
-            f"{place}column{'s' * several} {_listed(names)} {'are' if several else 'is'} left out: no feature by "
-            f"{'their' if several else 'its'} name, or without numbers",
+            f"{place}column{'s' * several} {_listed(names)} {'are' if several else 'is'} left out: "
+            f"{'not features by their names' if several else 'not a feature by its name'}, or without numbers",
             RankSiftWarning,
             stacklevel=4,
         )
@@ -425,14 +425,14 @@ def column_by_query(source: Any, column: str, examples: Examples) -> dict[str, s
     if column not in table.names:
         raise table.wrong(f"no column {column[:40]!r}", f"it has {_listed(table.names)}")
     layout = _layout(table, None)
-    # Where queries have no ids, their texts tell them apart.
+    # If queries have no ids, their texts distinguish them.
     by_text = layout.query is None and layout.texts is not None and examples.texts is not None
     queries = table.cells.objects(layout.texts.query if by_text and layout.texts else layout.query or 0)
     found: dict[str, str] = {}
     for row, (query, cell) in enumerate(zip(queries, table.cells.objects(table.names.index(column)), strict=True)):
         value = "" if is_missing(cell) else str(cell).strip()
         if value and not is_missing(query) and found.setdefault(str(query), value) != value:
-            what = f"column {column[:40]!r}: query {str(query)[:40]!r} was of {found[str(query)][:40]!r} before"
+            what = f"column {column[:40]!r}: query {str(query)[:40]!r} had {found[str(query)][:40]!r} before"
             raise table.fail(row, what, "give all rows of a query the same")
     keys = examples.texts.queries if by_text and examples.texts else examples.query_ids
     return {query: found[key] for query, key in zip(examples.query_ids, keys, strict=True) if key in found}
@@ -441,7 +441,7 @@ def column_by_query(source: Any, column: str, examples: Examples) -> dict[str, s
 def frame_of(examples: Examples) -> pl.DataFrame:
     """A polars frame of examples in the order in which they were given: query_id, doc_id, label, and the features.
 
-    With texts: query_id, query, doc_id, doc, label, the features, and what else is known of documents.
+    With texts: query_id, query, doc_id, doc, label, the features, and what else is known about the documents.
     """
     import polars as pl
 
@@ -480,5 +480,6 @@ def _check_names(names: list[str], examples: Examples) -> None:
     own = tuple(range(first, first + len(examples.feature_names)))
     if found is None or found.features != own or [name.strip() for name in names] != names:
         raise InputError(
-            "the name of a feature would be read as that of another column, or not as it is", remedy="rename features"
+            "the name of a feature would be read as that of another column, or would be changed",
+            remedy="rename features",
         )

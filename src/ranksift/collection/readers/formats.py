@@ -29,7 +29,7 @@ COMPRESSED = (".gz", ".zst", ".zstd")
 TABLES = (".csv", ".tsv", ".parquet", ".pq", ".jsonl", ".ndjson")
 #: What stands between the fields of a text table.
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
-#: Suffixes of one JSON object a line.
+#: Suffixes of files with one JSON object per line.
 JSON_LINES = (".jsonl", ".ndjson")
 _PARQUET = (".parquet", ".pq")
 _LETOR_LINE = re.compile(rb"\s*[^\s,]+\s+qid:\S")
@@ -175,7 +175,7 @@ def save_frame(frame: pl.DataFrame, target: str | os.PathLike[str]) -> None:
 
 
 def kind(path: str | os.PathLike[str]) -> str:
-    """The suffix that tells the format, compression aside.
+    """The suffix that gives the format, without that of compression.
 
     >>> kind("runs/bm25.csv.gz"), kind("bm25.run")
     ('.csv', '.run')
@@ -188,7 +188,7 @@ def kind(path: str | os.PathLike[str]) -> str:
 
 
 def stem(path: str | os.PathLike[str]) -> str:
-    """A file's name without the suffixes that tell format and compression.
+    """A file's name without the suffixes of format and compression.
 
     >>> stem("runs/bm25+rm3.v1.run.gz")
     'bm25+rm3.v1'

@@ -31,7 +31,7 @@ _EMPTY_CELLS, _TIMES_FULL = 1 << 20, 64
 def read_jsonl(
     source: str | os.PathLike[str], noun: str, on_duplicate: OnDuplicate, columns: Columns = None
 ) -> tuple[Grouped, bool]:
-    """Read objects, one a line; blank lines and comments (``#``) do not count."""
+    """Read objects, one per line; blank lines and comments (``#``) do not count."""
     layout = f'{{"query_id": "q1", "doc_id": "d1", "{noun}": 1}}'
     if_empty = NOTHING_RETRIEVED if noun == "score" else f"write each line as: {layout}"
     reader = _Reader(display_name(source), read_text(source, if_empty=if_empty), layout)
@@ -40,7 +40,7 @@ def read_jsonl(
 
 
 class Records(NamedTuple):
-    """Objects of any keys: all keys, a column of values for each (None where an object lacks it), and their lines."""
+    """Objects of any keys: all keys, a column of values for each (None if an object lacks it), and their lines."""
 
     names: list[str]
     columns: list[list[Any]]
@@ -48,7 +48,7 @@ class Records(NamedTuple):
 
 
 def read_records(source: str | os.PathLike[str], bad: list[InputError] | None = None) -> Records:
-    """Read objects, one a line; a damaged line is refused, or told in ``bad``, where that is given."""
+    """Read objects, one per line; a damaged line is refused, or reported in ``bad`` if that is given."""
     layout = '{"query_id": "q1", "query": "…", "doc_id": "d1", "doc": "…", "label": 1}'
     reader = _Reader(display_name(source), read_text(source, if_empty=f"write each line as: {layout}"), layout, bad)
     records: list[dict[str, Any]] = []
@@ -98,7 +98,7 @@ class _Reader:
             at, number = end, number + len(lines) - 1
 
     def _record(self, line: int, text: str) -> dict[str, Any] | None:
-        """An object; None where it is damaged, and that is told."""
+        """An object; None if it is damaged, which is reported."""
         try:
             return self._read(line, text)
         except InputError as error:

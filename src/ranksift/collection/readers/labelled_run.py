@@ -24,15 +24,15 @@ class LabelledRun(NamedTuple):
 
 
 def read_labelled_run(source: Any) -> LabelledRun:
-    """Read a table with one row per document: its query, its score, and its label where somebody judged it.
+    """Read a table with one row per document: its query, its score, and its label if it was judged.
 
     Parameters
     ----------
     source
         A path (``.csv``, ``.tsv``, ``.jsonl``, ``.parquet``; the texts also ``.gz`` or ``.zst``; ``-`` is CSV from
         standard input) or a polars or pandas frame. Columns: query_id, doc_id, score, label. Without documents the rows
-        are counted; an empty label is none. A further column ``cut_score`` (or ``filter_score``) is what cuts are made
-        on.
+        are counted; an empty label means that there is none. A further column ``cut_score`` (or ``filter_score``) is
+        what cuts are made on.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def _column(table: SourceTable, role: str) -> int:
 
 
 def _labels(table: SourceTable) -> Any:
-    """Labels as numbers, NaN where there is none."""
+    """Labels as numbers, NaN if there is none."""
     named = [i for i, name in enumerate(table.names) if name.lower() != "score"]
     at = find_column([table.names[i] for i in named], "label", source=table.source, line=table.line)
     cells = table.cells.objects(named[at])

@@ -1,7 +1,7 @@
 """LETOR's lines of examples, which are SVMlight's with a query: ``label qid:QUERY 1:VALUE 2:VALUE … # comment``.
 
-A block of lines is taken apart at once: blanks tell the tokens, newlines the line of each; the first two of a line are
-its label and its query, the others its features. All numbers of a block are parsed together.
+A block of lines is taken apart at once: blanks separate the tokens, newlines give the line of each; the first two of a
+line are its label and its query, the others its features. All numbers of a block are parsed together.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class _Part:
     Attributes
     ----------
     queries, labels, docs
-        One a row; a document may have no name.
+        One per row; a document may have no name.
     counts
         Features of each row.
     index, value
@@ -109,7 +109,7 @@ class _Part:
     value: Floats
 
     def put(self, into: Floats, column: Ints) -> None:
-        """Write the values into rows of zeros; ``column`` tells where an index goes, -1 nowhere."""
+        """Write the values into rows of zeros; ``column`` says where an index goes; -1 means nowhere."""
         rows = len(self.labels)
         if len(self.index) < len(self.value):
             target = column[self.index]
@@ -232,7 +232,7 @@ def _numbers(block: Block, starts: Ints, ends: Ints, noun: str) -> Floats:
 
 
 def _docids(text: Bytes, comments: Ints, comment_ends: Ints, commented: Ints, lines: Ints) -> list[str | None]:
-    """The documents that comments name, one a line."""
+    """The documents that comments name, one per line."""
     docs: list[str | None] = [None] * len(lines)
     row = np.searchsorted(lines, commented)
     known = np.flatnonzero(lines[np.minimum(row, len(lines) - 1)] == commented) if len(lines) else row[:0]
@@ -248,7 +248,7 @@ def _docids(text: Bytes, comments: Ints, comment_ends: Ints, commented: Ints, li
 
 
 def _all_indices(parts: Sequence[_Part], name: str) -> range:
-    """From 1, or 0 where a file counts from there, to the largest."""
+    """From 1, or 0 if a file counts from there, to the largest."""
     found = [part.index for part in parts if len(part.index)]
     if not found:
         raise InputError("no document has a feature", source=name, remedy=f"write each line as: {LAYOUT}")
@@ -335,7 +335,7 @@ def _check_ids(examples: Examples) -> None:
 
 
 def _decimals(values: Floats) -> pl.Series:
-    """Numbers as texts that are read back as the same; NaN where they are missing."""
+    """Numbers as texts that are read back as the same; NaN if they are missing."""
     import polars as pl
 
     missing = np.isnan(values)

@@ -55,7 +55,7 @@ class Checker:
         assert self._process.stdin is not None and self._process.stdout is not None
         self._requests: IO[bytes] = self._process.stdin
         self._answers: IO[bytes] = self._process.stdout
-        with suppress(ImportError, AttributeError, OSError):  # larger pipes are faster, where there are any
+        with suppress(ImportError, AttributeError, OSError):  # larger pipes are faster, if there are any
             import fcntl
 
             fcntl.fcntl(self._requests, fcntl.F_SETPIPE_SZ, _PIPE)
@@ -66,7 +66,7 @@ class Checker:
         return self._owner == os.getpid() and self._process.poll() is None
 
     def is_ready(self) -> bool:
-        """Wait until it takes requests; False where it cannot, as in a program that is not Python's own."""
+        """Wait until it takes requests; False if it cannot, as in a program that is not Python's own."""
         return self._answers.readline() == b"ready\n"
 
     def names(self, data: bytes, limit: int) -> list[str]:
@@ -225,7 +225,7 @@ def _answer(answers: IO[bytes], answer: dict[str, Any]) -> None:
 
 
 def _limit_memory(limit: int, size: int) -> None:
-    """Let the process have what a file of ``size`` bytes may unpack to, where the system can be told so."""
+    """Let the process have what a file of ``size`` bytes may unpack to, if the system allows that."""
     with suppress(ImportError, OSError, ValueError, OverflowError):  # Linux can
         import resource
 

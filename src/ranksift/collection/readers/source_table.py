@@ -25,7 +25,7 @@ _NUMBER = "write a number such as 0.25 into every cell"
 
 
 class Cells(Protocol):
-    """The columns of a table, told by their positions."""
+    """The columns of a table, by their positions."""
 
     def ids(self, column: int, noun: str, fail: Fail) -> list[str]:
         """A column of ids."""
@@ -47,7 +47,7 @@ class SourceTable:
     Attributes
     ----------
     names
-        Of the columns, without blanks around them.
+        The names of the columns, without surrounding blanks.
     height
         Rows below the header.
     source, line
@@ -110,7 +110,7 @@ class SourceTable:
 def read_source_table(source: Any, bad: list[InputError] | None = None) -> SourceTable:
     """Read a path (``.csv``, ``.tsv``, ``.jsonl``, ``.parquet``; ``-`` is CSV from standard input), or a frame.
 
-    Lines that are damaged are refused, or left out and told in ``bad``, where that is given.
+    Damaged lines are refused, or left out and reported in ``bad`` if that is given.
     """
     if not isinstance(source, str | os.PathLike):
         if not hasattr(type(source), "columns") and not hasattr(source, "__arrow_c_stream__"):

@@ -32,7 +32,7 @@ def scan_run(source: str | os.PathLike[str], on_duplicate: OnDuplicate = "error"
 
 
 def tag_of(source: str | os.PathLike[str]) -> str | None:
-    """What a TREC run calls itself, by its first line; None where that is a comment, or the file is of another kind."""
+    """What a TREC run calls itself, by its first line; None if that is a comment, or the file is of another kind."""
     columns = first_line(source).split()
     return columns[5].decode("utf-8", "replace") if len(columns) > 5 and not columns[0].startswith(b"#") else None
 
@@ -127,7 +127,7 @@ def trec_lines(run: Run) -> Iterator[bytes]:
 
 
 def nothing_retrieved(name: str) -> bytes:
-    """The comment that stands in the place of an empty run."""
+    """The comment that stands instead of an empty run."""
     return f"# {_tag(name)}: nothing retrieved\n".encode()
 
 

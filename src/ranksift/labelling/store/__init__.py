@@ -1,4 +1,4 @@
-"""Where a labelling project lies: a SQLite file or a PostgreSQL database, behind one class."""
+"""The place of a labelling project: a SQLite file or a PostgreSQL database, behind one class."""
 
 from typing import TYPE_CHECKING
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-import sqlalchemy as sa  # noqa: TID253 - nobody imports this package who does not need it
+import sqlalchemy as sa  # noqa: TID253 - only code that needs it imports this package
 
 from ranksift.errors import InputError
 from ranksift.files import display_name, read_bytes, writing
@@ -52,7 +52,7 @@ class Archive:
     Attributes
     ----------
     version
-        Of the tables.
+        The version of the tables.
     lines
         Tables and rows.
     """
@@ -113,7 +113,7 @@ def read(path: str | os.PathLike[str]) -> Archive:
         if last["sha256"] != digest.hexdigest():
             raise ValueError
     except (ValueError, KeyError, TypeError, IndexError):
-        raise InputError("the backup is not whole, or was changed", source=name, remedy=_REMEDY) from None
+        raise InputError("the backup is incomplete, or was changed", source=name, remedy=_REMEDY) from None
     version = first.get("version")
     if not isinstance(version, str) or not is_known(version):
         raise InputError("the backup was made by a newer RankSift", source=name, remedy="update RankSift")
@@ -131,7 +131,7 @@ def _typed(table: sa.Table, columns: list[str], row: list[Any]) -> dict[str, Any
 
 
 def _continue_numbers(connection: sa.Connection, table: sa.Table) -> None:
-    """Let PostgreSQL go on counting behind the rows that came with their numbers."""
+    """Let PostgreSQL continue counting after the rows that came with their numbers."""
     largest = sa.select(sa.func.max(table.c.id)).scalar_subquery()
     sequence = sa.func.pg_get_serial_sequence(table.name, "id")
     connection.execute(sa.select(sa.func.setval(sequence, sa.func.coalesce(largest, 1), largest.is_not(None))))

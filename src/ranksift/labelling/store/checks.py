@@ -1,4 +1,4 @@
-"""What may go into a database: both kinds take the same, and refuse the same in one line."""
+"""What may go into a database: both kinds accept the same, and refuse the same in one line."""
 
 from __future__ import annotations
 
@@ -26,15 +26,13 @@ def check_id(what: str, value: str) -> None:
 
 
 def check_name(what: str, value: str) -> None:
-    """Refuse what cannot be the name of a person: who reads it has to see what it is."""
+    """Refuse what cannot be the name of a person: readers must see what it is."""
     check_id(what, value)
     # Other marks of this kind belong to names: Persian ones are written with joiners.
     hidden = next((c for c in value if category(c) in ("Cc", "Zl", "Zp") or c in _UNSEEN), None)
     if hidden is not None or value != value.strip():
         which = (
-            "a space at its beginning or end"
-            if hidden is None
-            else f"a character that cannot be seen ({ascii(hidden)[1:-1]})"
+            "a space at its beginning or end" if hidden is None else f"an invisible character ({ascii(hidden)[1:-1]})"
         )
         raise InputError(f"{what} {value.strip()!r} has {which}", remedy="remove it")
 
@@ -51,7 +49,7 @@ def check_text(what: str, value: str, most: int = _LONGEST_TEXT) -> None:
         half = f"{value[error.start]!a}"[1:-1]
         raise InputError(f"{what} has half a character ({half})", remedy="save it as UTF-8") from None
     if size > most:
-        raise InputError(f"{what} has {size:,} bytes, of which {most:,} are allowed", remedy="shorten it")
+        raise InputError(f"{what} has {size:,} bytes, but only {most:,} are allowed", remedy="shorten it")
 
 
 def check_number(what: str, value: Any, least: int, most: int = 2**31 - 1) -> None:
@@ -73,6 +71,6 @@ def check_real(what: str, value: Any, least: float = -math.inf) -> None:
 
 
 def check_choice(what: str, value: Any, choices: Collection[Any]) -> None:
-    """Refuse what is none of the choices."""
+    """Refuse a value that is not one of the choices."""
     if value not in choices:
         raise InputError(f"{what} is {value!r}", remedy=f"use one of {', '.join(str(one) for one in choices)}")

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import sqlalchemy as sa  # noqa: TID253 - nobody imports this package who does not need it
+import sqlalchemy as sa  # noqa: TID253 - only code that needs it imports this package
 from alembic.operations import Operations
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
@@ -30,9 +30,9 @@ _VERSIONS = {"version_table": "labelling_version"}
 _CREATE = "create a project there with: ranksift label new"
 # For how long a process waits until another one has written. The longest thing that is written is an import.
 _PATIENCE = 30
-# Whoever creates or migrates holds this lock; the number is ours, and says nothing.
+# Creating and migrating processes hold this lock; the number is arbitrary.
 _ADVISORY = 7_242_617
-_MIGRATING = threading.Lock()  # Alembic's steps write to the connection of whoever came last
+_MIGRATING = threading.Lock()  # Alembic's steps write to the connection of the last caller
 _PRAGMAS = (
     f"busy_timeout = {1000 * _PATIENCE}",  # first: the next one may have to wait
     "journal_mode = WAL",
@@ -78,7 +78,9 @@ class Database:
         scheme, _, rest = text.partition("://")
         kind = on_one_line(scheme[:40]) + "://…"
         if scheme not in ("postgresql", "postgres", "postgresql+psycopg"):
-            raise InputError("this kind of database is not known", source=kind, remedy="use a folder or postgresql://")
+            raise InputError(
+                "this kind of database is not supported", source=kind, remedy="use a folder or postgresql://"
+            )
         if rest.partition("?")[0].count("@") > 1:
             raise InputError("the URL has more than one @", source=kind, remedy="write @ as %40 within a password")
         try:
@@ -110,7 +112,7 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[sa.Connection]:
-        """A transaction that writes; when it is left, what it wrote is on the disk, or nothing of it."""
+        """A transaction that writes; when it ends, either all that it wrote is on disk, or nothing."""
         with self._in_one_line(), self._turn, _written(self.engine) as connection:
             yield connection
             self._check_same_file()
@@ -120,7 +122,7 @@ class Database:
             self._opened = _identity(self.file)
 
     def _check_same_file(self) -> None:
-        """Refuse a file that was moved, removed or replaced since it was opened: what is written there nobody finds."""
+        """Refuse a file that was moved, removed or replaced since it was opened: writes would be lost."""
         if self.file and self._opened != _identity(self.file):
             remedy = "put it back, or start the server again"
             raise Unavailable(f"{FILE} was moved, removed or replaced", source=self.place, remedy=remedy)
@@ -133,7 +135,9 @@ class Database:
         except sa.exc.IntegrityError:
             raise
         except sa.exc.TimeoutError:
-            raise Unavailable("too many wait for the database", source=self.place, remedy="try again") from None
+            raise Unavailable(
+                "too many requests wait for the database", source=self.place, remedy="try again"
+            ) from None
         except (sa.exc.OperationalError, sa.exc.InterfaceError) as error:
             remedy = "check the place, or try again"
             raise Unavailable(self._reason(error), source=self.place, remedy=remedy) from None
@@ -210,17 +214,17 @@ class Database:
             for end in ("", "-wal", "-shm"):
                 Path(f"{part}{end}").unlink(missing_ok=True)
             if made and not file.exists():
-                with suppress(OSError):  # somebody else put something there
+                with suppress(OSError):  # someone else put something there
                     file.parent.rmdir()
 
     def _make_folder(self, folder: Path) -> bool:
-        """Make the folder where there is none: whether it is new."""
+        """Make the folder if there is none: whether it is new."""
         if folder.is_dir():
             return False
         try:
             folder.mkdir(mode=0o700, parents=True)  # who else is on the machine need not read it
         except FileExistsError:
-            if folder.is_dir():  # somebody was quicker
+            if folder.is_dir():  # someone else was quicker
                 return False
             raise InputError("this is a file", source=self.place, remedy="name a folder") from None
         except OSError as error:
@@ -232,9 +236,9 @@ class Database:
     def _check_nothing_is_there(self, connection: sa.Connection) -> None:
         if _version(connection) is not None:
             remedy = "open it, or choose another place"
-            raise InputError("there is a labelling project already", source=self.place, remedy=remedy)
+            raise InputError("there is already a labelling project", source=self.place, remedy=remedy)
         if taken := sorted(sa.inspect(connection).get_table_names()):
-            remedy = "give the project a place of its own"
+            remedy = "give the project a separate place"
             raise InputError(f"there are other tables ({', '.join(taken[:3])})", source=self.place, remedy=remedy)
 
     def bring_forward(self) -> None:
@@ -278,7 +282,7 @@ class Database:
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_ADVISORY)))
 
     def _copy_aside(self) -> None:
-        """Copy the SQLite file as it is before a migration; of PostgreSQL, whoever runs the server has copies."""
+        """Copy the SQLite file before a migration; with PostgreSQL, copies are up to the server's administrator."""
         if not self.file:
             return
         now = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
@@ -294,12 +298,12 @@ class Database:
             part.unlink(missing_ok=True)
             remedy = "make room, and open the project again"
             raise InputError(
-                f"no copy can be made before the migration ({error})", source=self.place, remedy=remedy
+                f"no copy could be made before the migration ({error})", source=self.place, remedy=remedy
             ) from None
 
 
 def shown(url: URL) -> str:
-    """A URL without what is secret.
+    """A URL without its secrets.
 
     >>> shown(sa.make_url("postgresql+psycopg://ann:secret@db/labels?sslpassword=secret"))
     'postgresql://ann:***@db/labels?sslpassword=***'
@@ -340,7 +344,7 @@ def _engine(url: URL) -> sa.Engine:
 
 
 def _identity(file: Path) -> tuple[int, int] | None:
-    """Which file lies under a name; None where there is none."""
+    """Which file lies under a name; None if there is none."""
     try:
         found = file.stat()
     except OSError:
@@ -373,7 +377,7 @@ def _begin_sqlite(connection: sa.Connection) -> None:
 
 
 def _prepare_postgresql(connection: Any, _: object) -> None:
-    """What is acknowledged must be on the disk, also where the server is set to be quicker than that."""
+    """What is acknowledged must be on disk, even if the server is set to be faster than that."""
     connection.autocommit = True
     connection.execute(
         "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-import sqlalchemy as sa  # noqa: TID253 - nobody imports this package who does not need it
+import sqlalchemy as sa  # noqa: TID253 - only code that needs it imports this package
 
 
 class Instant(sa.TypeDecorator[datetime]):
@@ -99,7 +99,7 @@ tasks = sa.Table(
     sa.Column("pairs", sa.JSON, nullable=False),
     sa.Column("active", sa.Boolean, nullable=False),
     sa.Column("done", sa.Boolean, nullable=False),
-    sa.Column("judgments", sa.Integer, nullable=False),  # how many there are, so that nobody has to count
+    sa.Column("judgments", sa.Integer, nullable=False),  # how many there are, so that they need not be counted
     sa.Column("created", Instant, nullable=False),
 )
 # A task that was withdrawn may be assigned again, and single pairs may be asked about in several tasks.

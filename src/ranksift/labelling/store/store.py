@@ -78,7 +78,7 @@ class Store:
 
     @classmethod
     def create(cls, place: str | os.PathLike[str], project: Project) -> Store:
-        """Make a project in a folder or in an empty PostgreSQL database (``postgresql://user@host/database``)."""
+        """Create a project in a folder or in an empty PostgreSQL database (``postgresql://user@host/database``)."""
         _check_project(project)
         database = Database(place)
         with database.creating(current_version()) as connection:
@@ -88,7 +88,7 @@ class Store:
 
     @classmethod
     def open(cls, place: str | os.PathLike[str]) -> Store:
-        """Open a project; an older one is migrated, after a copy beside it where it is a SQLite file."""
+        """Open a project; an older one is migrated; a SQLite file is copied first."""
         database = Database(place)
         try:
             database.bring_forward()
@@ -114,20 +114,20 @@ class Store:
 
     @property
     def project(self) -> Project:
-        """What holds for all of the project."""
+        """The settings of the whole project."""
         with self._database.reading() as connection:
             return _project(connection.execute(sa.select(*_PROJECT)).one())
 
     @property
     def site(self) -> str:
-        """What browsers call the project: drawn when it was made, and the same wherever it is restored."""
+        """The project's name in browsers: drawn when it was created, and the same wherever it is restored."""
         with self._database.reading() as connection:
             return str(connection.scalar(sa.select(schema.project.c.site)))
 
     def change(self, **changes: Any) -> Project:
-        """Change some of what holds for all of the project; what others change at the same time stays.
+        """Change some settings of the whole project; settings that others change at the same time are kept.
 
-        Tasks that are there keep their strategy and their k. Grades that somebody has given have to stay.
+        Existing tasks keep their strategy and their k. Grades that have been given must stay.
 
         Parameters
         ----------
@@ -140,25 +140,25 @@ class Store:
             _check_project(project)
             best = connection.scalar(sa.select(sa.func.max(schema.judgments.c.grade)))
             if best is not None and best >= len(project.grades):
-                what = f"{len(project.grades)} grades are too few: documents have grade {best} already"
-                raise InputError(what, remedy=f"keep {best + 1} grades, or make a project of its own")
+                what = f"{len(project.grades)} grades are too few: some documents already have grade {best}"
+                raise InputError(what, remedy=f"keep {best + 1} grades, or make a separate project")
             connection.execute(sa.update(schema.project).values(**_values(project)))
         return project
 
     # -- queries and their items ---------------------------------------------------------------------------------------
 
     def add(self, queries: Iterable[Query]) -> tuple[int, int]:
-        """Add queries with their items, all or none; a query that is there gets further items.
+        """Add queries with their items, all or none; an existing query gets further items.
 
-        Tasks of a query that gets further items are not done any more, except those that ask given pairs, and pairs of
-        a single document.
+        Tasks of a query that gets further items are no longer done, except those that ask given pairs, and pairs of a
+        single document.
 
         Returns
         -------
         tuple of int
-            How many queries are new, and how many items.
+            The numbers of new queries and of new items.
         """
-        added = list(queries)  # before the transaction, in which nobody else can write
+        added = list(queries)  # before the transaction, during which no one else can write
         for query in added:
             _check_query(query)
         try:
@@ -176,7 +176,7 @@ class Store:
                     there.add(query.query_id)
         except sa.exc.IntegrityError:
             remedy = "import them again"
-            raise InputError("somebody else adds the same queries now", source=self.place, remedy=remedy) from None
+            raise InputError("someone else is adding the same queries now", source=self.place, remedy=remedy) from None
         return len(known) - before, sum(len(query.items) for query in added)
 
     def _new_query(self, connection: sa.Connection, query: Query) -> sa.Row[Any]:
@@ -191,8 +191,8 @@ class Store:
         filled = {name: value for name, value in given.items() if value and value != getattr(there, name)}
         for name in filled:
             if getattr(there, name):
-                remedy = "use another id, or leave it as it is"
-                raise InputError(f"the query {query.query_id!r} is there with another {name}", remedy=remedy)
+                remedy = "use another id, or leave it unchanged"
+                raise InputError(f"the query {query.query_id!r} is already there with another {name}", remedy=remedy)
         if not filled:
             return there
         change = sa.update(schema.queries).where(schema.queries.c.id == there.id).values(filled)
@@ -217,7 +217,7 @@ class Store:
                 opened.append(schema.tasks.c.tool == "grades")
             connection.execute(sa.update(schema.tasks).where(*opened).values(done=False))
             retired = sa.select(schema.people.c.id).where(~schema.people.c.active)
-            _withdraw(connection, *opened, schema.tasks.c.person.in_(retired))  # who would not go on with it
+            _withdraw(connection, *opened, schema.tasks.c.person.in_(retired))  # who would not continue with it
 
     def queries(self, active_only: bool = True) -> list[Query]:
         """Queries in the order in which they were added, with the items but without their contents."""
@@ -241,7 +241,7 @@ class Store:
         return Query(**_without_id(row), items=tuple(found))
 
     def items(self, query_id: str) -> tuple[Item, ...]:
-        """The items of a query without their contents: best first by their prior, else in the order of the import."""
+        """The items of a query without their contents: by their prior, best first, or in the order of the import."""
         with self._database.reading() as connection:
             joined = schema.items.join(schema.queries)
             asked = sa.select(*_SHORT_ITEM).select_from(joined).where(schema.queries.c.query_id == _searched(query_id))
@@ -265,14 +265,14 @@ class Store:
         return Item(**row._mapping)
 
     def retire_query(self, query_id: str) -> None:
-        """Assign a query to nobody any more; its open tasks are withdrawn, and its judgments stay."""
+        """Stop assigning a query; its open tasks are withdrawn, and its judgments stay."""
         with self._database.writing() as connection:
             row = self._query_row(connection, query_id)
             connection.execute(sa.update(schema.queries).where(schema.queries.c.id == row.id).values(active=False))
             _withdraw(connection, schema.tasks.c.query == row.id, ~schema.tasks.c.done)
 
     def reinstate_query(self, query_id: str) -> None:
-        """Take a query back that was retired: it can be assigned again; withdrawn tasks stay so."""
+        """Reinstate a retired query: it can be assigned again; withdrawn tasks stay withdrawn."""
         with self._database.writing() as connection:
             row = self._query_row(connection, query_id)
             connection.execute(sa.update(schema.queries).where(schema.queries.c.id == row.id).values(active=True))
@@ -287,7 +287,7 @@ class Store:
     # -- people --------------------------------------------------------------------------------------------------------
 
     def add_person(self, name: str, role: Role) -> tuple[Person, str]:
-        """Add somebody who may sign in.
+        """Add a person who may sign in.
 
         Returns
         -------
@@ -304,10 +304,10 @@ class Store:
                 return Person(int(result.inserted_primary_key[0]), name, role), token  # type: ignore[index]
         except sa.exc.IntegrityError:
             remedy = "choose another name"
-            raise InputError(f"there is somebody called {name!r} already", source=self.place, remedy=remedy) from None
+            raise InputError(f"there is already a person called {name!r}", source=self.place, remedy=remedy) from None
 
     def new_link(self, person_id: int) -> str:
-        """A new secret for the personal link of somebody; the old link and all sessions end."""
+        """A new secret for the personal link of a person; the old link and all sessions end."""
         token = _secret()
         with self._database.writing() as connection:
             self._active_person(connection, person_id)
@@ -316,13 +316,13 @@ class Store:
         return token
 
     def people(self) -> list[Person]:
-        """Everybody, those who were retired too, in the order in which they were added."""
+        """All people, including retired ones, in the order in which they were added."""
         with self._database.reading() as connection:
             rows = connection.execute(sa.select(*_PERSON).order_by(schema.people.c.id))
             return [Person(**row._mapping) for row in rows]
 
     def retire(self, person_id: int) -> None:
-        """Let somebody in no more; their open tasks are withdrawn, so that others can get them; judgments stay."""
+        """Retire a person, who can no longer sign in; open tasks are withdrawn for others, and judgments stay."""
         with self._database.writing() as connection:
             leads = sa.select(*_PERSON).where(schema.people.c.role == "lead", schema.people.c.active)
             active = connection.execute(leads.order_by(schema.people.c.id).with_for_update()).all()
@@ -334,7 +334,7 @@ class Store:
             _withdraw(connection, schema.tasks.c.person == person_id, ~schema.tasks.c.done)
 
     def reinstate(self, person_id: int) -> str:
-        """Let somebody in again who was retired, by a new link; withdrawn tasks stay so."""
+        """Let a retired person sign in again, with a new link; withdrawn tasks stay withdrawn."""
         token = _secret()
         with self._database.writing() as connection:
             person = self._person_row(connection, person_id)
@@ -344,11 +344,11 @@ class Store:
         return token
 
     def person_of_link(self, token: str) -> Person | None:
-        """Whose personal link has this secret."""
+        """The person whose personal link has this secret."""
         return self._person(schema.people.c.link == _hash(token), schema.people.c.active)
 
     def start_session(self, person_id: int, days: int = 30) -> str:
-        """Begin a session of somebody: the secret that their cookie has, of which only the hash is stored."""
+        """Begin a session of a person: the secret of their cookie, of which only the hash is stored."""
         check_number("the number of days", days, 1, _LONGEST_SESSION)
         cookie, now = _secret(), _now()
         with self._database.writing() as connection:
@@ -359,18 +359,18 @@ class Store:
         return cookie
 
     def person_of_session(self, cookie: str) -> Person | None:
-        """Whose session this is, while it lasts."""
+        """The person whose session this is, as long as it lasts."""
         own = schema.sessions.c.person == schema.people.c.id
         session = sa.exists().where(own, schema.sessions.c.cookie == _hash(cookie), schema.sessions.c.expires > _now())
         return self._person(session, schema.people.c.active)
 
     def end_session(self, cookie: str) -> None:
-        """End a session; one that has ended already stays so."""
+        """End a session; a session that has already ended stays ended."""
         with self._database.writing() as connection:
             connection.execute(sa.delete(schema.sessions).where(schema.sessions.c.cookie == _hash(cookie)))
 
     def signed_in(self) -> bool:
-        """Whether anybody has a session that lasts."""
+        """Whether anyone has an active session."""
         with self._database.reading() as connection:
             lasting = sa.exists().where(schema.sessions.c.expires > _now())
             return bool(connection.execute(sa.select(lasting)).scalar_one())
@@ -384,23 +384,23 @@ class Store:
         asked = sa.select(*_PERSON).where(schema.people.c.id == _number(person_id)).with_for_update()
         row = connection.execute(asked).one_or_none()
         if row is None:
-            raise InputError(f"there is nobody with the number {person_id!r}", source=self.place, remedy="check it")
+            raise InputError(f"there is no person with the number {person_id!r}", source=self.place, remedy="check it")
         return Person(**row._mapping)
 
     def _active_person(self, connection: sa.Connection, person_id: int) -> Person:
         person = self._person_row(connection, person_id)
         if not person.active:
-            remedy = "reinstate them, or choose somebody else"
+            remedy = "reinstate them, or choose someone else"
             raise InputError(f"{person.name!r} was retired", source=self.place, remedy=remedy)
         return person
 
     # -- tasks ---------------------------------------------------------------------------------------------------------
 
     def assign(self, tasks: Iterable[NewTask]) -> list[Task]:
-        """Give queries to assessors, all or none.
+        """Assign queries to assessors, all or none.
 
-        Nobody gets a query twice with the same purpose, nor a pair to verify or to settle; and nobody who has seen a
-        query with one tool gets it with the other, except to settle what others disagree about.
+        No one gets a query twice with the same purpose, nor a pair to verify or to settle; and no one who has seen a
+        query with one tool gets it with the other, except to settle disagreements of others.
         """
         wanted = list(tasks)
         for task in wanted:
@@ -466,14 +466,14 @@ class Store:
             return [_task(row) for row in connection.execute(asked)]
 
     def task(self, key: str) -> Task | None:
-        """The task of a key, also where it was withdrawn."""
+        """The task with this key, even if it was withdrawn."""
         asked = sa.select(*_TASK).select_from(_TASKS).where(schema.tasks.c.key == _searched(key))
         with self._database.reading() as connection:
             row = connection.execute(asked).one_or_none()
         return None if row is None else _task(row)
 
     def withdraw(self, key: str) -> None:
-        """Take a task back; its judgments stay in the log."""
+        """Withdraw a task; its judgments stay in the log."""
         with self._database.writing() as connection:
             if not _withdraw(connection, schema.tasks.c.key == _searched(key)):
                 raise self._no_task()
@@ -484,7 +484,7 @@ class Store:
     # -- the log -------------------------------------------------------------------------------------------------------
 
     def log(self, key: str) -> list[Judgment]:
-        """What was judged in a task, in order, undoing included."""
+        """The judgments of a task, in order, including undos."""
         joined = schema.tasks.outerjoin(schema.judgments)
         asked = sa.select(*_JUDGMENT).select_from(joined).where(schema.tasks.c.key == _searched(key))
         with self._database.reading() as connection:
@@ -506,16 +506,16 @@ class Store:
         done: bool = False,
         of: int | None = None,
     ) -> Saved:
-        """Save a judgment, once however often it is sent; when this returns it is on the disk.
+        """Save a judgment, only once however often it is sent; when this returns, it is on disk.
 
         Parameters
         ----------
         key
-            Of the task.
+            The key of the task.
         client_id
-            Made by the client: the same one again is the same judgment again.
+            Chosen by the client: the same id means the same judgment.
         judgment
-            What is saved.
+            The judgment to save.
         after
             How many entries of the log the client has seen.
         active_seconds, note, proposed
@@ -523,12 +523,12 @@ class Store:
         done
             Whether the task is done with this judgment.
         of
-            How many items of the query the client knows: where there are more by now, the task is not done.
+            The number of items of the query that the client knows: if there are more by now, the task is not done.
 
         Raises
         ------
         Moved
-            Where the log has grown since: nothing is saved.
+            If the log has grown since: nothing is saved.
         """
         check_id("the id that the client gives", client_id)
         check_number("the number of judgments seen", after, 0)
@@ -544,7 +544,7 @@ class Store:
             if known is not None:
                 return Saved(known, repeated=True)
             if not (task.active and task.person_active and task.query_active):
-                raise InputError("the task was withdrawn", source=self.place, remedy="go on with another task")
+                raise InputError("the task was withdrawn", source=self.place, remedy="continue with another task")
             if task.judgments != after:
                 raise Moved(task.judgments)
             self._check_items(connection, task.query, task.query_id, mentioned)
@@ -566,7 +566,7 @@ class Store:
             return Saved(after + 1, repeated=False)
 
     def entries(self, query_id: str | None = None) -> Iterator[Entry]:
-        """All judgments as they lie in the log, task after task, as they were when the first one is asked for."""
+        """All judgments as they are in the log, task after task, as of the moment when the first one is asked for."""
         j, t = schema.judgments.c, schema.tasks.c
         own = ("number", "client_id", "active_seconds", "note", "proposed", "created")
         asked = (
@@ -596,17 +596,17 @@ class Store:
     # -- copies --------------------------------------------------------------------------------------------------------
 
     def backup(self, path: str | os.PathLike[str]) -> None:
-        """Write everything into one file, as it is at one moment, while others go on working.
+        """Write everything into one file, as of one moment, while others continue to work.
 
-        The file is text (JSON lines), compressed where its name ends in ``.gz`` or ``.zst``; it can be restored into
-        either kind of database. It holds no secret that lets anybody in, only their hashes.
+        The file is text (JSON lines), compressed if its name ends in ``.gz`` or ``.zst``; it can be restored into
+        either kind of database. It contains no secrets that anyone could sign in with, only their hashes.
         """
         with self._database.snapshot() as connection:
             archive.write(connection, path)
 
     @classmethod
     def restore(cls, path: str | os.PathLike[str], place: str | os.PathLike[str]) -> Store:
-        """Make a project of what :meth:`backup` wrote; a file that is not whole, or was changed, is refused."""
+        """Restore a project from what :meth:`backup` wrote; a file that is incomplete or was changed is refused."""
         saved = archive.read(path)
         database = Database(place)
         with database.creating(saved.version) as connection:
@@ -648,14 +648,14 @@ class _Standing:
         self.tools.setdefault((query, person), set()).add(tool)
 
     def refusal(self, number: int, task: NewTask) -> tuple[str, str] | None:
-        """Why somebody cannot get a task, and what to do about it."""
-        has = f"person {task.person} has the query {task.query_id!r} already"
+        """Why a person cannot get a task, and what to do about it."""
+        has = f"person {task.person} already has the query {task.query_id!r}"
         before = self.asked.get((number, task.person, task.tool, task.purpose), set())
         if before & _asked(task.purpose, task.pairs):
             return f"{has} ({task.tool}, {task.purpose})", "withdraw that task first, or leave it out"
         other = self.tools.get((number, task.person), set()) - {task.tool}
         if other and task.purpose != "adjudicate":
-            return f"{has} with {min(other)}, and nobody sees a query with both tools", "choose somebody else"
+            return f"{has} with {min(other)}, and no one may see a query with both tools", "choose someone else"
         return None
 
 
@@ -744,7 +744,7 @@ def _check_judgment(judgment: Judgment) -> None:
         check_number("the grade", judgment.grade, 0)
     shown = {judgment.left, judgment.right} - {None, ""}
     if not set(judgment.forbidden) <= shown:
-        raise InputError("a document is flagged that was not shown", remedy="flag one of those of the question")
+        raise InputError("a document that was not shown is flagged", remedy="flag a document of the question")
     has = {
         "prefer": len(shown) == 2 and judgment.grade is None and bool(judgment.answer or judgment.forbidden),
         "grade": bool(judgment.left) and judgment.right is None and judgment.answer is None,
@@ -765,7 +765,7 @@ def _secret() -> str:
 
 
 def _hash(secret: str) -> str:
-    """What is stored of a secret. It is looked up by this, so nobody learns from the time that it takes."""
+    """What is stored of a secret. It is looked up by this, so the time of the lookup reveals nothing."""
     return hashlib.sha256(secret.encode(errors="surrogatepass")).hexdigest()
 
 
@@ -779,7 +779,7 @@ def _searched(name: str) -> str:
 
 
 def _number(value: int) -> int:
-    """A number of a person from outside; what cannot be one finds nobody."""
+    """A person's number from outside; an impossible one finds no person."""
     return value if 0 < value < 2**31 else 0
 
 

@@ -40,7 +40,7 @@ PAIRWISE = tuple(name for name in STRATEGIES if name != "grades")
 
 
 def strategy(name: str, k: int = 10, seed: int = 0, **parameters: Any) -> Strategy:
-    """The strategy of a name; ``"pairs"`` asks given pairs and takes them as ``pairs``.
+    """The strategy with this name; ``"pairs"`` asks given pairs and takes them as ``pairs``.
 
     Examples
     --------

@@ -10,7 +10,7 @@ from ranksift.labelling.strategies.pairwise import Pairwise, Search
 
 @dataclass(frozen=True)
 class BestOfTheRest(Pairwise):
-    """Whoever is ahead is compared with the next item; whoever is ahead at the end is the best of the rest.
+    """The item that is ahead is compared with the next one; the item that is ahead at the end is the best of the rest.
 
     Examples
     --------

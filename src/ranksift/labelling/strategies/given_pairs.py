@@ -1,4 +1,4 @@
-"""Given pairs and no others: to verify what somebody said, or to settle a disagreement."""
+"""Given pairs and no others: to verify judgments, or to settle a disagreement."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 
-#: Of two items: 1 where the first is better, -1 where the second is, 0 where they are tied.
+#: Of two items: 1 if the first is better, -1 if the second is, 0 if they are tied.
 Sign = int
 
 
@@ -46,7 +46,7 @@ class Knowledge:
         return other
 
     def compare(self, first: int, second: int) -> Sign | None:
-        """What is known of two items, a forbidden one being worse than any other; None where nothing is."""
+        """What is known of two items, a forbidden one being worse than any other; None if nothing is."""
         if self.forbidden >> first & 1 or self.forbidden >> second & 1:
             return (self.forbidden >> second & 1) - (self.forbidden >> first & 1)
         return self._preference(first, second)
@@ -60,7 +60,7 @@ class Knowledge:
         return 0 if self.tied[first] >> second & 1 else None
 
     def add(self, first: int, second: int, sign: Sign) -> bool:
-        """Learn what somebody says of two items; False where it contradicts what was said before, which stands."""
+        """Learn a judgment of two items; False if it contradicts an earlier one, which stays."""
         known = self._preference(first, second)
         if known is not None and known != sign:
             better, worse = (first, second) if sign >= 0 else (second, first)

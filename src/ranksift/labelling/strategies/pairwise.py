@@ -35,9 +35,9 @@ class Pairwise(ABC):
     Attributes
     ----------
     k
-        How many items are to be found, in their order.
+        How many of the best items to find, in order.
     seed
-        Of everything that is random, the sides of a pair included.
+        The seed of all random choices, including the sides of a pair.
 
     Notes
     -----
@@ -65,7 +65,7 @@ class Pairwise(ABC):
         """How many judgments a whole query takes on average, of items in no order and without ties."""
 
     def state(self, items: Sequence[str], log: Sequence[Judgment]) -> State:
-        """Where a task stands after a log; ``items`` are in the order of a prior run, if there is one."""
+        """The state of a task after a log; ``items`` are in the order of a prior run, if there is one."""
         course = Course(self, items)
         for judgment in effective(log):
             course.add(judgment)
@@ -125,7 +125,7 @@ class Course:
 
     @property
     def question(self) -> Question | None:
-        """What to ask next; None where the task is done."""
+        """What to ask next; None if the task is done."""
         pair = self._advance()
         if pair is None:
             return None
@@ -197,7 +197,7 @@ class Course:
         self._order: Sequence[int] | None = None
 
     def _advance(self) -> tuple[int, int] | None:
-        """Run the algorithm up to a comparison that nobody has made, or to its end."""
+        """Run the algorithm up to a comparison that has not been made, or to its end."""
         while True:
             self._run()
             if self._pair is not None or self._without == len(self._skipped):

@@ -12,7 +12,7 @@ from ranksift.labelling.strategies.pairwise import Pairwise, Search
 
 @dataclass(frozen=True)
 class QuickSort(Pairwise):
-    """All items are compared with a random pivot; then those above it are sorted, and those below it where needed.
+    """All items are compared with a random pivot; then those above it are sorted, and those below it if needed.
 
     Examples
     --------

@@ -30,7 +30,7 @@ class SeededTournament(Tournament):
     """
 
     def match(self, unbeaten: list[int], known: Knowledge) -> tuple[int, int]:
-        """The two weakest; where items are flagged, first those that nobody has seen."""
+        """The two weakest; if items can be flagged, first those that have not been seen."""
         odds, slope = prior_of(known)
         weight = 6 * slope**2
 

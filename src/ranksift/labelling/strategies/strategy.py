@@ -12,14 +12,14 @@ from ranksift.labelling.judgments import Judgment, Question
 
 @dataclass(frozen=True)
 class State:
-    """Where a task stands.
+    """The state of a task.
 
     Attributes
     ----------
     question
-        What to ask next; None where the task is done.
+        What to ask next; None if the task is done.
     groups
-        Where the task is done: the top k, best first, tied items together. The last group may reach beyond k.
+        If the task is done: the top k, best first, tied items together. The last group may reach beyond k.
     rest
         Items that are not forbidden and not in ``groups``, in the order in which they were given.
     forbidden
@@ -27,11 +27,11 @@ class State:
     judgments
         How many answers counted so far, flags included; skipped questions do not count.
     forecast
-        How many more are expected, or a function that says so: it is called when somebody asks for ``expected``.
+        How many more are expected, or a function that says so: it is called when ``expected`` is read.
     cycles
-        Items that contradict each other: each is preferred to the next one, and the last to the first.
+        Items whose judgments contradict each other: each is preferred to the next one, and the last to the first.
     unjudged
-        Items of which an assessor said that they cannot be judged, and nothing else. They are in ``rest``.
+        Items about which the only answer was that they cannot be judged. They are in ``rest``.
     """
 
     question: Question | None
@@ -63,17 +63,17 @@ class Strategy(Protocol):
     """Asks until the ordered top k is known.
 
     A strategy is a value: the same items, the same log and the same seed give the same state, wherever and however
-    often it is asked.
+    often it is computed.
     """
 
     @property
     def k(self) -> int:
-        """How many items are to be found, in their order."""
+        """How many of the best items to find, in order."""
 
     @property
     def seed(self) -> int:
-        """Of everything that is random."""
+        """The seed of all random choices."""
 
     def state(self, items: Sequence[str], log: Sequence[Judgment]) -> State:
-        """Where a task stands after a log; ``items`` are in the order of a prior run, if there is one."""
+        """The state of a task after a log; ``items`` are in the order of a prior run, if there is one."""
         ...

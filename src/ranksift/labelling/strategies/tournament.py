@@ -13,8 +13,8 @@ from ranksift.labelling.strategies.pairwise import Pairwise, Search
 class Tournament(Pairwise):
     """Unbeaten items meet until one is left: the best. Without it others are unbeaten, and the next best is among them.
 
-    Equals meet: always the two unbeaten items that are better than the fewest others. First those that nobody has seen,
-    so that one judgment may flag two forbidden items. The first place takes n - 1 judgments, each other one about
+    Equals meet: always the two unbeaten items that are better than the fewest others. First those that have not been
+    seen, so that one judgment may flag two forbidden items. The first place takes n - 1 judgments, each other one about
     log2 n - 1.
 
     Examples

@@ -28,7 +28,7 @@ from ranksift.web.shapes import (
     yes_or_no,
 )
 
-#: Who may call an operation: anybody, anybody with a link, or leads.
+#: Who may call an operation: anyone, anyone with a link, or leads.
 Caller = Literal["anybody", "assessor", "lead"]
 
 
@@ -45,11 +45,11 @@ class Operation:
     caller
         Who may.
     parameters
-        Of the address, after the question mark.
+        The parameters of the address, after the question mark.
     body
         The shape of what is sent.
     status
-        Of the answer where all went well.
+        The status of a successful answer.
     media
         What the answer is.
     """
@@ -160,7 +160,7 @@ def _document(visit: Visit) -> dict[str, Any]:
 
 
 def item_of(visit: Visit, query_id: str, doc_id: str) -> Item:
-    """A document with its content; not found where there is none."""
+    """A document with its content; not found if there is none."""
     try:
         return visit.store.item(query_id, doc_id)
     except (InputError, LookupError):
@@ -168,7 +168,7 @@ def item_of(visit: Visit, query_id: str, doc_id: str) -> Item:
 
 
 def query_of(visit: Visit, query_id: str, contents: bool = False) -> Query:
-    """A query with its documents; not found where there is none."""
+    """A query with its documents; not found if there is none."""
     try:
         return visit.store.query(query_id, contents)
     except (InputError, LookupError):
@@ -209,7 +209,7 @@ def _people(visit: Visit) -> dict[str, Any]:
 
 
 def person_of(visit: Visit) -> Person:
-    """The person whom the address names; not found where there is none."""
+    """The person whom the address names; not found if there is none."""
     for person in visit.store.people():
         if str(person.id) == visit.request.path_params["person"]:
             return person
@@ -222,7 +222,7 @@ def _add_person(visit: Visit) -> dict[str, Any]:
 
 
 def link(visit: Visit, token: str) -> str:
-    """The personal link as somebody can open it."""
+    """The personal link with the full address."""
     if visit.site.settings.url:
         return f"{visit.site.settings.url}/in/{token}"
     base = visit.request.base_url
@@ -235,7 +235,7 @@ def _new_link(visit: Visit) -> dict[str, Any]:
 
 
 def retire(visit: Visit, person: Person) -> None:
-    """Take somebody off the project, if a lead stays."""
+    """Remove a person from the project, if a lead stays."""
     leads = [one for one in visit.store.people() if one.role == "lead" and one.active]
     if person.role == "lead" and [one.id for one in leads] == [person.id]:
         raise InputError(f"{person.name} is the only lead", remedy="add another lead first")
@@ -267,12 +267,12 @@ def _openapi(visit: Visit) -> dict[str, Any]:
 
 # -- the operations ----------------------------------------------------------------------------------------------------
 
-_KEY = text("The key of a task of yours.")
+_KEY = text("The key of one of your tasks.")
 _AHEAD = {"ahead": one_of("true", "false", description="Whether to say which question follows each answer.")}
-_CLIENT_ID = text("Made by the client, different for each judgment. The same one again saves nothing.", 100, 1)
-_AFTER = whole("How many entries of the log the client knows: `after` of the state it shows.", 0)
-_SECONDS = number("For how long the assessor worked on it, in seconds.", minimum=0)
-_NOTE = text("Of the assessor.", 10_000)
+_CLIENT_ID = text("Made by the client, different for each judgment. If it is sent again, nothing is saved.", 100, 1)
+_AFTER = whole("The number of log entries that the client knows: `after` of the state that it shows.", 0)
+_SECONDS = number("How long the assessor worked on it, in seconds.", minimum=0)
+_NOTE = text("A note of the assessor.", 10_000)
 
 JUDGMENT = record(
     {
@@ -280,9 +280,9 @@ JUDGMENT = record(
         "after": _AFTER,
         "kind": one_of("prefer", "grade", "skip", "cannot", "undo"),
         "left": text("The item on the left, or the only one."),
-        "right": nullable(text("The item on the right; null where one item is graded.")),
+        "right": nullable(text("The item on the right; null if one item is graded.")),
         "answer": nullable(one_of("left", "right", "tie")),
-        "grade": nullable(whole("From 0, the worst.", 0, 99)),
+        "grade": nullable(whole("The grade, from 0, the worst.", 0, 99)),
         "forbidden": array(text(), "Items of the question that are forbidden.", maxItems=2),
         "active_seconds": _SECONDS,
         "note": _NOTE,
@@ -321,10 +321,10 @@ _NEW_TASK = record(
         "tool": one_of("pairs", "grades"),
         "purpose": one_of("label", "overlap", "verify", "adjudicate"),
         "strategy": one_of(*STRATEGIES),
-        "k": whole("How many documents are to be ordered.", 1, 1000),
-        "seed": whole("Of what is drawn by lot.", 0, 2**31 - 1),
+        "k": whole("How many documents to put in order.", 1, 1000),
+        "seed": whole("The seed of the random numbers.", 0, 2**31 - 1),
         "with_proposals": yes_or_no("Whether proposals of a model are shown."),
-        "pairs": array(array(text(), minItems=2, maxItems=2), "The pairs to ask, and no others."),
+        "pairs": array(array(text(), minItems=2, maxItems=2), "The only pairs to ask about."),
     },
     ("query_id", "person", "tool"),
 )
@@ -333,10 +333,10 @@ PROJECT = record(
     {
         "title": text(longest=200, shortest=1),
         "guidelines": text("Plain text.", 200_000),
-        "k": whole("How many documents of each query are to be ordered, in new tasks.", 1, 1000),
-        "strategy": one_of(*PAIRWISE, description="Of new tasks with pairs."),
+        "k": whole("How many documents of each query to put in order, in new tasks.", 1, 1000),
+        "strategy": one_of(*PAIRWISE, description="The strategy of new tasks with pairs."),
         "grades": array(text(longest=40, shortest=1), "Worst first.", minItems=2, maxItems=9),
-        "forbidden_label": whole("Of forbidden documents in exported judgments.", -1000, -1),
+        "forbidden_label": whole("The label of forbidden documents in exported judgments.", -1000, -1),
     }
 )
 
@@ -352,21 +352,21 @@ OPERATIONS = (
     Operation(
         "GET",
         "/tasks",
-        "Your tasks; those of everybody where a lead asks for them.",
+        "Your tasks; for a lead who asks for them, the tasks of everyone.",
         _tasks,
         "assessor",
-        {"everybody": one_of("true", "false"), "query_id": text("Of everybody's: those of one query.")},
+        {"everybody": one_of("true", "false"), "query_id": text("With everybody: only the tasks of this query.")},
     ),
     Operation("POST", "/tasks", "Assign tasks: all of them or none.", _assign, status=201,
               body=record({"tasks": array(_NEW_TASK, minItems=1, maxItems=100_000)}, ("tasks",))),
     Operation("DELETE", "/tasks/{key}", "Withdraw a task; its judgments stay.", _withdraw),
-    Operation("GET", "/tasks/{key}/question", "What is asked next, and where the task stands.", _question, "assessor",
+    Operation("GET", "/tasks/{key}/question", "The next question, and the state of the task.", _question, "assessor",
               _AHEAD),
-    Operation("GET", "/tasks/{key}/log", "All that you said so far.", _log, "assessor"),
+    Operation("GET", "/tasks/{key}/log", "All your judgments so far.", _log, "assessor"),
     Operation("GET", "/tasks/{key}/document", "A document of the task.", _document, "assessor",
               {"id": text("The id of the document.")}),
-    Operation("POST", "/tasks/{key}/judgments", "Save a judgment, once however often it is sent.", _judge, "assessor",
-              _AHEAD, JUDGMENT, 201),
+    Operation("POST", "/tasks/{key}/judgments", "Save a judgment; it is saved once, however often it is sent.", _judge,
+              "assessor", _AHEAD, JUDGMENT, 201),
     Operation("POST", "/tasks/{key}/undo", "Take back the last judgment that counts.", _undo, "assessor", _AHEAD,
               record({"client_id": _CLIENT_ID, "after": _AFTER, "active_seconds": _SECONDS, "note": _NOTE},
                      ("client_id", "after")), 201),
@@ -377,14 +377,15 @@ OPERATIONS = (
     Operation("DELETE", "/query", "Retire a query: no more tasks; its judgments stay.", _retire_query, parameters=_ID),
     Operation("POST", "/query/reinstate", "Take a retired query back: it can be assigned again.", _reinstate_query,
               parameters=_ID),
-    Operation("GET", "/people", "Everybody who may sign in.", _people),
-    Operation("POST", "/people", "Add somebody; the answer has the personal link.", _add_person, status=201,
+    Operation("GET", "/people", "Everyone who may sign in.", _people),
+    Operation("POST", "/people", "Add a person; the answer contains the personal link.", _add_person, status=201,
               body=_NEW_PERSON),
-    Operation("POST", "/people/{person}/link", "A new personal link; the old one ends.", _new_link, status=201),
-    Operation("DELETE", "/people/{person}", "Retire somebody; their judgments stay.", _retire),
-    Operation("POST", "/people/{person}/reinstate", "Let somebody in again who was retired, by a new link.", _reinstate,
+    Operation("POST", "/people/{person}/link", "Create a new personal link; the old one stops working.", _new_link,
               status=201),
-    Operation("GET", "/progress", "How far the project is, and when it will be done.", _progress),
+    Operation("DELETE", "/people/{person}", "Retire a person; their judgments stay.", _retire),
+    Operation("POST", "/people/{person}/reinstate", "Reinstate a retired person, with a new link.", _reinstate,
+              status=201),
+    Operation("GET", "/progress", "The progress of the project, and when it will be done.", _progress),
     Operation("GET", "/exports/{what}", "Judgments as a file: " + ", ".join(transfer.EXPORTS) + ".", _export,
               media="text/plain"),
 )  # fmt: skip
@@ -433,7 +434,7 @@ def _described(operation: Operation) -> dict[str, Any]:
     made: dict[str, Any] = {
         "operationId": f"{operation.method.lower()}-{name}",
         "summary": operation.summary,
-        "tags": ["for everybody" if operation.caller != "lead" else "for leads"],
+        "tags": ["for everyone" if operation.caller != "lead" else "for leads"],
         "responses": {str(operation.status): answer, "default": {"$ref": "#/components/responses/Error"}},
     }
     if parameters:

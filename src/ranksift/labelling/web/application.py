@@ -108,7 +108,7 @@ def _operation(operation: Operation) -> Callable[[Request], Awaitable[Response]]
                     401, "Send your token: Authorization: Bearer TOKEN", headers={"www-authenticate": "Bearer"}
                 )
             if operation.caller == "lead" and person.role != "lead":
-                raise Problem(403, "Only leads may do this.")
+                raise Problem(403, "Only leads can do this.")
         if request.method not in _SAFE and not by_token:
             check_form(request, cookie, _NO_FORM)
         body: dict[str, Any] = {}
@@ -144,7 +144,7 @@ def _problem(request: Request, error: Exception) -> Response:
 
 
 def _input_error(request: Request, error: Exception) -> Response:
-    # Where the project lies is the business of whoever serves it.
+    # The place of the project concerns only the person who serves it.
     text = str(error).removeprefix(f"{request.app.state.site.store.place}: ")
     if ":" not in text.split(" ", 1)[0]:  # else it begins with the name of a file
         text = text[:1].upper() + text[1:]
@@ -152,11 +152,11 @@ def _input_error(request: Request, error: Exception) -> Response:
 
 
 def _moved(request: Request, error: Exception) -> Response:
-    return problem_response(request.scope, Problem(409, "This has changed meanwhile. Reload the page."))
+    return problem_response(request.scope, Problem(409, "This has changed in the meantime. Reload the page."))
 
 
 def _unavailable(request: Request, error: Exception) -> Response:
-    sentence = "The database does not answer just now. Nothing is lost; try again in a moment."
+    sentence = "The database is not answering at the moment. Nothing is lost; try again in a moment."
     return problem_response(request.scope, Problem(503, sentence, headers={"retry-after": "2"}))
 
 
@@ -164,7 +164,7 @@ def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     sentences = {
         404: "There is nothing under this address.",
-        405: "This address does not take such requests.",
+        405: "This address does not accept such requests.",
     }
     headers = dict(error.headers or {})
     return problem_response(
@@ -173,5 +173,5 @@ def _http(request: Request, error: Exception) -> Response:
 
 
 def _fault(request: Request, error: Exception) -> Response:
-    sentence = "Something went wrong on the server. It is in its log; nothing that was saved is lost."
+    sentence = "Something went wrong on the server. Its log has the details; nothing that was saved is lost."
     return problem_response(request.scope, Problem(500, sentence))

@@ -30,7 +30,7 @@ def _lead(visit: Visit) -> Response:
 
 
 def _progress(visit: Visit) -> Response:
-    """The part of the page that is made anew every few seconds."""
+    """The part of the page that is renewed every few seconds."""
     return visit.show("lead/progress_part.html", view=visit.site.overviews.get())
 
 
@@ -95,7 +95,7 @@ def _assign(visit: Visit) -> Response:
     chosen = [value for value in visit.form.getlist("person") if isinstance(value, str)]
     people = [person for person in visit.store.people() if person.active and str(person.id) in chosen]
     if not people:
-        raise InputError("nobody is chosen", remedy="choose who gets the tasks")
+        raise InputError("no one is chosen", remedy="choose who gets the tasks")
     queries = [query.query_id for query in visit.store.queries()]
     one = visit.field("query")
     if one:
@@ -131,7 +131,7 @@ def _assign(visit: Visit) -> Response:
     visit.store.assign(_proposals(visit, tasks, existing))
     visit.site.overviews.get(fresh=True)
     if seen:
-        return _tasks(visit, f"Not verified, as all of these people have seen it: {', '.join(seen)}.")
+        return _tasks(visit, f"Not verified, because all of these people have seen it: {', '.join(seen)}.")
     return visit.go("/lead/tasks")
 
 
@@ -212,7 +212,7 @@ def _adjudicate(visit: Visit) -> Response:
     """A task for a third person with what was chosen."""
     person = next((one for one in visit.store.people() if one.active and str(one.id) == visit.field("person")), None)
     if person is None:
-        raise InputError("nobody is chosen", remedy="choose who decides")
+        raise InputError("no one is chosen", remedy="choose who decides")
     wanted: dict[tuple[str, Tool], list[tuple[str, str]]] = defaultdict(list)
     rows = {row.value: row for row in disputes_of(visit.site.overviews.get(fresh=True), visit.store)}
     for value in visit.form.getlist("dispute"):
@@ -241,7 +241,7 @@ def _adjudicate(visit: Visit) -> Response:
 
 def _check_third(person: Person, said: Any) -> None:
     if person.name in said:
-        raise InputError(f"{person.name} is one of those who disagree", remedy="choose a third person")
+        raise InputError(f"{person.name} is one of the people who disagree", remedy="choose a third person")
 
 
 #: What the form calls each setting.
@@ -266,7 +266,7 @@ def _download(visit: Visit) -> Response:
 
 
 def _settings(visit: Visit, saved: bool = False, typed: Mapping[str, Any] | None = None) -> Response:
-    """The form, with what somebody has ``typed`` in the place of what holds."""
+    """The form, with what the lead has ``typed`` instead of the current settings."""
     now = asdict(visit.store.project)
     return visit.show(
         "lead/settings.html",

@@ -24,7 +24,7 @@ _NAME = 80
 
 
 def shown(question: Question, seed: int) -> Question:
-    """The question with its sides drawn by lot; for the same task and pair the lot is always the same.
+    """The question with its sides drawn at random; for the same task and pair the lot is always the same.
 
     >>> shown(Question("a", "b"), 0) == shown(Question("b", "a"), 0)
     True
@@ -136,7 +136,7 @@ class Desk:
                 f"this task has {task.tool}", remedy="give left and right for pairs, left alone for grades"
             )
         if not set(forbidden) <= {left, right}:
-            raise InputError("only documents of the question can be forbidden", remedy="see: left and right")
+            raise InputError("only documents of the question can be marked as forbidden", remedy="see: left and right")
         if kind in ("skip", "cannot"):
             return Judgment(kind, left, right)
         if kind != ("grade" if task.tool == "grades" else "prefer"):
@@ -144,7 +144,7 @@ class Desk:
         if kind == "grade":
             names = self.store.project.grades
             if (grade is None) is not bool(forbidden) or (grade is not None and not 0 <= grade < len(names)):
-                raise InputError("a document is forbidden or has a grade", remedy=f"give 0 to {len(names) - 1}")
+                raise InputError("a document is either forbidden or has a grade", remedy=f"give 0 to {len(names) - 1}")
             return Judgment("grade", left, grade=grade, forbidden=forbidden)
         if answer is None and not forbidden:
             raise InputError("the answer is missing", remedy="give left, right or tie, or forbidden documents")
@@ -160,7 +160,9 @@ class Desk:
         return tuple(item.doc_id for item in items if item.proposed_forbidden and item.doc_id in asked)
 
     def _moved(self, task: Task, items: Sequence[Item], log: Sequence[Judgment]) -> Problem:
-        sentence = "This task went on elsewhere, in another window or on another device. This is where it stands now."
+        sentence = (
+            "This task was continued elsewhere, in another window or on another device. This is its current state."
+        )
         return Problem(409, sentence, {"state": self._view(task, items, log, ahead=True)})
 
 

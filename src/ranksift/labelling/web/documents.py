@@ -74,8 +74,8 @@ def page(item: Item, language: str = "") -> str:
 def direction(content: str) -> str:
     """The direction of the first letter that has one.
 
-    Browsers could find it (``dir="auto"``), but Chromium does so anew with every element that arrives: a large document
-    would take minutes.
+    Browsers could find it (``dir="auto"``), but Chromium does so again with every element that arrives: a large
+    document would take minutes.
 
     >>> direction("<p>1. سلام"), direction("<p>1. hello"), direction("...")
     ('rtl', 'ltr', 'ltr')

@@ -32,7 +32,7 @@ from ranksift.labelling.store import Store
 from ranksift.labelling.task_state import task_state
 
 _DAYS = 14  # of the chart
-_SAMPLES = 300  # of the bootstrap: enough for a page that is made anew every few seconds
+_SAMPLES = 300  # of the bootstrap: enough for a page that is renewed every few seconds
 
 
 @dataclass(frozen=True)
@@ -196,7 +196,7 @@ class Overviews:
             if not task.active or task.done or task.query_id not in items:
                 continue
             docs, log = items[task.query_id], logs[task.key]
-            # What nobody has begun is expected to take as long as any other of its kind.
+            # A task that has not been started is expected to take as long as others of its kind.
             key: tuple[Any, ...] = (
                 (task.key, len(docs), len(log))
                 if log
@@ -332,7 +332,7 @@ def _days(counting: Sequence[Entry]) -> tuple[tuple[datetime, int], ...]:
 
 @dataclass(frozen=True)
 class AgreementPart:
-    """How far assessors agree about one kind of thing."""
+    """How well assessors agree about one kind of judgment."""
 
     kind: str
     title: str
@@ -360,9 +360,9 @@ def agreement_of(overview: Overview) -> list[AgreementPart]:
 
 
 def disputes_of(overview: Overview, store: Store) -> list[DisputeRow]:
-    """Disagreements, with the task that settles each, where there is one."""
+    """Disagreements, with the task that settles each, if there is one."""
     queries = {query.query_id: query for query in store.queries()}
-    # What both only imply would be one dispute many times over: somebody has to have been asked.
+    # Implied answers alone would repeat one dispute many times: at least one of the two must have been asked.
     asked = {
         (entry.query_id, frozenset(entry.judgment.question.items))
         for entry in effective_entries(overview.entries)
@@ -374,7 +374,7 @@ def disputes_of(overview: Overview, store: Store) -> list[DisputeRow]:
         for dispute in disputes(ratings):
             query = queries.get(dispute.query_id)
             if query is None or (kind == "grades" and max(dispute.said.values()) - min(dispute.said.values()) < 2):
-                continue  # neighbouring grades are within what a scale can tell
+                continue  # neighbouring grades are within the precision of a scale
             if kind == "pairs" and (dispute.query_id, frozenset(dispute.docs)) not in asked:
                 continue
             names = {item.doc_id: item.title or item.doc_id for item in query.items}

@@ -30,7 +30,7 @@ class Page:
     upload
         Whether it takes the content of a file.
     knocking
-        Whether its form comes from somebody who is not signed in.
+        Whether its form comes from a visitor who is not signed in.
     """
 
     path: str
@@ -57,7 +57,7 @@ async def upload(form: FormData) -> tuple[str, bytes]:
 
 
 def _door(visit: Visit) -> Response:
-    """A page with a button: whoever only looks at links, as mail programs do, does not use them up."""
+    """A page with a button, so that programs that only open links, such as mail programs, do not use them up."""
     token = visit.request.path_params["token"]
     person = by_link(visit.site, visit.request, token)
     if person is None:
@@ -83,9 +83,7 @@ def _sign_in(visit: Visit) -> Response:
 
 
 def _no_such_link() -> Problem:
-    return Problem(
-        404, "This link does not work, or does not work any more. Ask the lead of the project for a new one."
-    )
+    return Problem(404, "This link is wrong or no longer works. Ask the lead of the project for a new one.")
 
 
 def _set_cookie(visit: Visit, response: Response, name: str, value: str, seconds: int | None) -> None:

@@ -14,11 +14,11 @@ _TITLES = {
     403: "Not allowed",
     404: "Not found",
     405: "Not possible here",
-    409: "Something has changed meanwhile",
+    409: "Something has changed in the meantime",
     413: "Too large",
     422: "That did not work",
     429: "Too many attempts",
-    500: "A fault of the server",
+    500: "A server error",
     503: "Not available",
 }
 

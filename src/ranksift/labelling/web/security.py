@@ -31,7 +31,7 @@ class Bodies:
             await problem_response(scope, Problem(404, "There is nothing under this address."))(scope, receive, send)
             return
         limit = self.large if path in self.large_paths else self.limit
-        too_large = Problem(413, f"The body of this request may have {limit:,} bytes at most.")
+        too_large = Problem(413, f"The body of this request may have at most {limit:,} bytes.")
         length = dict(scope["headers"]).get(b"content-length", b"0")
         if length.isdigit() and int(length) > limit:
             await problem_response(scope, too_large)(scope, receive, send)
@@ -50,7 +50,7 @@ class Bodies:
 
 
 def form_token(cookie: str) -> str:
-    """The token that forms of a session carry: whoever can only make a browser send the cookie does not know it.
+    """The token in the forms of a session: an attacker who can only make a browser send the cookie does not know it.
 
     It follows from the cookie, so that every process on the same database knows it, and nothing has to be kept.
     """
@@ -82,7 +82,7 @@ class Guesses:
         self._lock = threading.Lock()
 
     def wait(self, address: str) -> float:
-        """For how many seconds the address has to wait; 0 where it may try."""
+        """For how many seconds the address has to wait; 0 if it may try."""
         with self._lock:
             times = self._times.get(address)
             if times is None or len(times) < self.failures:

@@ -14,17 +14,17 @@ class Settings:
     root_path
         The prefix under which a proxy serves the pages, such as ``/label``.
     url
-        Where people reach the pages, prefix included, for personal links; by default where the lead reaches them.
+        The address of the pages, prefix included, for personal links; by default, the address that the lead uses.
     secure
-        Cookies only over HTTPS; otherwise they are secure where the request came over HTTPS.
+        Send cookies over HTTPS only; otherwise they are secure if the request came over HTTPS.
     idle_seconds
-        After how long without a sign of life an assessor's time does not count any more.
+        The seconds without activity after which an assessor's time no longer counts.
     session_days
-        For how long somebody stays signed in.
+        How many days a person stays signed in.
     failures, failure_seconds
-        How many wrong links an address may try within how many seconds.
+        The number of wrong links that an address may try, and within how many seconds.
     body_bytes, import_bytes
-        The largest body of a request, and of one that brings queries.
+        The largest body of a request, and of a request that adds queries.
     """
 
     root_path: str = ""

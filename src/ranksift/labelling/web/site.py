@@ -39,7 +39,7 @@ class Site:
 
     @property
     def knock_name(self) -> str:
-        """That of the cookie with which somebody comes to sign in."""
+        """The name of the cookie of a visitor who is about to sign in."""
         return self.cookie_name + "_in"
 
 
@@ -56,7 +56,7 @@ class Visit:
 
     @property
     def store(self) -> Store:
-        """Of the project."""
+        """The contents of the project."""
         return self.site.store
 
     @property
@@ -71,13 +71,13 @@ class Visit:
 
     @property
     def who(self) -> Person:
-        """Who asks, where somebody has to be signed in."""
+        """The person who asks, on pages that need a sign-in."""
         if self.person is None:
             raise Problem(401, "Open the personal link that the lead of this project has sent you.")
         return self.person
 
     def own_task(self, key: str) -> Task:
-        """A task of this person. Those of others are not there, whoever asks."""
+        """A task of this person. Those of others count as not found."""
         task = self.store.task(key)
         if task is None or task.person != self.who.id or not task.active:
             raise not_found()
@@ -143,7 +143,7 @@ def by_link(site: Site, request: Request, token: str) -> Person | None:
 
 
 def check_form(request: Request, cookie: str, form: FormData) -> None:
-    """Refuse what a page of somebody else sent."""
+    """Refuse requests sent by pages of other sites."""
     sent = request.headers.get("x-csrf-token") or form.get("token", "")
     if not isinstance(sent, str) or not is_form_token(cookie, sent):
         raise Problem(403, "This form is too old or comes from another page. Go back, reload the page and try again.")

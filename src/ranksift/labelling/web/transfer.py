@@ -19,11 +19,11 @@ from ranksift.labelling.web.problems import not_found
 #: What can be taken away, with what it is.
 EXPORTS = {
     "qrels.txt": "Judgments in TREC's format, forbidden documents with their label: for evaluate, cutoff and train.",
-    "qrels.jsonl": "The same as JSON lines, which hold ids with spaces too.",
-    "examples.jsonl": "The texts with these labels: for train.",
-    "preferences.jsonl": "Every answer about two documents that counts, with who gave it.",
+    "qrels.jsonl": "The same as JSON lines, which can also hold ids with spaces.",
+    "examples.jsonl": "The texts with these labels, for training.",
+    "preferences.jsonl": "Every answer about two documents that counts, and the person who gave it.",
     "top-k.csv": "The ordered top k of each query.",
-    "log.jsonl": "All that happened, undone judgments too, with times and notes.",
+    "log.jsonl": "Everything that happened, including undone judgments, with times and notes.",
 }
 
 
@@ -63,7 +63,7 @@ def bring(store: Store, name: str, content: bytes) -> tuple[int, int, tuple[str,
         path.write_bytes(content)
         try:
             found = collect([path], known=store.queries())
-        except ValueError as error:  # its path is nobody's business
+        except ValueError as error:  # its path must not be shown
             raise type(error)(str(error).replace(f"{folder}/", "")) from None
     queries, items = store.add(found.queries)
     return queries, items, tuple(found.notes)

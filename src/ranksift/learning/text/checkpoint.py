@@ -1,4 +1,4 @@
-"""Where a training stands, in one file that is replaced in one step: killed at any moment, it goes on from there."""
+"""The state of a training, in one file that is replaced in one step: a killed training resumes from it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Progress:
     total
         The loss, summed over the queries of the epoch so far.
     losses, values
-        Of the epochs that are done.
+        The losses and values of finished epochs.
     best_epoch
         The epoch whose weights are kept, 0 before the first one.
     done
@@ -80,7 +80,7 @@ def write_checkpoint(
 def read_checkpoint(
     path: Path, run: str, weights: Mapping[str, nn.Parameter], optimizer: torch.optim.Optimizer
 ) -> tuple[Progress, dict[str, Tensor]] | None:
-    """Go back to where a training was: its progress and its best weights so far; None where there is no checkpoint."""
+    """Go back to where a training was: its progress and its best weights so far; None if there is no checkpoint."""
     if not path.is_file():
         return None
     try:
@@ -122,7 +122,7 @@ def _fused(optimizer: torch.optim.Optimizer) -> bool:
 
 
 def sum_of(settings: Mapping[str, Any], arrays: Mapping[str, Any], weights: Mapping[str, Tensor]) -> str:
-    """What tells one training from another: all that its result depends on."""
+    """What distinguishes one training from another: everything that its result depends on."""
     total = hashlib.sha256(json.dumps(dict(settings), sort_keys=True, default=str).encode())
     for name, array in sorted(arrays.items()):
         plain = np.ascontiguousarray(array)

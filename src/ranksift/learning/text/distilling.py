@@ -29,7 +29,7 @@ _OF_OUTPUTS = ("head.weight", "head.bias")
 
 
 class ToldOutputs(Goal):
-    """The outputs of other networks, in place of labels: the mean squared error over the documents of each query.
+    """The outputs of other networks, instead of labels: the mean squared error over the documents of each query.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def one_network(networks: Sequence[TextRanker], examples: Examples) -> TextRanke
 
 
 def _levels(networks: Sequence[TextRanker]) -> Floats:
-    """Of an ordinal loss all gains that a network knows; of others what networks know in the mean."""
+    """For an ordinal loss, all gains that a network knows; for others, the mean over networks."""
     known = [network.levels_ for network in networks]
     if networks[0].is_ordinal:
         return ragged.distinct(np.concatenate(known))

@@ -130,9 +130,9 @@ class Batch(NamedTuple):
     ids, types, positions, owner
         As of :class:`~ranksift.learning.text.packing.Packed`.
     starts, longest
-        Of the sequences.
+        The starts and the largest length of the sequences.
     groups
-        Sequences of about the same length, for attention without a kernel for all lengths; None where there is one.
+        Sequences of about the same length, for attention without a kernel for all lengths; None if there is one.
     """
 
     ids: Tensor
@@ -160,7 +160,7 @@ class Batch(NamedTuple):
 
 
 def flat_of(packed: Packed) -> Tensor:
-    """All of a batch in one tensor, pinned where there is a GPU to copy it to while that works."""
+    """All of a batch in one tensor, pinned if there is a GPU to copy it to while that works."""
     parts = (packed.ids, packed.types, packed.positions, packed.owner, packed.starts)
     flat = torch.from_numpy(np.concatenate(parts))
     return flat.pin_memory() if torch.cuda.is_available() else flat
@@ -299,7 +299,7 @@ class Architecture:
 
     @classmethod
     def of(cls, config: Mapping[str, Any], source: str = CONFIG) -> Architecture | None:
-        """That of a model's ``config.json``; None where it is not of this family.
+        """That of a model's ``config.json``; None if it is not of this family.
 
         A stranger may have written it: what no encoder can be made of is refused.
 
@@ -341,22 +341,22 @@ def _read(config: Mapping[str, Any], entry: _Entry, source: str) -> Any:
 
 
 class Encoder(nn.Module):
-    """What makes a vector of each sequence of a batch.
+    """Turns each sequence of a batch into a vector.
 
     Attributes
     ----------
     hidden
         Dimensions of a vector.
     head
-        Dimensions of a head of attention: says which kernel can do it.
+        Dimensions of an attention head: they determine which kernel can be used.
     longest
         Tokens that a sequence can have.
     vocabulary
-        Ids of tokens are below it.
+        All token ids are below it.
     config
-        What ``config.json`` says.
+        The contents of ``config.json``.
     remembered
-        Vectors of texts that were read before; None where the encoder may be trained.
+        Vectors of texts that were read before; None if the encoder may be trained.
     """
 
     hidden: int
@@ -384,18 +384,18 @@ class Encoder(nn.Module):
         return sums / batch.starts.diff().clamp(min=1)[:, None]
 
     def rounded_length(self, length: int) -> int:
-        """A length that no sequence exceeds, the same for many batches: padding must have places, too."""
+        """A length that no sequence exceeds, the same for many batches: padding also needs places."""
         return max(length, min(-(-length // 64) * 64, self.longest))
 
     def needs_groups(self, device: torch.device, dtype: torch.dtype) -> bool:
-        """Whether batches are to have groups."""
+        """Whether batches need groups."""
         return needs_groups(device, dtype, self.head)
 
     def compile_layers(self, **options: Any) -> None:
         """Compile what can be compiled; the first batch then takes long."""
 
     def published(self) -> dict[str, Tensor]:
-        """Weights under the names that Hugging Face's models give them."""
+        """The weights under the names that Hugging Face's models use."""
         raise NotImplementedError
 
 
@@ -407,7 +407,7 @@ class Layer(nn.Module):
     hidden, heads, inner
         Sizes.
     activation, eps, dropout
-        Of the network inside, of normalisations, and behind the network.
+        The activation of the inner network, the epsilon of normalisations, and the dropout after the network.
     dropout_behind_attention
         Behind attention, too.
     norm_first
@@ -553,7 +553,7 @@ class PackedEncoder(Encoder):
         self._compiled = True
 
     def published(self) -> dict[str, Tensor]:
-        """Weights under the names that Hugging Face's models give them."""
+        """The weights under the names that Hugging Face's models use."""
         found: dict[str, Tensor] = {}
         own = dict(self.named_parameters())
         for name, parts in _names(self.architecture).items():
@@ -585,7 +585,7 @@ class PackedEncoder(Encoder):
 
 
 def _fault(found: Tensor | None, wanted: tuple[int, ...]) -> str:
-    """What is wrong with a weight of a file, with room for its name; nothing where it is as it should be."""
+    """What is wrong with a weight of a file, with room for its name; nothing if it is as it should be."""
     if found is None:
         return "has no {}"
     if found.shape != wanted:
@@ -619,7 +619,7 @@ def _layers_of(kind: str) -> str:
 
 
 def _names(a: Architecture) -> dict[str, tuple[str, ...]]:
-    """Of each parameter the names of what it is made of."""
+    """For each parameter, the names of the parts it is made of."""
     found: dict[str, tuple[str, ...]] = {
         "words": ("embeddings.word_embeddings.weight",),
         "positions": ("embeddings.position_embeddings.weight",),
@@ -691,7 +691,7 @@ class PaddedEncoder(Encoder):
         return found
 
     def published(self) -> dict[str, Tensor]:
-        """Weights under the names that Hugging Face's models give them."""
+        """The weights under the names that Hugging Face's models use."""
         return {name: x.detach().cpu().contiguous() for name, x in self.model.state_dict().items()}
 
 
@@ -699,7 +699,7 @@ class PaddedEncoder(Encoder):
 
 
 def find_encoder(name: str | os.PathLike[str] = "minilm") -> Path:
-    """The folder of an encoder: the folder itself, or the name of one that is on this machine. Nothing is downloaded.
+    """Find the folder of an encoder: by its path, or by the name of one that is on this machine. Nothing is downloaded.
 
     Examples
     --------
@@ -725,7 +725,7 @@ def find_encoder(name: str | os.PathLike[str] = "minilm") -> Path:
 
 
 def _kept_by_hugging_face(name: str) -> Path | None:
-    """Where transformers keeps what somebody has downloaded under this name."""
+    """Where transformers keeps a downloaded model of this name."""
     home = os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface"
     cache = Path(os.environ.get("HF_HUB_CACHE") or Path(home) / "hub")
     if not all(part and not part.startswith(".") for part in name.split("/")) or name.count("/") > 1:
@@ -740,7 +740,7 @@ def _kept_by_hugging_face(name: str) -> Path | None:
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """What ``config.json`` says."""
+    """The contents of ``config.json``."""
     if not folder.is_dir():
         raise InputError("is not a folder", source=str(folder), remedy=f"name one with {CONFIG} and {WEIGHTS}")
     place = folder / CONFIG
@@ -768,7 +768,7 @@ def load_encoder(folder: str | os.PathLike[str]) -> Encoder:
     if not weights.is_file():
         pickled = next((name for name in _PICKLED if (place / name).is_file()), None)
         if pickled is not None:
-            what = f"has {pickled}, which can run anything when it is read, and no {WEIGHTS}"
+            what = f"has {pickled}, which can run any code when it is read, and no {WEIGHTS}"
             raise InputError(what, source=str(place), remedy="save the model with safe_serialization=True")
         if not (place / f"{WEIGHTS}.index.json").is_file():
             raise InputError(f"has no {WEIGHTS}", source=str(place), remedy=_REMEDY)
@@ -853,7 +853,7 @@ def _check_transformers(config: Mapping[str, Any], source: str) -> None:
 
 
 def _told_to_transformers(config: Mapping[str, Any], source: str) -> Any:
-    """What transformers takes of a config; what is no encoder, and layers without end, are refused.
+    """What transformers takes from a config; models that are not encoders, and endless layers, are refused.
 
     A stranger may have written it. Whatever names code, in the folder or elsewhere, is left out.
     """

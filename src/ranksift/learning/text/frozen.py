@@ -61,7 +61,7 @@ def frozen(encoder: Encoder, device: torch.device) -> Encoder:
 
 
 def forget() -> None:
-    """Let encoders forget the texts that they have read: whoever serves others' texts for long keeps none of them."""
+    """Let encoders forget the texts that they have read: a long-running service keeps none of its users' texts."""
     for encoder in list(_KNOWN.values()):
         if encoder.remembered:
             encoder.remembered.clear()

@@ -1,4 +1,4 @@
-"""What texts tell without labels: which query a document belongs to.
+"""What texts show without labels: which query a document belongs to.
 
 A cross-encoder begins without knowing how to read two texts beside each other. To tell the query of a document from
 that of another list teaches it that, and what these texts are about, before the few labels are spent on it.

@@ -28,19 +28,20 @@ class TextNetwork(nn.Module):
     Parameters
     ----------
     encoder
-        Makes a vector of a query with a document.
+        The encoder, which turns a query with a document into a vector.
     outputs
         Of each document.
     pooling
         See :data:`~ranksift.learning.text.encoder.Pooling`.
     list_layers
-        Layers in which the documents of a query attend to each other: each is seen beside the others, in no order.
+        Layers in which the documents of a query attend to each other: each is seen together with the others, in no
+        order.
     dropout
-        Before the head and in layers over lists; the encoder has its own.
+        The dropout before the head and in layers over lists; the encoder has its own.
     start
         The outputs to start from, such as log odds; None: 0.
     seed
-        Of the weights that are not the encoder's.
+        The seed of the weights that are not the encoder's.
 
     Examples
     --------
@@ -78,7 +79,7 @@ class TextNetwork(nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """Where the weights are."""
+        """The device of the weights."""
         return self.head.weight.device
 
     @property
@@ -87,12 +88,12 @@ class TextNetwork(nn.Module):
         return self.head.out_features
 
     def encode(self, batch: Batch, dtype: torch.dtype = torch.float32) -> Tensor:
-        """A vector of each sequence of a batch."""
+        """A vector for each sequence of a batch."""
         found: Tensor = self.encoder(batch, self.pooling, dtype)
         return found
 
     def of_vectors(self, vectors: Tensor, offsets: Ints) -> Tensor:
-        """Documents × outputs; documents of a query stand together, and ``offsets`` says where."""
+        """Documents × outputs; documents of a query are adjacent, and ``offsets`` says where they are."""
         x = vectors
         if len(self.list_layers):
             groups = tuple(DeviceGroup.of(group, x.device) for group in groups_of(offsets))
@@ -102,12 +103,12 @@ class TextNetwork(nn.Module):
         return linear(self.head, functional.dropout(x, self.dropout, self.training))
 
     def check_fits(self, longest: int, vocabulary: int) -> None:
-        """Refuse tokens that the encoder has no place or no word for."""
+        """Refuse tokens for which the encoder has no position or no embedding."""
         if longest > self.encoder.longest:
             what = f"max_length={longest} is more than the {self.encoder.longest} tokens that the encoder can read"
             raise InputError(what, remedy=f"use max_length={self.encoder.longest}")
         if vocabulary > self.encoder.vocabulary:
-            what = f"the tokenizer has {vocabulary} tokens, and the encoder {self.encoder.vocabulary}"
+            what = f"the tokenizer has {vocabulary} tokens, but the encoder {self.encoder.vocabulary}"
             raise InputError(what, remedy="use the tokenizer of the same model")
 
 

@@ -30,7 +30,7 @@ class Group(NamedTuple):
     first, last
         Their tokens, which lie together.
     places
-        Sequences × length: of each cell the token in the batch, any where there is none; None where all sequences have
+        Sequences × length: of each cell the token in the batch, any if there is none; None if all sequences have
         the same length, so that they lie as a rectangle already.
     mask
         Which cells hold a token.
@@ -52,7 +52,7 @@ class Packed:
     Attributes
     ----------
     ids, types, positions, owner
-        Of each token: its id, whether it is of the second type, its place in its sequence, and which sequence that is.
+        For each token: its id, whether it is of the second type, its place in its sequence, and which sequence that is.
     starts
         Sequence i owns the tokens ``starts[i]`` to ``starts[i + 1]``.
     longest

@@ -34,7 +34,7 @@ def connected(device: torch.device) -> Iterator[Process]:
     """Connect this process with the others that the launcher has started, for one training.
 
     At the end the processes wait for each other and close their connections, with the threads that serve these: a
-    thread that is left when the interpreter ends may abort the process. One that fails waits for nobody, so that the
+    thread that is left when the interpreter ends may abort the process. One that fails does not wait, so that the
     others notice. Connections that the caller has made are used, and left open.
 
     Examples

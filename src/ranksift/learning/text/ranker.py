@@ -50,7 +50,7 @@ _LONG = 1_000_000
 class TextRanker(Ranker):
     """A cross-encoder: a network of the BERT family reads the query with each document.
 
-    The encoder comes with its weights and is trained further, or only what stands on it (``freeze``), which takes
+    The encoder comes with its weights and is trained further, or only the layers on top of it (``freeze``), which takes
     minutes without a GPU. With a validation set, the best epoch is kept. Features are not read.
 
     Attributes
@@ -58,11 +58,11 @@ class TextRanker(Ranker):
     best_epoch_
         The epoch that was kept (after fitting only).
     losses_, values_
-        The training loss of every epoch, and the value on the validation set where there is one (after fitting only).
+        The training loss of every epoch, and the value on the validation set if there is one (after fitting only).
     natural_cut_
-        The score of an expected gain of 0, where the loss tells it.
+        The score that corresponds to an expected gain of 0, if the loss determines it.
     levels_
-        Of an ordinal loss: the gains, from the lowest; output i asks for one above the i-th.
+        For an ordinal loss: the gains, from the lowest; output i estimates whether the gain is above the i-th.
 
     Examples
     --------
@@ -172,7 +172,7 @@ class TextRanker(Ranker):
     )
 
     def natural_space(self, stopped: bool = False) -> SpaceLike:
-        """The learning rate, the size of a batch, and of a loss that has a gamma, and says none, that too."""
+        """The learning rate, the batch size, and the gamma of a loss that has one and does not set it."""
         usual = _RATES[self._small]
         return {
             "learning_rate": (usual / 5, usual * 5, "log"),
@@ -186,7 +186,7 @@ class TextRanker(Ranker):
         return 0 if not self.freeze else 1 if self.list_layers else 2
 
     def check_parameters(self) -> None:
-        """Refuse scores that the loss cannot give, and to train an encoder that is frozen, too."""
+        """Also refuse scores that the loss cannot give, and training a frozen encoder."""
         super().check_parameters()
         check_scores(parse_loss(self.loss)[0], self.scores)
         if self.matching and self.freeze:
@@ -194,7 +194,7 @@ class TextRanker(Ranker):
             raise InputError(what, remedy="leave one of them out")
 
     def check_can_fit(self) -> None:
-        """Refuse a loss that is unknown, an encoder that is not on this machine, and a device that is not there."""
+        """Refuse an unknown loss, an encoder that is not on this machine, and a device that does not exist."""
         super().check_can_fit()
         from ranksift.learning.losses import check_loss
         from ranksift.learning.text.encoder import find_encoder
@@ -206,17 +206,17 @@ class TextRanker(Ranker):
 
     @property
     def natural_cut_(self) -> float | None:
-        """The score of an expected gain of 0, where the loss tells it."""
+        """The score that corresponds to an expected gain of 0, if the loss determines it."""
         return self._outputs.natural_cut
 
     @property
     def is_ordinal(self) -> bool:
-        """Whether each output speaks of one of ``levels_``."""
+        """Whether each output is about one of ``levels_``."""
         return self._outputs.ordinal
 
     @property
     def levels_(self) -> Floats:
-        """The gains that an ordinal loss tells apart."""
+        """The gains that an ordinal loss distinguishes."""
         return self._outputs.levels
 
     # -- training ---------------------------------------------------------------------------------------------
@@ -293,7 +293,7 @@ class TextRanker(Ranker):
             kept.tell("texts", cut.told(f"max_length={self.max_length}"))
         if int(lists.tokens.lengths.sum()) * (1 if plan.freeze else plan.epochs) >= _LONG:
             needed, there = memory_of(self._network, lists, plan) / 2**30, memory_there(self._network.device) / 2**30
-            less = "" if plan.freeze else "; a smaller tokens_at_once takes less"
+            less = "" if plan.freeze else "; a smaller tokens_at_once needs less"
             kept.tell("memory", f"training takes about {needed:.1f} GiB of memory, of {there:.1f}{less}")
 
     def _told_of(self, texts: Texts) -> tuple[str, ...]:
@@ -304,7 +304,7 @@ class TextRanker(Ranker):
         return tuple(name for name in TOLD if name in known or (name == NEIGHBOURS and self.neighbours))
 
     def _match(self, examples: Examples) -> None:
-        """Let the encoder learn which query a document belongs to, where there is more than one."""
+        """Let the encoder learn which query a document belongs to, if there is more than one."""
         from ranksift.learning.text.matching import match, matching_lists
         from ranksift.learning.text.network import TextNetwork
 
@@ -385,11 +385,11 @@ class TextRanker(Ranker):
 
     @property
     def is_on_gpu(self) -> bool:
-        """Whether the network is there."""
+        """Whether the network is on a GPU."""
         return self._network.device.type == "cuda"
 
     def left_unread(self) -> str:
-        """What was too long of the texts that were read last."""
+        """A note about the texts last read that were too long."""
         return self._unread
 
     def _docs(self, examples: Examples) -> Sequence[str]:
@@ -401,7 +401,7 @@ class TextRanker(Ranker):
     # -- use ----------------------------------------------------------------------------------------------------
 
     def outputs(self, examples: Examples) -> NDArray[np.float64]:
-        """What the network says: documents × outputs, in the order of the examples."""
+        """The outputs of the network: documents × outputs, in the order of the examples."""
         from ranksift.learning.text import scoring
 
         if not len(examples):
@@ -413,7 +413,7 @@ class TextRanker(Ranker):
         return self._outputs.score(self.outputs(examples))
 
     def scores_of(self, tokens: Tokens, offsets: Ints) -> Floats:
-        """Scores of what :meth:`tokens` gives, where that was done before; query i owns from ``offsets[i]`` on."""
+        """Scores from :meth:`tokens` that were computed before; documents of query i begin at ``offsets[i]``."""
         from ranksift.learning.text import scoring
 
         return finite(self, self._outputs.score(scoring.outputs(self._network, tokens, offsets)))

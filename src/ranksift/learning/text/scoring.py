@@ -32,7 +32,7 @@ Vectors = NDArray[np.float32]
 
 
 def find_device(name: str = "auto") -> torch.device:
-    """The GPU where there is one, else the processor; or the one that is named. Of several processes, each has its own.
+    """The GPU if there is one, else the processor; or the one that is named. Of several processes, each has its own.
 
     >>> find_device("cpu")
     device(type='cpu')
@@ -49,7 +49,7 @@ def find_device(name: str = "auto") -> torch.device:
     if found.type == "cuda" and not torch.cuda.is_available():
         raise InputError(f"device={name!r}: there is no GPU that PyTorch can use", remedy="use device='cpu'")
     if found.type == "cuda" and (found.index or 0) >= torch.cuda.device_count():
-        what = f"device={name!r}: the last GPU here is cuda:{torch.cuda.device_count() - 1}"
+        what = f"device={name!r}: the last GPU of this machine is cuda:{torch.cuda.device_count() - 1}"
         raise InputError(what, remedy="use that, or device='cuda'")
     return _own_gpu() if name == "cuda" else found
 
@@ -76,18 +76,18 @@ def vectors(
     dtype: torch.dtype | None = None,
     progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
 ) -> Vectors:
-    """What the encoder makes of each text: texts × dimensions, in the order of the texts.
+    """The encoder's vector of each text: texts × dimensions, in the order of the texts.
 
     Parameters
     ----------
     network, tokens
-        The network, where it is, and the texts.
+        The network, on its device, and the texts.
     tokens_at_once
         None: :data:`TOKENS_AT_ONCE`.
     dtype
-        What products are computed in; None: 16 bits on a GPU, 32 elsewhere.
+        The type in which products are computed; None: 16 bits on a GPU, 32 elsewhere.
     progress
-        Wraps the batches, to show how far it is.
+        Wraps the batches, to show progress.
     """
     kept = network.encoder.remembered
     if kept is None:
@@ -108,7 +108,7 @@ def vectors(
 
 
 def _keys(network: TextNetwork, tokens: Tokens) -> list[bytes]:
-    """What tells texts apart: their tokens, and how a vector is made of them."""
+    """What distinguishes texts: their tokens, and how a vector is made from them."""
     ids, begin, second = tokens.ids, tokens.offsets.tolist(), tokens.second.tolist()
     return [
         blake2b(ids[begin[row] : begin[row + 1]].tobytes() + f"{second[row]} {network.pooling}".encode()).digest()

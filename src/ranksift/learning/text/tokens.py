@@ -41,7 +41,7 @@ class Cut(NamedTuple):
     documents, cut_documents
         How many there are, and how many of them are longer than what is left for them.
     tokens, cut_tokens
-        Of all documents, and how many of these are not read.
+        The number of tokens of all documents, and how many of these are not read.
     cut_queries
         Queries that are cut.
 
@@ -76,18 +76,18 @@ class Cut(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Tokens:
-    """Texts one after another, each as its tokens: what is packed into batches.
+    """Texts one after another, each as its tokens, to be packed into batches.
 
     Attributes
     ----------
     ids
-        Of all tokens.
+        The ids of all tokens.
     offsets
         Text i owns ``ids[offsets[i]:offsets[i + 1]]``.
     second
-        Of each text, the place at which tokens of the second type begin: its length where there are none.
+        For each text, the position at which tokens of the second type begin: its length if there are none.
     cut
-        What did not fit.
+        What was cut because it did not fit.
     """
 
     ids: TokenIds
@@ -129,16 +129,16 @@ def joined(parts: Sequence[Tokens]) -> Tokens:
 
 
 class Tokenizer:
-    """Makes tokens of texts, as the model of a folder was trained with.
+    """Splits texts into the tokens that the model of a folder was trained with.
 
-    Each distinct text is tokenised once, on all cores, and pairs are put together of that.
+    Each distinct text is tokenised once, on all cores, and pairs are put together from the results.
 
     Parameters
     ----------
     folder
-        Of a model: with ``tokenizer.json``, or with files of which transformers makes one.
+        The folder of a model, with ``tokenizer.json``, or with files from which transformers can make one.
     cache
-        A folder to keep tokens in, so that the same texts are not tokenised again; None: nothing is kept.
+        A folder in which to keep tokens, so that the same texts are not tokenised again; None: nothing is kept.
 
     Examples
     --------
@@ -164,7 +164,7 @@ class Tokenizer:
 
     @classmethod
     def from_json(cls, text: str) -> Tokenizer:
-        """Of what :meth:`to_json` gives."""
+        """Make a tokenizer from what :meth:`to_json` returned."""
         import tokenizers
 
         made = cls.__new__(cls)
@@ -184,7 +184,7 @@ class Tokenizer:
         self.vocabulary = int(self._own.get_vocab_size(with_added_tokens=True))
 
     def to_json(self) -> str:
-        """The tokenizer as ``tokenizer.json`` has it."""
+        """The tokenizer as in ``tokenizer.json``."""
         return str(self._own.to_str())
 
     def pairs(
@@ -196,7 +196,7 @@ class Tokenizer:
         max_length: int = 256,
         query_share: float = 0.5,
     ) -> Tokens:
-        """Each document behind its query, in the order of the documents.
+        """Each query followed by a document, in the order of the documents.
 
         Parameters
         ----------
@@ -205,9 +205,10 @@ class Tokenizer:
         offsets
             Query i owns ``documents[offsets[i]:offsets[i + 1]]``.
         max_length
-            Tokens of a pair. What is longer is cut at the end of the document, then at the end of the query.
+            The largest number of tokens of a pair. Longer pairs are cut at the end of the document, then at the end of
+            the query.
         query_share
-            The share of the input that a long query takes where the document would fill the rest.
+            The share of the input that a long query takes if the document would fill the rest.
         """
         integer(self._pair.size + 2).check("max_length", max_length)
         number(above=0, most=1).check("query_share", query_share)
@@ -230,7 +231,7 @@ class Tokenizer:
         return self._pair.around([(asked, query, taken_q), (read, np.arange(len(d)), taken_d)], cut)
 
     def texts(self, texts: Sequence[str], *, max_length: int = 256) -> Tokens:
-        """Each text on its own."""
+        """Each text separately."""
         integer(self._single.size + 1).check("max_length", max_length)
         read = self._tokenised(texts, "text")
         d = read.lengths
@@ -354,7 +355,7 @@ def _in_groups(texts: list[str]) -> Iterator[list[str]]:
     """Texts that are tokenised at once."""
     start = characters = 0
     for row, text in enumerate(texts):
-        size = len(text) if isinstance(text, str) else 0  # what is none is told by who reads it
+        size = len(text) if isinstance(text, str) else 0  # anything that is not a text is reported by the reader
         if row > start and (characters + size > _CHARACTERS or row - start == _TOGETHER):
             yield texts[start:row]
             start, characters = row, 0
@@ -412,7 +413,7 @@ def _converted(folder: Path) -> Any:
         what = f"has no {TOKENIZER}, and transformers, which can make one, is not installed"
         raise InputError(what, source=str(folder), remedy="pip install transformers") from None
     try:
-        # Code in the folder is not run, nor is anybody asked whether it may be.
+        # Code in the folder is not run, and the user is not asked whether it may be.
         options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
         return AutoTokenizer.from_pretrained(str(folder), use_fast=True, **options).backend_tokenizer
     except Exception as error:

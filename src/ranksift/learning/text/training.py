@@ -72,11 +72,11 @@ class TextLists:
     Attributes
     ----------
     tokens
-        Of each document, with its query.
+        The tokens of each document, with its query.
     offsets
         Query i owns the documents ``offsets[i]`` to ``offsets[i + 1]``.
     gains
-        Of each document; below 0: forbidden.
+        The gain of each document; below 0: forbidden.
     """
 
     tokens: Tokens
@@ -100,7 +100,7 @@ class TextLists:
         gains: Sequence[float] | Floats,
         **options: Any,
     ) -> TextLists:
-        """Tokenise texts; options as of :meth:`~ranksift.learning.text.tokens.Tokenizer.pairs`."""
+        """Tokenise texts; options as in :meth:`~ranksift.learning.text.tokens.Tokenizer.pairs`."""
         begins = np.asarray(offsets, dtype=np.int64)
         pairs = tokenizer.pairs(queries, documents, begins, **options)
         return cls(pairs, begins, np.asarray(gains, dtype=np.float64))
@@ -111,7 +111,7 @@ class TextLists:
 
 @dataclass(frozen=True)
 class Training:
-    """How a network is trained: AdamW, with a rate that rises first and then falls to 0.
+    """How a network is trained: AdamW, with a rate that first rises and then falls to 0.
 
     Attributes
     ----------
@@ -122,25 +122,26 @@ class Training:
     batch_size
         Queries per step.
     documents_per_query
-        Documents that are drawn of each query for each pass, as Carmel et al. 2022 do; None: whole lists.
+        Documents drawn from each query for each pass, as Carmel et al. 2022 do; None: whole lists.
     learning_rate, warmup
-        The highest rate, and the share of all steps in which it rises to it.
+        The highest rate, and the share of all steps in which the rate rises.
     weight_decay, clip
-        Of AdamW, biases and normalisations excepted; and the longest gradient.
+        The weight decay of AdamW, except for biases and normalisations; and the largest norm of a gradient.
     layer_decay
-        The rate of a layer, as a share of that of the layer above it; what is behind the encoder has the whole rate.
+        The rate of a layer, as a share of that of the layer above it; layers after the encoder have the full rate.
     patience
-        Epochs without a better value on the validation set, after which training stops; None: it does not.
+        Training stops after this many epochs without a better value on the validation set; None: it does not stop
+        early.
     freeze
-        Train what stands on the encoder, and leave that as it is: its vectors are computed once.
+        Train only the layers on top of the encoder, and do not change the encoder: its vectors are computed once.
     tokens_at_once
-        Tokens that are worked on at once. It sets the memory that is needed, and changes the result by rounding and by
-        what dropout draws only, unless a single list is longer: of that, as many documents are drawn as fit. None: what
-        the device holds.
+        The number of tokens processed at once. It determines the memory needed, and changes the result only by rounding
+        and by the random numbers of dropout, unless a single list is longer: then as many of its documents are drawn as
+        fit. None: as many as the device holds.
     steps
-        See :data:`Steps`; the processor has the plain one only.
+        See :data:`Steps`; on a processor only the plain one is available.
     seed
-        Of all that is drawn.
+        The seed of all random choices.
     """
 
     loss: str = "ordinal"
@@ -191,7 +192,7 @@ class Fitted:
     Attributes
     ----------
     losses, values
-        The training loss of every epoch, and the value on the validation set where there is one.
+        The training loss of every epoch, and the value on the validation set if there is one.
     best_epoch
         The epoch whose weights the network has.
     steps, tokens, seconds
@@ -229,7 +230,7 @@ class Goal:
         name, options = parse_loss(loss)
         self.outputs = Outputs.of(name, lists.gains) if outputs is None else outputs
         if self.outputs.ordinal and self.outputs.width < 1:
-            what = "all documents have the same gain, so there are no levels to tell apart"
+            what = "all documents have the same gain, so there are no levels to distinguish"
             raise InputError(what, remedy="give documents of at least two labels, or use the loss bce")
         self.targets, self.is_share = lists.gains, name == "expected_share"
         self._loss = loss_of(loss)
@@ -425,35 +426,35 @@ def fit(
     progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
     also: Mapping[str, Any] | None = None,
 ) -> Fitted:
-    """Train a network, where it is, and leave it with the weights of the best epoch.
+    """Train a network on its device, and leave it with the weights of the best epoch.
 
-    With several processes (``torchrun``), each takes its share of every batch: the result is that of one process, but
-    for rounding and for dropout.
+    With several processes (``torchrun``), each takes its share of every batch: the result is the same as with one
+    process, except for rounding and dropout.
 
     Parameters
     ----------
     network
-        With as many outputs as :class:`Goal` asks for.
+        The network, with as many outputs as :class:`Goal` asks for.
     lists
         To learn from.
     plan
         How.
     validation
-        Lists whose value after each epoch says which one is the best; None: the last one is.
+        Lists whose value after each epoch determines which epoch is the best; None: the last one is.
     value
-        Of the outputs of all validation documents, the higher the better; None: less their loss.
+        The value of the outputs of all validation documents, higher is better; None: their negative loss.
     goal
-        What is learned; None: the plan's loss of the gains.
+        What is learned; None: the plan's loss on the gains.
     checkpoint
-        A file to keep the state of the training in: if it is there, training goes on from it.
+        A file that keeps the state of the training: if it exists, training continues from it.
     checkpoint_seconds
         How often it is written, at least at the end of each epoch; 0: after each step.
     log
         A CSV file with a row for each epoch.
     progress
-        Wraps the steps, and of a frozen encoder the batches that it reads before, to show how far it is.
+        Wraps the steps and, with a frozen encoder, the batches that it reads first, to show progress.
     also
-        What else the result depends on: a checkpoint of another training is refused.
+        Anything else that the result depends on: a checkpoint of a different training is refused.
 
     Examples
     --------
@@ -497,7 +498,7 @@ class _Loop:
             raise InputError("there is no document to learn from", remedy="give queries that have documents")
         self.goal = Goal(plan.loss, lists) if goal is None else goal
         if network.outputs != self.goal.outputs.width:
-            what = f"the network has {network.outputs} outputs, and the loss {plan.loss} {self.goal.outputs.width}"
+            what = f"the network has {network.outputs} outputs, but the loss {plan.loss} {self.goal.outputs.width}"
             raise InputError(what, remedy="make it with as many as Goal(loss, lists).outputs.width says")
         network.check_fits(int(lists.tokens.lengths.max()), int(lists.tokens.ids.max(initial=0)) + 1)
         if plan.patience is not None and validation is None:
@@ -507,7 +508,7 @@ class _Loop:
         self.budget = self._budget()
         self.longest = network.encoder.rounded_length(int(lists.tokens.lengths.max()))
         self.grouped = network.encoder.needs_groups(self.device, self.dtype)
-        with np.errstate(over="ignore"):  # what is too large makes the loss infinite, which is told
+        with np.errstate(over="ignore"):  # a value that is too large makes the loss infinite, which is reported
             self.targets = torch.from_numpy(self.goal.targets.astype(np.float32))
         for weights in network.encoder.parameters():
             weights.requires_grad_(not plan.freeze)
@@ -609,11 +610,13 @@ class _Loop:
         )
 
     def _check_all_begin_there(self) -> None:
-        """Refuse to go on where processes have read different checkpoints; none writes before all have read."""
+        """Stop if processes have read different checkpoints; none writes before all have read."""
         ends = torch.tensor([self.at.step, -self.at.step], device=self.device)
         distributed.all_reduce(ends, op=distributed.ReduceOp.MAX)
         if int(ends.sum()):
-            raise InputError("not all processes find the same checkpoint", remedy="keep it where all of them can read")
+            raise InputError(
+                "the processes do not all find the same checkpoint", remedy="keep it where all of them can read"
+            )
 
     def _sum(self, also: Mapping[str, Any]) -> str:
         arrays: dict[str, Any] = {}
@@ -799,7 +802,7 @@ def _not_finite(step: int) -> InputError:
 
 
 def _seed_of(seed: int, step: int, rank: int) -> int:
-    """Of what a step draws: whoever resumes need not know what was drawn before."""
+    """The seed of a step: resuming does not depend on earlier draws."""
     return int(np.random.SeedSequence([seed, step, rank]).generate_state(1, np.uint64)[0] >> 1)
 
 
@@ -826,7 +829,7 @@ def _ahead(work: Iterator[T], *, enabled: bool) -> Iterator[Iterator[T]]:
                 if over.is_set():
                     return
             queue.put((False, None))
-        except BaseException as error:  # whoever takes it raises it
+        except BaseException as error:  # the consumer raises it
             queue.put((False, error))
 
     def taken() -> Iterator[T]:
@@ -905,5 +908,5 @@ def check_memory(network: TextNetwork, tokens_at_once: int, dtype: torch.dtype =
     """Refuse to begin what cannot fit."""
     needed, there = memory_needed(network, tokens_at_once, dtype), memory_there(network.device)
     if _TOLERANCE * needed > there:
-        what = f"training would need about {needed / 2**30:.1f} GiB of memory, and there are {there / 2**30:.1f}"
+        what = f"training would need about {needed / 2**30:.1f} GiB of memory, but there are {there / 2**30:.1f}"
         raise InputError(what, remedy=f"use tokens_at_once={max(256, tokens_at_once // 4)}, or a smaller encoder")

@@ -43,11 +43,11 @@ function show() {
   at("keeps").textContent = `Version ${model.version}; keeps ${model.keeps}.`
     + (both ? " It reads features beside the texts: ask it through the API." : "");
   at("items-label").textContent = {
-    scores: "Scores, one a line",
-    "scores,rank_scores": "The score that is cut on, a comma, and the score that ranks, one document a line",
+    scores: "Scores, one per line",
+    "scores,rank_scores": "The score that is cut on, a comma, and the score that ranks, one document per line",
   }[kind] ?? (model.features.length && !both
     ? `Features of a document on each line, with commas between: ${model.features.join(", ")}`
-    : "Documents, one a line");
+    : "Documents, one per line");
   if (kind !== shownKind) {
     drafts[shownKind] = at("items").value;
     drafts[kind] ??= [0, 1].map((row) => model.features.map(() => row).join(", ")).join("\n");

@@ -1,1 +1,1 @@
-"""How the tables came to be what they are, step by step; Alembic runs the steps that a project still lacks."""
+"""How the tables evolved, step by step; Alembic runs the steps that a project still lacks."""
