@@ -8,7 +8,18 @@ import platform
 import sys
 from pathlib import Path
 
-from benchmarks import compare, cutoffs, evaluation, labelling, learning, many_machines, serving, streaming, study
+from benchmarks import (
+    compare,
+    cutoffs,
+    evaluation,
+    labelling,
+    learning,
+    many_machines,
+    serving,
+    streaming,
+    study,
+    tuning,
+)
 
 
 def main() -> None:
@@ -25,6 +36,7 @@ def main() -> None:
         "cutoffs": cutoffs.report,
         "learning": learning.report,
         "memory": learning.many_documents,
+        "tuning": tuning.report,
         "labelling": labelling.report,
         "streaming": lambda quick: streaming.report(quick, options.folder, options.sizes, options.jobs),
         "ray": lambda quick: many_machines.report(quick, options.folder, options.sizes, options.repeats),

@@ -70,7 +70,11 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any], str]] = {
     "three_parts": (three_parts, {"examples": EXAMPLES}, "examples shares seed groups"),
     "write_collection": (datasets.write_collection, {"qrels": QRELS, "runs": RUNS, "folder": "x"}, "qrels folder"),
     "mq2008": (datasets.mq2008, {"folder": "missing", "fold": 1}, "folder fold"),
-    "tune": (tune, {"ranker": RankSVM(), "examples": EXAMPLES}, "ranker examples space trials storage progress"),
+    "tune": (
+        tune,
+        {"ranker": RankSVM(), "examples": EXAMPLES},
+        "ranker examples space trials sampler storage progress",
+    ),
     "bce": (losses.bce, {"scores": torch.zeros(2), "gains": [1.0, 0.0]}, "scores gains"),
     "loss_of": (losses.loss_of, {"spec": "bce"}, "spec"),
 }

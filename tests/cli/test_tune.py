@@ -106,6 +106,20 @@ def test_a_named_storage_is_kept_and_goes_on(ranksift: Command, letor, tmp_path)
     assert "is of another search: parameters and seed differ" in done.err
 
 
+def test_tpe_is_named_in_the_card_and_goes_on_from_its_own_storage_only(ranksift: Command, letor, tmp_path):
+    command = ["tune", letor["train"], "--model", "RankSVM", *SPACE, "--folds", 2]
+    given = [*command, "--sampler", "tpe", "--storage", tmp_path / "s"]
+    assert ranksift(*given, "--trials", 11).code == 0
+    done = ranksift(*given, "--trials", 14, "--out", tmp_path / "model")
+    assert (done.code, done.err) == (0, "")
+    whole = ranksift(*command, "--sampler", "tpe", "--trials", 14, "--out", tmp_path / "model")
+    assert done.out == whole.out
+    assert rs.load(tmp_path / "model").card_["tuning"]["sampler"] == "tpe"
+    refused = ranksift(*command, "--storage", tmp_path / "s")
+    assert (refused.code, refused.err.count("\n"), refused.out) == (2, 1, "")
+    assert "is of another search: sampler differs" in refused.err
+
+
 def test_interrupted_it_says_how_to_go_on(ranksift: Command, letor, tmp_path, monkeypatch):
     command = ["tune", letor["train"], "--model", "RankSVM", *SPACE, "--folds", 2]
     fits = []
@@ -146,6 +160,7 @@ def test_interrupted_it_says_how_to_go_on(ranksift: Command, letor, tmp_path, mo
         (["{train}", "--model", "RankSVM", "--folds", "16"], "16 folds of 15 queries"),
         (["{train}", "--model", "RankSVM", "--measure", "AP P@5"], "is 2 measures"),
         (["{train}", "--model", "RankSVM", "--cutoff", "magic"], "rule 'magic' is unknown"),
+        (["{train}", "--model", "RankSVM", "--sampler", "magic"], "'magic' is not one of 'random', 'tpe'"),
         (["absent.txt", "--model", "RankSVM"], "absent.txt"),
         (["{train}", "--model", "RankSVM", "--storage", "{vali}"], "vali.txt:1: is not a storage of a search"),
     ],

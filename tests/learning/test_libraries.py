@@ -53,7 +53,8 @@ def test_the_extra_trees_is_enough_to_tune_and_rank(tmp_path):
     training.save(tmp_path / "train.csv")
     validation.save(tmp_path / "vali.csv")
     tune = (
-        "tune train.csv --validation vali.csv --model LambdaMARTf --gains=-1=-10 --trials 2 --set trees=5 --out model"
+        "tune train.csv --validation vali.csv --model LambdaMARTf --gains=-1=-10 --trials 12 --sampler tpe "
+        "--set trees=5 --out model"
     )
     absent = [module for module in _KNOWN if distribution(module) not in brought_by("trees")]
     assert "torch" in absent

@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
@@ -147,6 +147,126 @@ class TestWhatIsTried:
 
         with pytest.raises(InputError, match="Constant has nothing to tune by itself; give a space"):
             tune(Constant(), examples)
+
+
+class Peak(Ranker, abstract=True):
+    """A query is ranked well if it lies farther from 0 than the parameters do from what is planted."""
+
+    natural_scaling = "none"
+
+    def _train(self, examples, validation):
+        pass
+
+    def _score(self, features):
+        return np.where(features[:, 0] > self.distance, features[:, 1], -features[:, 1])
+
+
+class TestSamplers:
+    """How trials are drawn."""
+
+    @pytest.fixture
+    def peak(self, no_ranker_is_left_behind):
+        @dataclass(eq=False)
+        class Planted(Peak):
+            x: float = 0.0
+            y: float = 0.0
+
+            @property
+            def distance(self):
+                return float(np.hypot(self.x - 0.7, self.y - 0.2))
+
+        return Planted()
+
+    @pytest.fixture
+    def queries(self):
+        far, label = np.repeat(np.linspace(0, 1, 200), 2), np.tile([1.0, 0.0], 200)
+        return Examples.from_arrays(np.column_stack([far, label]), label, np.repeat(np.arange(200), 2))
+
+    def search(self, ranker, examples, sampler="tpe", **how):
+        given = {"space": {"x": (0.0, 1.0), "y": (0.0, 1.0)}, "trials": 30, "measure": "P@1", **how}
+        return tune(ranker, examples, examples, sampler=sampler, **given)
+
+    def test_random_draws_are_those_of_earlier_versions(self):
+        ranker = LambdaMART()
+        space = {
+            "leaves": (4, 64, "log"),
+            "l2": (0.01, 10.0, "log"),
+            "document_share": (0.4, 1.0),
+            "stop_by": ["loss", "measure"],
+        }
+        drawn = [tuple(candidate.values()) for candidate in Space.of(space, ranker).candidates(ranker, 4, seed=7)]
+        assert drawn == [
+            (15, 1.0, 0.8, "loss"),
+            (9, 0.16046123573565618, 0.9277937408874625, "measure"),
+            (61, 0.058462945708661854, 0.8758861276396874, "loss"),
+            (43, 0.1389065848676229, 0.8752761483789296, "loss"),
+        ]
+
+    def test_tpe_comes_nearer_to_a_planted_optimum(self, peak, queries):
+        apart = {
+            sampler: [self.search(peak, queries, sampler, seed=seed).ranker.distance for seed in range(5)]
+            for sampler in ("random", "tpe")
+        }
+        assert np.median(apart["tpe"]) < 0.5 * np.median(apart["random"])
+
+    def test_tpe_begins_as_random_does(self, peak, queries):
+        drawn, found = (self.search(peak, queries, sampler, seed=3).trials for sampler in ("random", "tpe"))
+        assert found[:10] == drawn[:10]
+        assert not set(map(key, found[10:])) & set(map(key, drawn[10:]))
+
+    def test_tpe_broken_off_goes_on_to_the_same_result(self, peak, queries, tmp_path):
+        whole = self.search(peak, queries)
+        for after in (3, 14, 21):
+            with pytest.raises(Stopped):
+                self.search(peak, queries, storage=tmp_path / "s", progress=broken_off(after))
+        held = (tmp_path / "s").read_bytes()
+        found = self.search(peak, queries, storage=tmp_path / "s")
+        assert (found.trials, found.best) == (whole.trials, whole.best)
+        assert (tmp_path / "s").read_bytes()[: len(held)] == held
+        assert self.search(peak, queries, storage=tmp_path / "s", trials=12).trials == whole.trials[:12]
+        assert self.search(peak, queries, storage=tmp_path / "s").trials == whole.trials
+
+    def test_another_seed_is_another_search(self, peak, queries):
+        one, other = (self.search(peak, queries, seed=seed, trials=12).trials for seed in (0, 1))
+        assert not set(map(key, one[1:])) & set(map(key, other[1:]))
+
+    @pytest.mark.parametrize("samplers", [("random", "tpe"), ("tpe", "random")])
+    def test_the_storage_of_another_sampler_is_refused(self, peak, queries, samplers, tmp_path):
+        first, second = samplers
+        self.search(peak, queries, first, trials=2, storage=tmp_path / "s")
+        held = (tmp_path / "s").read_bytes()
+        with pytest.raises(InputError, match="s: is of another search: sampler differs; name another storage"):
+            self.search(peak, queries, second, trials=2, storage=tmp_path / "s")
+        assert (tmp_path / "s").read_bytes() == held
+
+    def test_tpe_tries_no_choices_twice_and_all_where_it_can(self, peak, queries):
+        space = {"x": [0.1, 0.3, 0.5, 0.7], "y": [0.2, 0.4, 0.6, 0.8]}
+        for trials, tried in ((15, 15), (16, 17)):
+            found = self.search(peak, queries, space=space, trials=trials).trials
+            assert len(set(map(key, found))) == len(found) == tried
+
+    def test_what_fails_or_lies_outside_the_space_tells_tpe_nothing(self, peak, queries, monkeypatch):
+        def fails(self, features):
+            if self.x > 0.9:
+                raise ZeroDivisionError
+            return Peak._score(self, features)
+
+        monkeypatch.setattr(type(peak), "_score", fails, raising=False)
+        found = self.search(peak.set_params(x=-1.0), queries)
+        assert any(trial.value is None for trial in found.trials)
+        assert found.ranker.distance < 0.1
+
+    def test_the_card_names_the_sampler(self, peak, queries):
+        assert self.search(peak, queries, trials=2).to_dict()["sampler"] == "tpe"
+
+    @pytest.mark.parametrize("sampler", ["TPE", "grid", "", None, 1])
+    def test_what_is_no_sampler(self, peak, queries, sampler):
+        with pytest.raises(InputError, match=r"sampler=.* is unknown; use 'random' or 'tpe'"):
+            self.search(peak, queries, sampler)
+
+
+def key(trial):
+    return tuple(trial.params.values())
 
 
 class TestTheValue:

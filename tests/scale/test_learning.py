@@ -67,6 +67,19 @@ def test_a_ranker_that_cannot_be_fitted_is_told_before_there_is_a_cluster():
         scale.tune(RankSVM(C="high"), made(1))
 
 
+def test_tpe_is_refused_before_there_is_a_cluster(tmp_path, capsys):
+    pytest.importorskip("ray", reason="needs the extra scale: Ray")
+    from ranksift import scale
+
+    with pytest.raises(InputError, match="sampler='tpe' draws each trial from the values of all before it"):
+        scale.tune(RankSVM(), made(1), sampler="tpe", address="nowhere:1")
+    made(1).save(tmp_path / "train.txt")
+    command = ["tune", str(tmp_path / "train.txt"), "--model", "rank-svm", "--sampler", "tpe", "--engine", "ray"]
+    assert run(command) == 2
+    err = capsys.readouterr().err
+    assert (err.count("\n"), err.startswith("--sampler tpe draws each trial")) == (1, True)
+
+
 # -- rank --------------------------------------------------------------------------------------------------------------
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _SWITCH = re.compile(r"\b(allow_empty|any_scale|skip_bad_rows)=True\b")
-_CHOICE = re.compile(r"\b(on_duplicate|queries|unjudged)='(\w+)'(?: \(or '(\w+)'\))?")
+_CHOICE = re.compile(r"\b(on_duplicate|queries|sampler|unjudged)='(\w+)'(?: \(or '(\w+)'\))?")
 #: Not the gains of one measure, which both spell in the same way: ``nDCG_f(gains={-2: -10})``.
 _MAPPING = re.compile(r"(?<![(\w])(?<!, )(gains|labels|columns)=\{([^{}]+)\}")
 

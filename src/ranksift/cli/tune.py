@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -111,6 +111,13 @@ def tune(
             help="How many standard errors better than the default parameters a trial must be to be chosen.",
         ),
     ] = 0.0,
+    sampler: Annotated[
+        Literal["random", "tpe"],
+        typer.Option(
+            "--sampler",
+            help="How trials are drawn: at random, or by Optuna's TPE, each from the values of those before it.",
+        ),
+    ] = "random",
     storage: Annotated[
         Path | None,
         typer.Option(
@@ -130,8 +137,8 @@ def tune(
 
     ranksift tune train.txt --validation vali.txt --model LambdaMART --out model
 
-    If there are no more combinations of values than trials, all of them are tried; otherwise parameters are drawn at
-    random. The default parameters are always tried.
+    If there are no more combinations of values than trials, all of them are tried; otherwise parameters are drawn by
+    the sampler. The default parameters are always tried.
     """
     from ranksift.collection.examples import read_examples
     from ranksift.learning.model_folder import place_for_a_model
@@ -182,6 +189,7 @@ def tune(
                 folds=folds,
                 cutoff=rule,
                 margin=margin,
+                sampler=sampler,
                 storage=kept,
                 seed=seed,
                 progress=progress("Tuning"),

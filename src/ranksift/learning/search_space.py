@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import inf, prod
@@ -114,30 +114,37 @@ class Space:
         Where all are choices, and there are no more combinations than trials, each is tried once. Else they are drawn
         one by one, each by a seed of its own: the first ten of twenty trials are those of a search of ten.
         """
+        return list(self.one_by_one(ranker, trials, seed))
+
+    def one_by_one(self, ranker: Ranker, trials: int, seed: int, study: Any = None) -> Iterator[dict[str, Any]]:
+        """As :meth:`candidates`; with a study of Optuna's, drawn by TPE from the trials that it has by then."""
         own = {name: parameter_of(ranker, name) for name in self.parts}
-        found, seen = [own], {key_of(own)}
+        seen = {key_of(own)}
+        yield own
         if prod(part.size for part in self.parts.values()) <= trials:
             choices = [part.values for part in self.parts.values() if isinstance(part, Choices)]
             drawn = (dict(zip(self.parts, values, strict=True)) for values in product(*choices))
         else:
-            drawn = (self._draw(seed, number, seen) for number in range(1, trials))
+            drawn = (self._draw(seed, number, seen, study) for number in range(1, trials))
         for candidate in drawn:
             # 1 and 1.0 are one choice.
             if key_of(candidate) not in seen:
                 seen.add(key_of(candidate))
-                found.append(candidate)
-        return found
+                yield candidate
 
-    def _draw(self, seed: int, number: int, seen: set[str]) -> dict[str, Any]:
+    def _draw(self, seed: int, number: int, seen: set[str], study: Any) -> dict[str, Any]:
         """A candidate that is not like another one, if that can be had."""
         import optuna
 
         own = int(np.random.SeedSequence((seed, number)).generate_state(1)[0])
-        study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=own))
-        distributions = self.distributions()
-        for _ in range(_DRAWS):
-            drawn = study.ask(distributions).params
-            candidate = {name: part.value(drawn[name]) for name, part in self.parts.items()}
+        at_random = optuna.samplers.RandomSampler(seed=own)
+        sampler = at_random if study is None else optuna.samplers.TPESampler(seed=own)
+        study = study or optuna.create_study()
+        for draw in range(_DRAWS):
+            study.sampler = at_random if draw >= _DRAWS // 2 else sampler  # TPE may insist on what was tried
+            asked = study.ask(self.distributions())
+            study.tell(asked, state=optuna.trial.TrialState.FAIL)  # what it is worth is told by a trial of its own
+            candidate = {name: part.value(asked.params[name]) for name, part in self.parts.items()}
             if key_of(candidate) not in seen:
                 break
         return candidate

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import starmap
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from ranksift.learning.search_space import Space, SpaceLike, key_of, with_parame
 from ranksift.learning.validation import HeldOut, Scored, number_of_folds
 from ranksift.measures.measure import Measure
 from ranksift.measures.names import MeasureLike
-from ranksift.parameters import at_most, function, integer, is_number, number, optional, path, plain, takes
+from ranksift.parameters import at_most, choice, function, integer, is_number, number, optional, path, plain, takes
 
 if TYPE_CHECKING:
     import polars as pl
@@ -86,6 +86,9 @@ class Trial:
         ahead = float(apart.mean())
         return ahead / error if error else np.sign(ahead) * np.inf if ahead else 0.0
 
+
+#: How trials are drawn, by the names of Optuna's samplers.
+Sampler: TypeAlias = Literal["random", "tpe"]
 
 #: Makes trials, in whichever order, by a function of their numbers and parameters.
 Spread: TypeAlias = Callable[
@@ -207,7 +210,15 @@ class Tuning:
         return f"<Tuning of {name}: {count}; best {self.measure} {self.best_value:.4f} at {chosen}>"
 
 
-@takes(storage=optional(path()), progress=function(), spread=function())
+@takes(
+    trials=at_most(_MOST_TRIALS, integer(1)),
+    margin=number(least=0, below=1e9),
+    sampler=choice(*get_args(Sampler)),
+    storage=optional(path()),
+    seed=integer(0),
+    progress=function(),
+    spread=function(),
+)
 def tune(
     ranker: Ranker,
     examples: Any,
@@ -219,6 +230,7 @@ def tune(
     measure: MeasureLike | None = None,
     cutoff: Cutoff | None = None,
     margin: float = 0.0,
+    sampler: Sampler = "random",
     storage: str | os.PathLike[str] | None = None,
     seed: int = 0,
     progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
@@ -227,9 +239,9 @@ def tune(
     """Search for the parameters of a ranker that are best on queries it was not fitted to.
 
     The ranker as it is given is tried first, so that the best is never worse. Where all parameters have choices, and
-    there are no more combinations than trials, each combination is tried once; else they are drawn at random. A trial
-    that fails is recorded, and the search goes on. The best value is also the luckiest: what the ranker is worth
-    is told by queries that had no part in the search.
+    there are no more combinations than trials, each combination is tried once; else they are drawn by the sampler.
+    A trial that fails is recorded, and the search goes on. The best value is also the luckiest: what the ranker is
+    worth is told by queries that had no part in the search.
 
     Parameters
     ----------
@@ -257,6 +269,10 @@ def tune(
         given, to be chosen. 0: the best value wins, as it does where the ranker as it is given fails. Of many trials on
         few queries that is mostly the luckiest one: with a margin of 1 or 2, parameters that are known to be good stay
         unless there is some evidence for others.
+    sampler
+        ``"random"``: all trials are drawn at random before the first one is tried, so that they may be tried at the
+        same time. ``"tpe"``: Optuna's Tree-structured Parzen Estimator, with its own settings. The first ten trials are
+        those of ``"random"``; each later one is drawn from the values of all before it.
     storage
         A file (Optuna's journal, lines of JSON) that keeps trials as they finish: a search that is broken off goes on
         from there, to the same result, and one that is done can be given more trials. One of another search is refused.
@@ -275,23 +291,41 @@ def tune(
     >>> examples = Examples.from_arrays(x, (x[:, 0] > 0).astype(int), np.repeat(np.arange(12), 5))
     >>> tune(RankSVM(), examples, space={"C": [0.01, 1.0, 100.0]}, folds=3).best_params
     {'C': 1.0}
+    >>> tune(RankSVM(), examples, space={"C": (0.01, 100.0, "log")}, trials=12, folds=3, sampler="tpe")
+    <Tuning of RankSVM: 12 trials; best nDCG@10 1.0000 at C=1>
     """
-    problem = _Problem.of(ranker, examples, validation, folds, measure, cutoff, seed)
-    at_most(_MOST_TRIALS, integer(1)).check("trials", trials, 20)
-    number(least=0, below=1e9).check("margin", margin, 1)
-    searched = Space.of(problem.natural_space() if space is None else space, ranker)
+    require("tuning", "optuna")
+    checked_ranker(ranker)
+    if cutoff is not None:
+        checked_rule(cutoff)
+    given = with_labels(read_examples(examples))
+    held_out = None if validation is None else with_labels(ranker.read_as(given.feature_names, validation))
+    by = one_measure(ranker.measure if measure is None else measure)
+    problem = _Problem(ranker, given, held_out, number_of_folds(folds), by, cutoff, sampler, seed)
+    problem.parts()  # a wrong number of folds is refused now
+    wanted = ranker.natural_space(stopped=held_out is not None) if space is None else space
+    searched = Space.of(wanted, ranker)
     if not searched.parts:
-        raise InputError("the space is empty", remedy="name at least one parameter to search")
+        what = "the space is empty" if space is not None else f"{type(ranker).__name__} has nothing to tune by itself"
+        raise InputError(what, remedy="give a space of parameters")
     with _quiet(), ranker.remembering(), told_once():
         candidates = searched.candidates(ranker, int(trials), seed)
         for candidate in candidates:  # a word in place of a number is found before the first trial
             with_parameters(ranker, candidate).check_can_fit()
         record = _record(storage, problem, searched)
-        known = [record.trial(number, candidate) for number, candidate in enumerate(candidates)]
-        todo = [(number, candidate) for number, candidate in enumerate(candidates) if known[number] is None]
-        made = iter(spread(problem.trial, todo))
-        found = [known[number] or record.add(next(made)) for number, _ in enumerate(progress(candidates))]
-        found.sort(key=lambda trial: trial.number)
+        if sampler == "tpe":
+            # A search that goes on asks for all of its trials again, and finds in the record what they are worth.
+            drawn = searched.one_by_one(ranker, int(trials), seed, record.told)
+            found = []
+            for _, asked in zip(progress(candidates), enumerate(drawn), strict=False):
+                found.append(record.trial(*asked) or record.add(*spread(problem.trial, [asked])))
+                record.tell(found[-1])
+        else:
+            known = [record.trial(number, candidate) for number, candidate in enumerate(candidates)]
+            todo = [(number, candidate) for number, candidate in enumerate(candidates) if known[number] is None]
+            made = iter(spread(problem.trial, todo))
+            found = [known[number] or record.add(next(made)) for number, _ in enumerate(progress(candidates))]
+            found.sort(key=lambda trial: trial.number)
     if all(trial.value is None for trial in found):
         raise InputError(f"all {len(found)} trials failed; the first one: {found[0].error}")
     return Tuning(tuple(found), problem.measure, searched, problem, float(margin))
@@ -307,37 +341,8 @@ class _Problem:
     folds: int
     measure: Measure
     cutoff: Cutoff | None
+    sampler: Sampler
     seed: int
-
-    @classmethod
-    def of(
-        cls,
-        ranker: Ranker,
-        examples: Any,
-        validation: Any,
-        folds: int,
-        measure: MeasureLike | None,
-        cutoff: Cutoff | None,
-        seed: int,
-    ) -> _Problem:
-        require("tuning", "optuna")
-        checked_ranker(ranker)
-        if cutoff is not None:
-            checked_rule(cutoff)
-        integer(0).check("seed", seed, 0)
-        given = with_labels(read_examples(examples))
-        held_out = None if validation is None else with_labels(ranker.read_as(given.feature_names, validation))
-        by = one_measure(ranker.measure if measure is None else measure)
-        made = cls(ranker, given, held_out, number_of_folds(folds), by, cutoff, seed)
-        made.parts()  # a wrong number of folds is refused now
-        return made
-
-    def natural_space(self) -> SpaceLike:
-        found = self.ranker.natural_space(stopped=self.validation is not None)
-        if not found:
-            name = type(self.ranker).__name__
-            raise InputError(f"{name} has nothing to tune by itself", remedy="give a space of parameters")
-        return found
 
     def parts(self) -> list[Fold]:
         """What is fitted, and judged."""
@@ -382,7 +387,8 @@ class _Problem:
     def design(self) -> dict[str, Any]:
         """How a try is valued, for a model's card."""
         how = {"validation": self.validation.name} if self.validation is not None else {"folds": self.folds}
-        return {**how, "cutoff": None if self.cutoff is None else _rule(self.cutoff), "seed": self.seed}
+        rule = None if self.cutoff is None else _rule(self.cutoff)
+        return {**how, "cutoff": rule, "sampler": self.sampler, "seed": self.seed}
 
     def fingerprint(self, space: Space) -> dict[str, str]:
         """What two searches must share for their trials to be the same, by name."""
@@ -394,6 +400,7 @@ class _Problem:
             "measure": str(self.measure),
             "cutoff": json.dumps(None if self.cutoff is None else _rule(self.cutoff), sort_keys=True),
             "folds": str(self.folds) if self.validation is None or self.cutoff is not None else "",
+            "sampler": self.sampler,
             "seed": str(self.seed),
             "examples": _digest(self.examples),
             "validation": "" if self.validation is None else _digest(self.validation),
@@ -440,10 +447,18 @@ class _Record:
     """The trials that are finished, in Optuna's form. One that is being done is not there, and is done again.
 
     So is one that does not say what each of so many queries does to its value.
+
+    Attributes
+    ----------
+    told
+        A study of the trials that :meth:`tell` was given, from which TPE draws.
     """
 
     def __init__(self, study: Any, space: Space, queries: int, path: Path | None = None) -> None:
+        import optuna
+
         self._study, self._space, self._path = study, space, path
+        self.told = optuna.create_study(direction=study.direction)
         self._done: dict[str, Any] = {}
         for trial in study.get_trials(deepcopy=False):
             if not _is_finished(trial):
@@ -466,28 +481,31 @@ class _Record:
     def add(self, trial: Trial) -> Trial:
         """Keep a trial."""
         try:
-            self._add(trial)
+            self._study.add_trial(self._frozen(trial))
         except OSError as error:
             what = f"cannot be written ({error.strerror or error})"
             remedy = "make room; the same command then goes on after the trials that it holds"
             raise InputError(what, source=str(self._path), remedy=remedy) from None
         return trial
 
-    def _add(self, trial: Trial) -> None:
+    def tell(self, trial: Trial) -> None:
+        """Let what a trial is worth decide where the next ones are; the ranker's own may lie outside the space."""
+        if all(value in self._space.parts[name] for name, value in trial.params.items()):
+            self.told.add_trial(self._frozen(trial))
+
+    def _frozen(self, trial: Trial) -> Any:
         from optuna.trial import TrialState, create_trial
 
-        # The ranker's own parameters may lie outside the space, where Optuna has no place for them.
+        # Optuna has no place for parameters outside the space.
         inside = {name: value for name, value in trial.params.items() if value in self._space.parts[name]}
         distributions = self._space.distributions()
         attributes = {_PARAMETERS: key_of(trial.params), _SECONDS: trial.seconds, _QUERIES: list(trial.queries)}
-        self._study.add_trial(
-            create_trial(
-                state=TrialState.FAIL if trial.value is None else TrialState.COMPLETE,
-                value=trial.value,
-                params={name: word(value) for name, value in inside.items()},
-                distributions={name: distributions[name] for name in inside},
-                user_attrs=attributes if trial.error is None else {**attributes, _ERROR: trial.error},
-            )
+        return create_trial(
+            state=TrialState.FAIL if trial.value is None else TrialState.COMPLETE,
+            value=trial.value,
+            params={name: word(value) for name, value in inside.items()},
+            distributions={name: distributions[name] for name in inside},
+            user_attrs=attributes if trial.error is None else {**attributes, _ERROR: trial.error},
         )
 
 
@@ -581,6 +599,7 @@ def _check_same(study: Any, fingerprint: Mapping[str, str], path: Path) -> None:
             raise InputError("is not a storage of a search by RankSift", source=str(path), remedy="name another file")
         study.set_user_attr(_SEARCH, dict(fingerprint))
         return
+    known = {"sampler": "random", **known}  # as it was before there was another one
     other = [name for name, value in fingerprint.items() if known.get(name) != value]
     if other:
         raise InputError(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
+from ranksift.errors import InputError
 from ranksift.learning.ranker import Ranker, checked_ranker
 from ranksift.learning.tuning import Trial, Tuning
 from ranksift.learning.tuning import tune as search
@@ -22,7 +23,7 @@ def tune(ranker: Ranker, examples: Any, validation: Any = None, *, address: str 
     ----------
     ranker, examples, validation, how
         As in :func:`ranksift.learning.tune`. Examples are sent to the machines: none of them reads a file. Trials are
-        kept in the ``storage`` as they end.
+        kept in the ``storage`` as they end. The sampler is ``"random"``: with ``"tpe"`` there is one trial at a time.
     address
         As in :func:`ranksift.scale.evaluate`.
 
@@ -38,6 +39,9 @@ def tune(ranker: Ranker, examples: Any, validation: Any = None, *, address: str 
     {'C': 1.0}
     """
     checked_ranker(ranker)
+    if how.get("sampler") == "tpe":
+        what = "sampler='tpe' draws each trial from the values of all before it, so that a cluster has one at a time"
+        raise InputError(what, remedy="use sampler='random', or search on one machine")
     with connected(address):
         needs = needs_of(ranker)
 
