@@ -34,7 +34,7 @@ EXPERIMENTS: list[Any] = [
     submissions,
     risk,
     cutoffs,
-    rank_and_filter,
+    rank_and_filter.EXPERIMENT,
     text,
     labelling,
     top_k,
