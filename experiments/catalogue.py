@@ -35,7 +35,7 @@ EXPERIMENTS: list[Any] = [
     risk,
     cutoffs,
     rank_and_filter.EXPERIMENT,
-    text,
+    text.EXPERIMENT,
     labelling,
     top_k,
     labelling_study,
