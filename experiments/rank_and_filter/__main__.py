@@ -1,6 +1,6 @@
-"""Write the page and its figure: ``python -m experiments.rank_and_filter``."""
+"""Write the page and its figures from the results that are kept: ``python -m experiments.rank_and_filter``."""
 
-from experiments import rank_and_filter
-from experiments.publish import publish
+from experiments.experiment import publish
+from experiments.rank_and_filter import EXPERIMENT
 
-publish(rank_and_filter)
+publish(EXPERIMENT)

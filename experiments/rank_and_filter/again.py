@@ -12,12 +12,12 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from experiments.experiment import data_folder
 from experiments.learning import in_parallel
-from experiments.publish import data_folder
-from experiments.rank_and_filter.measured import measured
+from experiments.rank_and_filter import EXPERIMENT
+from experiments.rank_and_filter.measure import Task, judged, values_of
 from experiments.rank_and_filter.rows import JOINT, MEASURES, OPTIMAL
 from experiments.rank_and_filter.settings import SEEDS
-from experiments.rank_and_filter.trials import Task, judged, values_of
 
 
 class Again(NamedTuple):
@@ -32,7 +32,7 @@ def again(folder: Path, task: Task) -> list[Again]:
     """Fit rankers once more."""
     found = []
     for (setting, name), own in judged(folder, task).items():
-        kept = measured()["settings"][setting]["rows"][name]["values"]
+        kept = EXPERIMENT.kept["settings"][setting]["rows"][name]["values"]
         before = [kept[measure][task.seed] for measure in MEASURES]
         apart = max(abs(one - other) for one, other in zip(values_of(own), before, strict=True))
         found.append(Again(setting, name, apart))

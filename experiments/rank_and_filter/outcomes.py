@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from experiments.rank_and_filter.rows import MEASURE, PEER, WEIGHTED, rows
+from experiments.rank_and_filter.rows import EVERYTHING, HIDDEN, MEASURE, NOTHING, PEER, WEIGHTED, rows
 from experiments.rank_and_filter.settings import SETTINGS
 from ranksift.evaluation.significance import holm
 
@@ -82,7 +82,47 @@ class Outcome:
         """The best ranker of some groups."""
         return max(self.group(*groups), key=self.mean)
 
+    def harm(self, name: str, hidden: float) -> float:
+        """The least share of forbidden documents shown with at most so much good hidden."""
+        return float(self.found["rows"][name]["harm"][HIDDEN.index(hidden)])
 
-def outcomes(measured: Mapping[str, Any]) -> list[Outcome]:
+    def within(self, name: str, hidden: float) -> float:
+        """The best nDCG_f with at most so much good hidden."""
+        return float(self.found["rows"][name]["within"][HIDDEN.index(hidden)])
+
+
+class Below(NamedTuple):
+    """Where ours is below another."""
+
+    outcome: Outcome
+    name: str
+    gain: Gain
+
+
+def outcomes(results: Mapping[str, Any]) -> list[Outcome]:
     """All settings, from what was kept."""
-    return [Outcome(s.name, s.counts, measured["settings"][s.name]) for s in SETTINGS]
+    return [Outcome(s.name, s.counts, results["settings"][s.name]) for s in SETTINGS]
+
+
+def below_trivial(found: Sequence[Outcome], ours: str) -> list[Below]:
+    """Where ours is below nothing or everything shown by more than a standard error of the difference."""
+    return [
+        Below(outcome, name, gain)
+        for outcome in found
+        for name, gain in outcome.against(ours, [NOTHING, EVERYTHING]).items()
+        if gain.value < -gain.error
+    ]
+
+
+def below_peers(found: Sequence[Outcome], ours: str) -> list[Below]:
+    """Peers, those with our weights too, that ours is significantly below."""
+    return [Below(outcome, name, gain) for outcome in found for name, gain in outcome.peers(ours).items() if gain.loses]
+
+
+def above_all(found: Sequence[Outcome], ours: str, without: Sequence[str] = ()) -> list[Outcome]:
+    """Where ours is significantly above all peers that do not know the weights, or all but some of these."""
+    return [
+        outcome
+        for outcome in found
+        if all(gain.wins for name, gain in outcome.plain_peers(ours).items() if name not in without)
+    ]

@@ -24,15 +24,6 @@ from ranksift.datasets.simple_features import thread_features
 from ranksift.datasets.threads import Thread, distinct_threads
 from ranksift.learning.validation import three_way
 
-NEEDS: tuple[str, ...] = (
-    "semeval2015_task3_cqa",
-    "letor4_mq2008",
-    "letor4_mq2007_agg",
-    "mslr_web30k_fold1_5k",
-    "semeval2016_task3_cqa",
-    "percqa",
-)
-
 FORUM, REVIEWS, MQ2008, MQ2007, MSLR = "forum, test", "product reviews", "MQ2008", "MQ2007", "MSLR"
 THREADS, PERCQA = "SemEval-2016 threads", "PerCQA"
 #: Documents of a list, and how many lists there are to learn from, for validation and for the test.

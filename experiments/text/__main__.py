@@ -1,6 +1,6 @@
-"""Write the page and its figures: ``python -m experiments.text``."""
+"""Write the page and its figures from the results that are kept: ``python -m experiments.text``."""
 
-from experiments import text
-from experiments.publish import publish
+from experiments.experiment import publish
+from experiments.text import EXPERIMENT
 
-publish(text)
+publish(EXPERIMENT)

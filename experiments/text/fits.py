@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.publish import data_folder
+from experiments.experiment import data_folder
 from experiments.text.settings import (
     COLLECTIONS,
     GAINS,

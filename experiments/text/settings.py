@@ -17,8 +17,6 @@ from ranksift.datasets.semeval import semeval2015_threads, semeval2016_threads
 from ranksift.datasets.thread_texts import thread_texts
 from ranksift.datasets.threads import Thread, distinct_threads
 
-NEEDS = ("semeval2016_task3_cqa", "semeval2015_task3_cqa", "percqa")
-
 THREADS, FORUM, PERCQA = "SemEval-2016 threads", "SemEval-2015 questions", "PerCQA"
 COLLECTIONS = (THREADS, FORUM, PERCQA)
 

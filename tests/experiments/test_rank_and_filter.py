@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_rel
 
-from experiments import publish, rank_and_filter
+from experiments import experiment
 from experiments.peers import LightGBM
-from experiments.rank_and_filter import measured as kept
+from experiments.rank_and_filter import EXPERIMENT
+from experiments.rank_and_filter import trials as command
 from experiments.rank_and_filter.again import again
 from experiments.rank_and_filter.made_up import LABELS, made_up
-from experiments.rank_and_filter.measured import measured
-from experiments.rank_and_filter.outcomes import Gain, Outcome, outcomes
-from experiments.rank_and_filter.page import written
+from experiments.rank_and_filter.measure import Judged, Task, judged, known, summary, values_of
+from experiments.rank_and_filter.outcomes import Gain, Outcome, above_all, below_peers, below_trivial, outcomes
 from experiments.rank_and_filter.rows import (
     AT_0,
     DIALLED,
@@ -38,33 +38,26 @@ from experiments.rank_and_filter.rows import (
     WEIGHTED,
     rows,
 )
-from experiments.rank_and_filter.settings import FORUM, LONG, NEEDS, SEEDS, SETTINGS, THREADS, data_of
-from experiments.rank_and_filter.trials import Judged, Task, judged, known, summary, values_of
-from experiments.rank_and_filter.verdict import above_all, below_peers, below_trivial
-from experiments.rank_and_filter.world_table import below
+from experiments.rank_and_filter.settings import FORUM, LONG, SEEDS, SETTINGS, THREADS, data_of
+from experiments.rank_and_filter.words import below
 from experiments.rank_and_filter.worlds import USE, World, lists_of, shift_for, values, worlds
 from experiments.rank_and_filter.worlds import Task as WorldTask
 from ranksift.collection.examples import Examples
 from ranksift.collection.gains import Gains
 from ranksift.cutoffs.threshold import GlobalCutoff
 from ranksift.learning.lambdas import worth_of_showing
+from tests.experiments.claims import failing
 
 
 @pytest.fixture(scope="module")
 def data(data_dir: Path) -> Path:
-    absent = [name for name in NEEDS if not (data_dir / name).is_dir()]
-    if absent:
+    if absent := EXPERIMENT.absent(data_dir):
         pytest.skip(f"no {absent[0]} in {data_dir}: set RANKSIFT_DATA")
     return data_dir
 
 
-@pytest.fixture(scope="module")
-def shown() -> str:
-    return (publish.DOCS / "rank-and-filter.md").read_text("utf-8")
-
-
 def text_of(found: dict) -> str:
-    return " ".join(written(found).split())
+    return " ".join(EXPERIMENT.made_of(found).files[EXPERIMENT.page].split())
 
 
 def with_gain(found: dict, ours: str, others: list[str], gain: list[float]) -> dict:
@@ -78,10 +71,6 @@ def with_gain(found: dict, ours: str, others: list[str], gain: list[float]) -> d
 
 
 class TestDocumentation:
-    def test_page_and_figures_show_what_was_measured(self):
-        for name, text in rank_and_filter.files(Path()).items():
-            assert (publish.DOCS / name).read_text("utf-8") == text, f"{name} is stale: run make experiments"
-
     @pytest.mark.parametrize(
         ("setting", "names"),
         [(FORUM, (NOTHING, "LightGBM binary", JOINT, OPTIMAL)), (LONG[3], (EVERYTHING, AT_0, JOINT, OPTIMAL))],
@@ -90,19 +79,37 @@ class TestDocumentation:
         for one in again(data, Task(setting, names, 0)):
             assert one.apart < 1e-5, one
 
-    def test_all_rankers_and_settings_are_in_the_tables(self, shown):
+    def test_all_rankers_and_settings_are_in_the_tables(self):
+        shown = EXPERIMENT.made_of(EXPERIMENT.kept).files[EXPERIMENT.page]
         section = shown[shown.index("## Every ranker") : shown.index("## What was chosen")]
         for setting in SETTINGS:
             own = section[section.index(f"**{setting.name[0].upper()}{setting.name[1:]}** (") :]
             first = own.split("\n| **")[0]
             names = [name for name, row in rows().items() if row.where is None or setting.data in row.where]
             assert all(f"\n| {name} |" in first for name in names if "LambdaMART-f, " not in name)
-            assert len(measured()["settings"][setting.name]["rows"][JOINT]["values"][MEASURE]) == SEEDS[setting.data]
+            assert (
+                len(EXPERIMENT.kept["settings"][setting.name]["rows"][JOINT]["values"][MEASURE]) == SEEDS[setting.data]
+            )
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        (("settings", FORUM, "rows", PLAIN, "harm"), [0.5] * len(HIDDEN), "comes near it"),
+        (("settings", FORUM, "rows", JOINT, "harm"), [0.0] * len(HIDDEN), "a plain classifier with a tuned threshold"),
+        (("settings", "product reviews", "rows", KNOWN, "harm"), [0.0] * len(HIDDEN), "by the known chances shows on"),
+        (("settings", FORUM, "rows", "LightGBM binary", "seconds"), 100.0, "as its trees take longest"),
+        (("shifts", "-3, 200", JOINT), 0.7, "the validation set, are worth having"),
+        (("worlds", "1, 0.5, 10, useless", OPTIMAL), [[0.0] * 5], "where lists are long and few"),
+    ],
+)
+def test_a_result_that_is_changed_fails_its_claim(path, value, words):
+    assert words in failing(EXPERIMENT, path, value)
 
 
 class TestVerdict:
     def test_it_says_first_what_does_not_hold(self):
-        found = measured()
+        found = EXPERIMENT.kept
         peers = outcomes(found)[0].group(PEER, WEIGHTED)
         lost = with_gain(found, JOINT, ["LightGBM binary"], [-0.05, 0.001, 1e-9])
         text = text_of(lost)
@@ -120,7 +127,7 @@ class TestVerdict:
         assert "it is in 12, which is half or more." in text
 
     def test_half_goes_by_peers_as_libraries_have_them(self):
-        found = measured()
+        found = EXPERIMENT.kept
         peers = outcomes(found)[0].group(PEER)
         won = with_gain(found, JOINT, peers, [0.05, 0.001, 1e-9])
         but = text_of(with_gain(won, JOINT, [IN_TURN], [0.05, 0.04, 0.2]))
@@ -130,12 +137,12 @@ class TestVerdict:
 
     def test_below_nothing_shown_counts_from_a_standard_error_on(self):
         for value, fails in ((-0.009, 0), (-0.011, len(SETTINGS))):
-            found = outcomes(with_gain(measured(), OPTIMAL, [NOTHING], [value, 0.01, 0.3]))
+            found = outcomes(with_gain(EXPERIMENT.kept, OPTIMAL, [NOTHING], [value, 0.01, 0.3]))
             below = [name for _, name, _ in below_trivial(found, OPTIMAL) if name == NOTHING]
             assert len(below) == fails
 
     def test_one_peer_that_is_not_beaten_is_enough(self):
-        found = measured()
+        found = EXPERIMENT.kept
         peers = outcomes(found)[0].group(PEER)
         won = with_gain(found, JOINT, peers, [0.05, 0.001, 1e-9])
         assert len(above_all(outcomes(won), JOINT)) == len(SETTINGS)
@@ -148,7 +155,7 @@ class TestVerdict:
     def test_settings_with_few_queries_do_not_count(self):
         few = [s.name for s in SETTINGS if not s.counts]
         assert few == ["MSLR, label 0 at −2", "MSLR, label 0 at −10"]
-        found = deepcopy(measured())
+        found = deepcopy(EXPERIMENT.kept)
         for name in few:
             found["settings"][name]["against"][JOINT]["LightGBM binary"] = [-0.5, 0.001, 1e-9]
         told = text_of(found)
@@ -169,7 +176,7 @@ class TestWorlds:
     def test_what_was_measured_is_what_is_computed_now(self):
         world = World(10, 0.2, 10, USE[0])
         for name, own in values(WorldTask(world, 0)).items():
-            assert measured()["worlds"][world.name][name][0] == pytest.approx(own, rel=1e-4, abs=1e-5), name
+            assert EXPERIMENT.kept["worlds"][world.name][name][0] == pytest.approx(own, rel=1e-4, abs=1e-5), name
 
     def test_below_is_by_more_than_a_standard_error(self):
         found = {world.name: {JOINT: [[0.5, 0.1, 0.01, -0.009, 0.01]]} for world in worlds()}
@@ -217,27 +224,28 @@ class TestTrials:
         assert told["forbidden"] == pytest.approx((made.labels < 0).mean())
 
     def test_no_ranker_is_above_known_chances_by_more_than_chance(self):
-        for outcome in outcomes(measured()):
+        for outcome in outcomes(EXPERIMENT.kept):
             if KNOWN in outcome.found["rows"]:
                 for ours in (JOINT, OPTIMAL):
                     value, error, _ = outcome.found["against"][ours][KNOWN]
                     assert value < 3 * error
 
     def test_less_is_hidden_where_more_harm_is_shown(self):
-        harm = measured()["settings"][FORUM]["rows"][JOINT]["harm"]
+        harm = EXPERIMENT.kept["settings"][FORUM]["rows"][JOINT]["harm"]
         assert len(harm) == len(HIDDEN)
         assert (np.diff(harm) <= 1e-12).all()
         assert harm[-1] == 0.0
 
     def test_what_is_measured_takes_the_place_of_its_setting_only(self, tmp_path, monkeypatch):
-        file = tmp_path / "measured.json"
-        file.write_bytes(kept.FILE.read_bytes())
-        monkeypatch.setattr(kept, "FILE", file)
-        monkeypatch.setattr(kept, "ROOT", tmp_path)
-        before = measured()
-        kept.keep("settings", lambda folder: {FORUM: {"queries": 1 / 3}})
-        assert measured()["settings"] == {**before["settings"], FORUM: {"queries": 0.333333}}
-        assert measured()["lengths"] == before["lengths"]
+        before = EXPERIMENT.kept
+        folder = tmp_path / "experiments" / EXPERIMENT.name
+        folder.mkdir(parents=True)
+        (folder / "results.json").write_bytes((EXPERIMENT.folder / "results.json").read_bytes())
+        monkeypatch.setattr(experiment, "ROOT", tmp_path)
+        monkeypatch.setattr(command, "trials", lambda folder, wanted: {wanted[0]: {"queries": 1 / 3}})
+        command.keep([FORUM])
+        assert EXPERIMENT.kept["settings"] == {**before["settings"], FORUM: {"queries": 0.333333333}}
+        assert EXPERIMENT.kept["lengths"] == before["lengths"]
 
 
 def test_no_query_is_learned_from_and_judged(data):
@@ -259,8 +267,10 @@ class TestMadeUp:
         setting = next(s for s in SETTINGS if s.name == LONG[10])
         found = data_of(LONG[10], 0, data)
         best = values_of(known(found, setting))[0]
-        assert best == pytest.approx(measured()["settings"][LONG[10]]["rows"][KNOWN]["values"][MEASURE][0], abs=1e-5)
-        assert best > max(np.mean(row["values"][MEASURE]) for row in _others(measured()["settings"][LONG[10]]))
+        assert best == pytest.approx(
+            EXPERIMENT.kept["settings"][LONG[10]]["rows"][KNOWN]["values"][MEASURE][0], abs=1e-5
+        )
+        assert best > max(np.mean(row["values"][MEASURE]) for row in _others(EXPERIMENT.kept["settings"][LONG[10]]))
 
 
 def _others(setting):

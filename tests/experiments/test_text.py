@@ -1,17 +1,18 @@
-"""The page on rankers of texts: what it computes, and that the documentation shows what was measured."""
+"""The page on rankers of texts: what it computes, and that its results are that where no network is needed."""
 
 from collections import Counter
+from copy import deepcopy
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from experiments import publish
-from experiments.text import files
-from experiments.text.judged import Said, best_cut, judged, shares
-from experiments.text.measured import measured
-from experiments.text.page import best_recipe, mean, verdict
+from experiments.text import EXPERIMENT
+from experiments.text.judged import MEASURES, Said, best_cut, judged, shares
+from experiments.text.measure import Task, stacked
 from experiments.text.settings import (
+    ALONE,
     COLLECTIONS,
     EVERY,
     FOLDS,
@@ -19,9 +20,13 @@ from experiments.text.settings import (
     LOSSES,
     OPTIMAL,
     PAIRS,
+    PEER_STACKED,
+    PLACE,
     PLAIN,
+    RECIPES,
     SETUPS,
     TABLE_SEEDS,
+    THREADS,
     Collection,
     options_of,
     others,
@@ -29,6 +34,10 @@ from experiments.text.settings import (
 )
 from ranksift.collection.examples import Examples
 from ranksift.datasets.threads import Answer, Thread
+from tests.experiments.claims import failing
+
+#: A row that shows little that is forbidden and hides little that is good.
+CAREFUL = {"nDCG_f@3": [0.8], "nDCG_f@10": [0.8], "Fdocs@3": [0.04], "GoodFiltered": [0.3], "Empty": [0.1]}
 
 
 def said(queries=20, documents=4, seed=0):
@@ -122,21 +131,41 @@ class TestTasks:
 
 
 class TestPage:
-    def test_the_documentation_shows_what_was_measured(self):
-        for name, text in files(publish.ROOT).items():
-            assert (publish.DOCS / name).read_text("utf-8") == text, f"run python -m experiments.text for {name}"
+    def test_a_row_without_networks_is_what_is_measured_now(self, data_dir: Path, tmp_path: Path):
+        if absent := EXPERIMENT.absent(data_dir):
+            pytest.skip(f"no {' and no '.join(absent)} in {data_dir}")
+        found = stacked(data_dir, tmp_path, Task(THREADS, ALONE, OPTIMAL, 0))
+        kept = EXPERIMENT.kept["stacks"][THREADS]["rows"][f"{ALONE}: {OPTIMAL}"]["values"]
+        assert found.values == pytest.approx([kept[measure][0] for measure in MEASURES], abs=1e-6)
 
     def test_the_verdict_follows_the_numbers(self):
-        found = measured()
-        before = verdict(found)
-        data = COLLECTIONS[0]
-        rows = found["stacks"][data]["rows"]
-        recipe = best_recipe(found["stacks"][data])
-        assert mean(rows[recipe]) >= mean(rows[PLAIN])
+        found = deepcopy(EXPERIMENT.kept)
+        before = EXPERIMENT.made_of(found).files[EXPERIMENT.page]
+        rows = found["stacks"][THREADS]["rows"]
+        recipe = f"{RECIPES}: {JOINT}"
+        assert f"The best of what was known before (“{recipe}”)" in " ".join(before.split())
+        assert np.mean(rows[recipe]["values"]["nDCG_f@3"]) >= np.mean(rows[PLAIN]["values"]["nDCG_f@3"])
         for top in (JOINT, OPTIMAL):
             rows[f"{EVERY}: {top}"]["values"]["nDCG_f@3"] = [0.1234]
-            found["stacks"][data]["against"][top][recipe] = [-0.5, 0.01, 0.2]
-        after = verdict(found)
+            found["stacks"][THREADS]["against"][top][recipe] = [-0.5, 0.01, 0.2]
+        page = EXPERIMENT.made_of(found)
+        after = " ".join(page.files[EXPERIMENT.page].split())
         assert "0.1234" in after
         assert "−0.5000 ± 0.0100, p = 0.200" in after
         assert "0.1234" not in before
+        assert any(claim.sentence.startswith(f"- **{THREADS}**") for claim in page.claims if not claim.holds)
+
+    @pytest.mark.parametrize(
+        ("path", "value", "words"),
+        [
+            (("stacks", THREADS, "against", JOINT, f"{RECIPES}: {JOINT}"), [-0.1, 0.1, 0.3], "with all four kinds"),
+            (("stacks", THREADS, "against", JOINT, PEER_STACKED), [0.01, 0.01, 0.3], "The best peer on the threads"),
+            (("stacks", "PerCQA", "against", JOINT, f"{RECIPES}: {JOINT}"), [0.1, 0.01, 0.01], "significant only on"),
+            (("tables", "PerCQA", "rows", "bce", "values", "nDCG_f@3"), [0.9], "worth more than a better loss"),
+            (("stacks", THREADS, "rows", PLAIN, "values"), CAREFUL, "on the threads no row does both"),
+            (("ceilings", "PerCQA", "values", "0.2"), 0.95, "worth less than what ours already has"),
+            (("stacks", "PerCQA", "rows", PLACE, "values", "nDCG_f@3"), [0.9], "the pass without labels does harm"),
+        ],
+    )
+    def test_a_result_that_is_changed_fails_its_claim(self, path: tuple[str, ...], value: object, words: str):
+        assert words in failing(EXPERIMENT, path, value)
