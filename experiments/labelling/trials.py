@@ -37,7 +37,7 @@ MODELS: tuple[Noise, ...] = ("flip", "thurstone")
 
 
 class Trial(NamedTuple):
-    """A strategy on made-up queries, with all that is not simple about them; ``shown``: to a second assessor."""
+    """A strategy on synthetic queries, with all that is not simple about them; ``shown``: to a second assessor."""
 
     strategy: str
     ties: float = 0.0

@@ -64,7 +64,7 @@ def lengths(found: Mapping[str, Any]) -> str:
     return panels(
         "Share of documents shown, by the length of lists",
         "A curve for each ranker, and the best possible share by the known chances.",
-        [[Panel("made-up lists, same chances for each document", curves)]],
+        [[Panel("synthetic lists, same chances for each document", curves)]],
         lines,
         Axis(LENGTHS, "documents of a list", "{:,}".format, math.log10),
         Axis(ticks, written=lambda v: percent(v, 0)),

@@ -28,7 +28,7 @@ FORUM, REVIEWS, MQ2008, MQ2007, MSLR = "forum, test", "product reviews", "MQ2008
 THREADS, PERCQA = "SemEval-2016 threads", "PerCQA"
 #: Documents of a list, and how many lists there are to learn from, for validation and for the test.
 MADE_UP = {3: (1500, 500, 12_000), 10: (600, 200, 8_000), 50: (200, 70, 4_000), 300: (60, 30, 1_000)}
-LONG = {length: f"made-up lists of {length}" for length in MADE_UP}
+LONG = {length: f"synthetic lists of {length}" for length in MADE_UP}
 
 #: Products to learn from, for validation and for the test.
 PRODUCTS = (1000, 250, 3000)

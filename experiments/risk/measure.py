@@ -1,4 +1,4 @@
-"""Thresholds of made-up and of real queries: how often they break their promise, and what they drop."""
+"""Thresholds of synthetic and of real queries: how often they break their promise, and what they drop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The made-up user study: what the printed tables imply, and that its results are what is computed now."""
+"""The synthetic user study: what the printed tables imply, and that its results are what is computed now."""
 
 from pathlib import Path
 
