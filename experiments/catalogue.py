@@ -40,7 +40,7 @@ EXPERIMENTS: list[Any] = [
     top_k.EXPERIMENT,
     labelling_study.EXPERIMENT,
     learned_rankers.EXPERIMENT,
-    boosted_trees,
+    boosted_trees.EXPERIMENT,
     papers.EXPERIMENT,
     prompt.EXPERIMENT,
 ]

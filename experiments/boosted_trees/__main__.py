@@ -1,6 +1,6 @@
-"""Write the page: ``python -m experiments.boosted_trees``."""
+"""Write the page from the results that are kept: ``python -m experiments.boosted_trees``."""
 
-from experiments import boosted_trees
-from experiments.publish import publish
+from experiments.boosted_trees import EXPERIMENT
+from experiments.experiment import publish
 
-publish(boosted_trees)
+publish(EXPERIMENT)

@@ -124,6 +124,10 @@ class Outcome:
             name for name in self.found if how == GIVEN or (METHODS[name].wide if how == WIDE else METHODS[name].space)
         ]
 
+    def ways(self, method: str) -> list[How]:
+        """Those in which a method is there."""
+        return [how for how in ALL if method in self.methods(how=how)]
+
     @property
     def seeds(self) -> int:
         """How many there are."""

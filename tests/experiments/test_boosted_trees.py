@@ -1,37 +1,44 @@
-"""The page on boosted trees: what it computes, and that the documentation shows what is computed now.
+"""The page on boosted trees: what it computes, and that its results are what is computed now.
 
-The whole page takes minutes, so that one fold of LambdaMART as it is given is held to what is computed.
+All fits take minutes, so that one fold of LambdaMART as it is given is held to what is computed.
 """
 
-import re
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from experiments import boosted_trees, publish
-from experiments.boosted_trees import measured
+from experiments import experiment
+from experiments.boosted_trees import EXPERIMENT
 from experiments.boosted_trees.defaults import rotations
-from experiments.boosted_trees.fits import BEST, GIVEN, MEASURE, SEEDS, Learned, Model, Outcome, Task, fitted, learned
-from experiments.boosted_trees.measured import Gain, keep, seconds, settings
-from experiments.boosted_trees.methods import CATBOOST, LIGHTGBM, METHODS, OURS, PEERS, XGBOOST
-from experiments.boosted_trees.page import CALLED, below, cost, how_it_learns, verdict, where_to_search, wins, written
+from experiments.boosted_trees.fits import (
+    BEST,
+    GIVEN,
+    MEASURE,
+    SEEDS,
+    WIDE,
+    Learned,
+    Model,
+    Outcome,
+    Task,
+    fitted,
+    learned,
+)
+from experiments.boosted_trees.measure import compared
+from experiments.boosted_trees.measured import Gain, keep
+from experiments.boosted_trees.methods import BAGGED, CATBOOST, LIGHTGBM, METHODS, OURS, PEERS, XGBOOST
 from experiments.boosted_trees.settings import QUARTERS, leaves, values
 from experiments.boosted_trees.settings import SEEDS as GIVEN_SEEDS
 from experiments.boosted_trees.settings import Task as Settings
+from experiments.boosted_trees.words import CALLED, verdict, wins
+from experiments.experiment import Page, Results, rounded
 from experiments.learning import Collection
-from experiments.markdown import page
 from ranksift.collection.examples import Examples
 from ranksift.datasets.letor import mq2008
 from ranksift.learning.search_space import Space, with_parameters
 from ranksift.learning.validation import cross_validated, three_way
-
-
-@pytest.fixture(scope="module")
-def shown() -> str:
-    return (publish.DOCS / "boosted-trees.md").read_text(encoding="utf-8")
+from tests.experiments.claims import failing
 
 
 @pytest.fixture(scope="module")
@@ -61,22 +68,44 @@ def made_up(collection: Collection, ahead: float) -> Outcome:
     return Outcome(collection, found)
 
 
-def test_page_states_its_commands(shown: str) -> None:
-    for command in ("boosted_trees", "boosted_trees.seconds", "boosted_trees.defaults", "boosted_trees.settings"):
-        assert f"python -m experiments.{command}" in " ".join(shown.split())
-    assert not re.search(r"\bnan\b|\binf\b|\bNone\b", shown)
+def page_of(found: Outcome) -> tuple[Results, Page, str]:
+    """Results, the page that they make, and its text on one line."""
+    results = rounded(compared(found))
+    page = EXPERIMENT.made_of({**EXPERIMENT.kept, "comparison": results})
+    return results, page, " ".join(page.files[EXPERIMENT.page].split())
 
 
-def test_documentation_shows_the_row_that_is_computed_now(shown: str, data_dir: Path) -> None:
-    absent = [name for name in boosted_trees.NEEDS if not (data_dir / name).is_dir()]
-    if absent:
+def test_page_states_its_commands() -> None:
+    shown = " ".join(EXPERIMENT.made_of(EXPERIMENT.kept).files[EXPERIMENT.page].split())
+    for part in ("", ".measure", ".seconds", ".defaults", ".settings"):
+        assert f"python -m experiments.boosted_trees{part}" in shown
+
+
+def test_results_are_what_is_computed_now(data_dir: Path) -> None:
+    if absent := EXPERIMENT.absent(data_dir):
         pytest.skip(f"no {' and no '.join(absent)} in {data_dir}")
-    fold = mq2008(data_dir / boosted_trees.NEEDS[0], 1)
+    fold = mq2008(data_dir / EXPERIMENT.needs[0], 1)
     models = [fitted(METHODS[OURS].ranker.clone().set_params(seed=seed), fold) for seed in range(SEEDS)]
     of_seeds = [[Learned(*[model] * 4, {})] for model in models]
     found = Outcome(Collection("fold 1", (fold,)), {OURS: of_seeds})
-    first = float(found.values(OURS, how=GIVEN).mean())
-    assert f"| {OURS} | as given | {first:.4f} |" in shown, "the page is stale: run make experiments"
+    kept = EXPERIMENT.kept["comparison"]["methods"][OURS][GIVEN]
+    assert float(found.values(OURS, how=GIVEN).mean()) == pytest.approx(kept["folds"][0], rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        (("comparison", "ahead", OURS, BEST, MEASURE, LIGHTGBM, "value"), -0.001, "By nDCG@10 LambdaMART is, as given"),
+        (("comparison", "ahead", BAGGED, GIVEN, MEASURE, CATBOOST, "value"), -0.001, "the mean of three LambdaMARTs"),
+        (("comparison", "p of tuning", LIGHTGBM), 0.01, "No method gains significantly from tuning"),
+        (("comparison", "methods", OURS, BEST, MEASURE), [0.6, 0.6, 0.6], "most of the choice is chance"),
+        (("defaults", "MQ2007", "draws"), [0.001, 0.002], "Each of the three gains more than a standard error"),
+        (("defaults", "MQ2008", "together"), [0.001, 0.002], "Together the three gain"),
+        (("defaults", "MQ2008", "context"), [0.005, 0.001], "The effect of context is not distinguishable"),
+    ],
+)
+def test_a_result_that_is_changed_fails_its_claim(path: tuple[str, ...], value: object, words: str) -> None:
+    assert words in failing(EXPERIMENT, path, value)
 
 
 @pytest.mark.parametrize(("method", "library"), [(LIGHTGBM, "lightgbm"), (XGBOOST, "xgboost"), (CATBOOST, "catboost")])
@@ -101,19 +130,23 @@ def test_every_method_has_as_many_parameters_to_search_as_it_knows() -> None:
 
 @pytest.mark.filterwarnings("ignore::ranksift.errors.RankSiftWarning")
 def test_the_page_says_who_is_below_whom(collection: Collection) -> None:
-    good, bad = made_up(collection, 3.0), made_up(collection, -0.9)
-    assert below(good, how=BEST) == []
-    assert below(bad, how=BEST) == list(PEERS)
-    assert all(wins(good, name, how=BEST) == 2 for name in PEERS)
+    good, good_page, text = page_of(made_up(collection, 3.0))
+    assert not verdict(good, OURS, BEST)["lost"]
+    assert all(wins(good, name, BEST) == 2 for name in PEERS)
     each = [f"{name}, not below any of the three" for name in CALLED.values()]
-    assert f"**By nDCG@10 LambdaMART is, {'; '.join(each)}.**" in " ".join(written(good).split())
-    text = written(bad)
-    assert f"; tuned, below {PEERS[0]}, {PEERS[1]} and {PEERS[2]}; tuned, with a margin, below" in " ".join(
-        text.split()
-    )
-    assert "is significant" in verdict(bad, how=BEST)
-    assert "not below" not in verdict(bad, how=BEST)
-    assert text.count("\n## ") == 8
+    assert f"**By nDCG@10 LambdaMART is, {'; '.join(each)}.**" in text
+    bad, bad_page, text = page_of(made_up(collection, -0.9))
+    assert [*verdict(bad, OURS, BEST)["lost"]] == [*verdict(bad, OURS, BEST)["apart"]] == list(PEERS)
+    assert not verdict(bad, OURS, BEST)["won"]
+    names = f"{PEERS[0]}, {PEERS[1]} and {PEERS[2]}"
+    assert f"; tuned, below {names}; tuned, with a margin, below" in text
+    assert f"The difference from {names} is significant. By AP it is, tuned, below" in text
+    assert bad_page.files[EXPERIMENT.page].count("\n## ") == 8
+    # It is below a library in the wide space, the page says; neither page carries that it is not below one elsewhere.
+    for page in (good_page, bad_page):
+        [first] = (claim for claim in page.claims if claim.sentence.startswith("- **By nDCG@10 LambdaMART is"))
+        assert not first.holds
+    assert verdict(EXPERIMENT.kept["comparison"], OURS, WIDE)["lost"]
 
 
 def test_differences_are_of_the_mean_over_seeds(collection: Collection) -> None:
@@ -137,25 +170,21 @@ def test_rotations_leave_the_test_part_out(collection: Collection) -> None:
         assert not set.union(*parts) & set(collection.folds[i // 2].test.query_ids)
 
 
-@pytest.mark.parametrize("section", [where_to_search, how_it_learns, cost])
-def test_the_page_shows_what_was_measured_apart_from_it(shown: str, section: Callable[[], str]) -> None:
-    assert page(section(), fold=True).strip() in shown
-
-
 def test_what_is_measured_takes_the_place_of_its_part_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = tmp_path / "measured.json"
-    kept.write_bytes(measured.FILE.read_bytes())
-    monkeypatch.setattr(measured, "FILE", kept)
-    monkeypatch.setattr(measured, "ROOT", tmp_path)
-    before = settings()
+    before = EXPERIMENT.kept
+    folder = tmp_path / "experiments" / EXPERIMENT.name
+    folder.mkdir(parents=True)
+    (folder / "results.json").write_bytes((EXPERIMENT.folder / "results.json").read_bytes())
+    monkeypatch.setattr(experiment, "ROOT", tmp_path)
     keep("seconds", lambda _: {OURS: 0.5})
-    assert (seconds(), settings()) == ({OURS: 0.5}, before)
+    assert EXPERIMENT.kept == {**before, "seconds": {OURS: 0.5}}
     keep("settings", lambda _: {"MQ2008": {OURS: {"leaves": {"4 to 8": Gain(-0.0, 0.001)}}}})
-    assert settings() == {("MQ2008", OURS): {("leaves", "4 to 8"): Gain(0.0, 0.001)}}
+    assert EXPERIMENT.kept["settings"] == {"MQ2008": {OURS: {"leaves": {"4 to 8": [0.0, 0.001]}}}}
 
 
 def test_settings_are_told_by_quarters_of_the_wide_space() -> None:
-    shown = {part for of in settings().values() for part in of}
+    of_methods = [of for methods in EXPERIMENT.kept["settings"].values() for of in methods.values()]
+    shown = {(name, quarter) for of in of_methods for name, quarters in of.items() for quarter in quarters}
     of_quarters = {(n, f"{low:g} to {high:g}") for n, edges in QUARTERS.items() for low, high in pairwise(edges)}
     assert shown == {*of_quarters, ("all", "")}
     assert (leaves({"leaves": 7}), leaves({"depth": 3})) == (7, 8)
