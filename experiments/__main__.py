@@ -2,17 +2,12 @@
 
 import sys
 
-from experiments import publish as old
 from experiments.catalogue import EXPERIMENTS
-from experiments.experiment import publish, write
+from experiments.experiment import measure, write
 
-if __name__ == "__main__":
-    wrong = False
-    for experiment in EXPERIMENTS:
-        if not hasattr(experiment, "made_of"):
-            old.publish(experiment)
-        elif "--pages" in sys.argv[1:]:
-            wrong |= bool(write(experiment))
-        else:
-            publish(experiment)
-    raise SystemExit(wrong)
+wrong = []
+for experiment in EXPERIMENTS:
+    if "--pages" not in sys.argv[1:] and not experiment.long and not measure(experiment):
+        continue
+    wrong += write(experiment)
+raise SystemExit(bool(wrong))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from experiments import (
     boosted_trees,
     bounds,
@@ -23,9 +21,9 @@ from experiments import (
     truncation,
     web_track,
 )
+from experiments.experiment import Experiment
 
-#: The result of `experiments.experiment.Experiment`, or a package of the kind before it.
-EXPERIMENTS: list[Any] = [
+EXPERIMENTS: list[Experiment] = [
     web_track.EXPERIMENT,
     forbidden.EXPERIMENT,
     truncation.EXPERIMENT,

@@ -100,7 +100,7 @@ class Experiment:
         environment = _environment(self.folder, claims)
         template = environment.get_template("page.md")
         told = self._part("words")(results) if self._has("words") else {}
-        text = markdown.page(template.render(r=results, **told), fold=self.fold)
+        text = markdown.filled(template.render(r=results, **told), fold=self.fold)
         figures = self._part("figures")(results) if self._has("figures") else {}
         return Page({self.page: text, **figures}, claims)
 

@@ -39,21 +39,6 @@ def word(count: int) -> str:
     return _WORDS[count] if count < len(_WORDS) else str(count)
 
 
-def says(holds: bool, sentence: str, otherwise: str = "") -> str:
-    """A sentence that the numbers must bear out; where they do not, what is said instead."""
-    return sentence if holds else otherwise
-
-
-def paragraph(*sentences: str) -> str:
-    """The sentences that hold, one after the other."""
-    return " ".join(s for s in sentences if s)
-
-
-def bullets(*items: str) -> str:
-    """The items that hold, as a list."""
-    return "\n".join(f"- {item}" for item in items if item)
-
-
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> str:
     """A table whose first ``words`` columns stand to the left, numbers to the right."""
     lines = [head, ["---"] * words + ["--:"] * (len(head) - words), *rows]
@@ -70,26 +55,13 @@ def best_bold(columns: Sequence[Sequence[float]], digits: int = 4) -> list[list[
     return [list(row) for row in zip(*written, strict=True)]
 
 
-def page(*sections: str, figure: str = "", fold: bool = False) -> str:
-    """A whole page, its paragraphs and lists filled to an even width.
+def filled(text: str, *, fold: bool = False) -> str:
+    """A page with its paragraphs and lists filled to an even width.
 
-    ``figure`` is the file of the figure that stands after the first paragraph; ``fold`` hides dense tables until a
-    reader opens them.
+    ``fold`` hides dense tables until a reader opens them.
     """
-    text = "\n\n".join(textwrap.dedent(section).strip() for section in sections)
-    blocks = [block for block in text.split("\n\n") if block.strip()]
-    if figure:
-        blocks = _with_figure_first(blocks, figure)
-    filled = (_filled(block) for block in blocks)
-    return "\n\n".join(map(_folded, filled) if fold else filled) + "\n"
-
-
-def _with_figure_first(blocks: list[str], file: str) -> list[str]:
-    """The figure after the title and the first paragraph, with its description as a caption."""
-    [shown] = [block for block in blocks if block.startswith("![") and block.endswith(f"]({file})")]
-    caption = f"*{shown[2:].partition('](')[0]}.*"
-    rest = [block for block in blocks if block is not shown]
-    return [*rest[:2], shown, caption, *rest[2:]]
+    blocks = (_filled(block) for block in text.strip().split("\n\n") if block.strip())
+    return "\n\n".join(map(_folded, blocks) if fold else blocks) + "\n"
 
 
 def _folded(block: str) -> str:

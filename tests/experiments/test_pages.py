@@ -11,10 +11,8 @@ from experiments import experiment
 from experiments.catalogue import EXPERIMENTS
 from experiments.experiment import DOCS, Experiment, Page, rounded, written
 
-ALL = [one for one in EXPERIMENTS if isinstance(one, Experiment)]
 
-
-@pytest.fixture(scope="module", params=ALL, ids=[one.name for one in ALL])
+@pytest.fixture(scope="module", params=EXPERIMENTS, ids=[one.name for one in EXPERIMENTS])
 def one(request: pytest.FixtureRequest) -> Experiment:
     return request.param
 

@@ -111,7 +111,7 @@ def test_numbers_as_they_are_written() -> None:
 
 def test_only_prose_is_filled() -> None:
     long = "word " * 40
-    text = markdown.page(f"# {long.strip()}", f"{long}\n\n| {long}|\n\n- {long}\n- short")
+    text = markdown.filled(f"# {long.strip()}\n\n{long}\n\n| {long}|\n\n- {long}\n- short")
     lines = text.split("\n")
     assert lines[0] == f"# {long.strip()}"
     assert f"| {long}|" in lines
