@@ -114,7 +114,7 @@ def test_results_as_json_frames_and_text():
     assert "1 topic without a relevant document (q2)" in str(found)
     assert "judged@2" in str(found)
     assert repr(found) == "<Description: 'qrels', 3 topics, 1 run>"
-    with pytest.raises(rs.InputError, match="there is not a table of 'x'"):
+    with pytest.raises(rs.InputError, match="there is no table of 'x'"):
         found.to_frame("x")
 
 

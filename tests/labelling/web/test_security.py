@@ -50,7 +50,7 @@ def test_an_assessor_does_not_learn_where_the_project_lies(labelling):
     labelling.store.retire_query("q1")
     answer = client.post(f"/api/v1/tasks/{key}/undo", json={"client_id": "u", "after": state["after"]})
     assert answer.status_code == 422
-    assert answer.json()["error"]["message"] == "The task was withdrawn; go on with another task."
+    assert answer.json()["error"]["message"] == "The task was withdrawn; continue with another task."
 
 
 @pytest.mark.parametrize("page", LEAD_PAGES, ids=lambda p: f"{p.method} {p.path}")
