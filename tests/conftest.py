@@ -1,5 +1,6 @@
 """What all tests share: where the real data is, and how hypothesis searches."""
 
+import fcntl
 import gzip
 import os
 from collections import defaultdict
@@ -97,6 +98,27 @@ def data_dir() -> Path:
     if not folder.is_dir():
         pytest.skip("no real data: set RANKSIFT_DATA to the folder that holds it")
     return folder
+
+
+@pytest.fixture(scope="session")
+def made_once(
+    tmp_path_factory: pytest.TempPathFactory, worker_id: str
+) -> Callable[[str, Callable[[Path], None]], Path]:
+    """A folder that takes long to make, made by one of the processes that run tests; the others wait for it."""
+    base = tmp_path_factory.getbasetemp()
+
+    def made_once(name: str, make: Callable[[Path], None]) -> Path:
+        folder = (base if worker_id == "master" else base.parent) / f"made-{name}"
+        with folder.with_suffix(".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not folder.exists():
+                half = folder.with_suffix(".half")
+                half.mkdir()
+                make(half)
+                half.rename(folder)
+        return folder
+
+    return made_once
 
 
 @pytest.fixture

@@ -24,14 +24,19 @@ MEASURES = 'nDCG@10 AP nDCG_f@10 nDCG_org@10 nDCG_min@10 Fdocs@10 nDCG_qwa(scale
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory):
+def told(made_once):
     """What it prints, and the folder it leaves."""
-    folder, out, err = tmp_path_factory.mktemp("demo"), io.StringIO(), io.StringIO()
-    with chdir(folder), redirect_stdout(out), redirect_stderr(err):
-        assert run(["demo"]) == 0
-        assert Path.cwd() == folder
-    assert err.getvalue() == ""
-    return out.getvalue(), folder / "out" / "demo"
+
+    def tell(folder: Path) -> None:
+        out, err = io.StringIO(), io.StringIO()
+        with chdir(folder), redirect_stdout(out), redirect_stderr(err):
+            assert run(["demo"]) == 0
+            assert Path.cwd() == folder
+        assert err.getvalue() == ""
+        (folder / "told.txt").write_text(out.getvalue(), encoding="utf-8")
+
+    folder = made_once("demo", tell)
+    return (folder / "told.txt").read_text(encoding="utf-8"), folder / "out" / "demo"
 
 
 def test_it_tells_every_chapter(told):
@@ -291,3 +296,17 @@ def test_it_ends_where_a_command_cannot_do_its_part(tmp_path: Path, capsys, monk
     assert "exit code 1" in out
     assert "never said" not in out
     assert not (tmp_path / "demo" / "index.html").exists()
+
+
+def test_files_alone_are_those_of_the_whole_demo(told, tmp_path, capsys):
+    assert run(["demo", "--files", "--out", str(tmp_path / "files")]) == 0
+    written = sorted(p.name for p in (tmp_path / "files").iterdir())
+    assert capsys.readouterr().out.startswith(f"Written to {tmp_path / 'files'}: qrels.txt, ")
+    assert written == sorted(["qrels.txt", *(p.name for p in told[1].glob("*.run"))])
+    for name in written:
+        assert (tmp_path / "files" / name).read_bytes() == (told[1] / name).read_bytes()
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "qrels.txt").write_text("q1 0 d1 1\n")
+    assert run(["demo", "--files", "--out", str(tmp_path / "other")]) == 2
+    assert "was not made by a demo" in capsys.readouterr().err
+    assert (tmp_path / "other" / "qrels.txt").read_text() == "q1 0 d1 1\n"

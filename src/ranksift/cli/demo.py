@@ -15,7 +15,7 @@ from ranksift.errors import InputError
 
 if TYPE_CHECKING:
     from ranksift.collection.qrels import Qrels
-
+    from ranksift.collection.run import Run
 
 #: What chapters write beside the collection and the page.
 MADE = (
@@ -40,16 +40,28 @@ def demo(
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FOLDER", help="The folder for the data and the page.")
     ] = Path("out/demo"),
+    files: Annotated[
+        bool, typer.Option("--files", help="Only write the judgments and the runs that the demo begins with.")
+    ] = False,
 ) -> None:
     """Walk through every step on built-in data, and write a page with the results."""
-    from ranksift.cli.demo_stage import Stage
-    from ranksift.cli.demo_story import CHAPTERS
     from ranksift.datasets.synthetic import synthetic_collection, write_collection
-    from ranksift.report.page import page
 
     qrels, runs = synthetic_collection()
-    _refuse_to_overwrite(out, qrels, ["qrels.txt", "index.html", *MADE, *(f"{name}.run" for name in runs)])
+    names = ["qrels.txt", *(f"{name}.run" for name in runs)]
+    _refuse_to_overwrite(out, qrels, names if files else ["index.html", *MADE, *names])
     write_collection(qrels, runs, out)
+    if files:
+        write(f"Written to {out}: {', '.join(names)}\n")
+        return
+    _tell(qrels, runs, out)
+
+
+def _tell(qrels: Qrels, runs: dict[str, Run], out: Path) -> None:
+    from ranksift.cli.demo_stage import Stage
+    from ranksift.cli.demo_story import CHAPTERS
+    from ranksift.report.page import page
+
     stage = Stage(qrels, runs)
     write(f"RankSift ranks the good, filters the forbidden, and measures both.\nThe data is in {out}: cd {out}\n")
     with _told_with(out), chdir(out):
