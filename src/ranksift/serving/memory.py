@@ -5,19 +5,22 @@ from __future__ import annotations
 import ctypes
 from contextlib import suppress
 
-# Of glibc's malloc.h.
-_M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8
-#: Bytes from which on a piece of memory is the system's own, and goes back to it at once when it is freed.
-LARGE = 1 << 18
+_M_ARENA_MAX = -8  # of glibc's malloc.h
 
 
-def keep_little() -> bool:
-    """Ask the allocator of glibc not to keep what is freed; whether it will.
+def share_one_heap() -> bool:
+    """Ask the allocator of glibc for one heap, where it has one for each thread; whether it will.
 
-    glibc takes tensors from a heap of each thread, once it has seen a few freed. Batches of many sizes leave gaps
-    there, so that a service would grow for minutes to twice its size. Other C libraries are left alone.
+    Batches of many sizes leave gaps between what is in use, and in several heaps they are several times as large.
+    Other C libraries are left alone.
     """
     with suppress(AttributeError, OSError, TypeError):  # musl, macOS, Windows
-        mallopt = ctypes.CDLL(None).mallopt
-        return bool(mallopt(_M_MMAP_THRESHOLD, LARGE)) and bool(mallopt(_M_ARENA_MAX, 1))
+        return bool(ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1))
+    return False
+
+
+def give_back() -> bool:
+    """Ask it to return what it keeps of freed memory to the system; whether it returned any."""
+    with suppress(AttributeError, OSError, TypeError):
+        return bool(ctypes.CDLL(None).malloc_trim(0))
     return False

@@ -25,7 +25,7 @@ import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from ranksift.serving.memory import keep_little
+from ranksift.serving.memory import share_one_heap
 from ranksift.serving.settings import SHARED, Settings
 
 # Seconds that the head of a request may take, and seconds in which a client may read no byte of an answer.
@@ -42,7 +42,7 @@ def serve(settings: Settings, door: socket) -> int:
 
 
 def _serve_alone(settings: Settings, door: socket) -> int:
-    keep_little()  # before threads start and models are loaded
+    share_one_heap()  # before threads start and models are loaded
     from ranksift.serving.application import LOG, application
 
     LOG.handlers[:], LOG.propagate = [logging.StreamHandler(sys.stderr)], False
