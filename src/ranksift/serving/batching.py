@@ -26,8 +26,8 @@ Watch = Callable[[int, int, int], None]
 # Of the speed that is known, what the last batch counts for.
 _LATEST = 0.3
 
-# Seconds of work after which freed memory goes back to the system. Until then it grows by 100 MiB and more, and each time
-# costs some milliseconds: 4 % of the requests of a text ranker.
+# Seconds of work after which freed memory goes back to the system. It grows by 100 MiB and more until then, and each
+# time costs some milliseconds: 4 % of the requests of a text ranker.
 _TIDY = 0.5
 
 
