@@ -111,7 +111,7 @@ def ranking_and_filtering(stage: Stage) -> None:
     )
     order = sorted(scores.runs, key=lambda run: -ours[run])
     stage.answer_with(
-        f"""nDCG takes spam for useless at worst: it prefers `unfiltered` ({usual["unfiltered"]:.2f}) to `weak`
+        f"""nDCG counts spam as merely useless: it prefers `unfiltered` ({usual["unfiltered"]:.2f}) to `weak`
         ({usual["weak"]:.2f}), which shows less than half as much spam. By nDCG_f, for which spam does harm,
         `unfiltered` is the last of five systems ({ours["unfiltered"]:.2f})."""
     )
